@@ -1,12 +1,13 @@
-//! What a thousand boards at blitz pace cost in one process: `cargo bench --bench boards`.
+//! Cost of a thousand boards at blitz pace in one process: `cargo bench --bench boards`.
 //!
-//! Every board is emulated with its clock and two blitz players of its own and is kept by a live session, so that the
-//! hall also asks for clocks, dumps and memories; the emulation itself is not counted. Virtual time passes as fast as
-//! the hall works. On one core of a shared 2-core x86-64 machine: 1,234 plies, 5,800 chunks and 3,700 events a second
-//! take 5.9 % of a core, 0.3 % of it for asking what is due and to be written. From handing a chunk in to its events
-//! being there, with the deadlines due by then: 5 µs in the middle, 29 µs at the 99th percentile, 69 µs at the 99.9th,
-//! 7 ms at worst; while others built on both cores, 23 % and 39 µs at the 99th. The process with all boards, players
-//! and their memories has 215 MiB resident after 80 s of play.
+//! Each board is emulated, with a clock and two blitz players, and has a live session, so that the hall also requests
+//! clock readings, dumps and memories. The cost of the emulation is not included. The benchmark runs in virtual time.
+//!
+//! On one core of a shared 2-core x86-64 machine, 1,234 plies, 5,800 chunks and 3,700 events per second take 5.9 % of a
+//! core, including 0.3 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
+//! are due: median 5 µs, 99th percentile 29 µs, 99.9th percentile 69 µs, maximum 7 ms. While builds run on both cores,
+//! the benchmark takes 23 % of a core, with 39 µs at the 99th percentile. After 80 s of play the process, with all
+//! boards, players and their memories, has 215 MiB resident.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 
@@ -26,11 +27,11 @@ use kiebitz_protocol::{LongSerialNumber, SerialNumber};
 use shakmaty::{Chess, Position};
 
 const BOARDS: usize = 1000;
-/// Everything is measured after this: by then the boards have been asked who they are.
-const SETTLED: Duration = Duration::from_secs(20);
-const MEASURED: Duration = Duration::from_secs(60);
+/// Warm-up time, in which the sessions identify the boards.
+const WARM_UP: Duration = Duration::from_secs(20);
+const MEASUREMENT: Duration = Duration::from_secs(60);
 /// 2026-11-21, 14:00 UTC.
-const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
+const START: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
 fn main() {
@@ -38,28 +39,28 @@ fn main() {
     let players = players();
     let emulators = resident_kib();
     let mut room = Room::new(players);
-    room.play(OPENING + SETTLED);
-    let begun = room.figures();
+    room.play(START + WARM_UP);
+    let plies_before = room.plies_played();
     room.costs = Costs::default();
-    room.play(OPENING + SETTLED + MEASURED);
-    let done = room.figures();
+    room.play(START + WARM_UP + MEASUREMENT);
+    let plies_after = room.plies_played();
     let resident = resident_kib();
 
     let costs = &mut room.costs;
-    let seconds = MEASURED.as_secs_f64();
+    let seconds = MEASUREMENT.as_secs_f64();
     println!(
         "{BOARDS} boards, {} s of blitz: {:.0} plies a second played, {} chunks, {} events",
         seconds,
-        (done - begun) as f64 / seconds,
+        (plies_after - plies_before) as f64 / seconds,
         costs.latencies.len(),
         costs.events
     );
     println!(
         "CPU: {:.1} % of a core; of it {:.1} % for chunks, {:.1} % for deadlines, {:.1} % for writing and asking what is due",
-        100.0 * (costs.chunks + costs.deadlines + costs.driving).as_secs_f64() / seconds,
+        100.0 * (costs.chunks + costs.deadlines + costs.polling).as_secs_f64() / seconds,
         100.0 * costs.chunks.as_secs_f64() / seconds,
         100.0 * costs.deadlines.as_secs_f64() / seconds,
-        100.0 * costs.driving.as_secs_f64() / seconds
+        100.0 * costs.polling.as_secs_f64() / seconds
     );
     println!(
         "memory: {} MiB resident, boards and players included ({} MiB of it before anybody played)",
@@ -77,26 +78,25 @@ fn main() {
     );
 }
 
-/// A thousand boards, their players, and the daemon's hall.
 struct Room {
     hall: Hall,
     players: Vec<Player>,
     lines: Vec<LineId>,
-    /// When each player has something to do; out of date where the player's own answer differs.
+    /// Deadlines of the players. An entry is stale if it differs from the player's `poll_deadline`.
     due: BinaryHeap<Reverse<(Timestamp, usize)>>,
     costs: Costs,
 }
 
-/// What the hall took.
+/// Time spent in the hall.
 #[derive(Default)]
 struct Costs {
-    /// Handing chunks in and taking the events out.
+    /// Time for all chunks and their events.
     chunks: Duration,
-    /// Letting deadlines fire between the chunks.
+    /// Time for deadlines between chunks.
     deadlines: Duration,
-    /// Asking what is to be written, closed, and due.
-    driving: Duration,
-    /// Of every chunk.
+    /// Time for polling writes, closings and deadlines.
+    polling: Duration,
+    /// Time for each chunk and its events.
     latencies: Vec<Duration>,
     events: usize,
 }
@@ -110,7 +110,7 @@ impl Room {
                 &format!("board-{nth}"),
                 Line::keeping(LineSettings::of(LineMode::Single)),
             );
-            hall.open(OPENING, line);
+            hall.open(START, line);
             lines.push(line);
         }
         let due = players
@@ -127,15 +127,15 @@ impl Room {
         }
     }
 
-    /// How many plies were played so far. Every player plays one long game.
-    fn figures(&self) -> usize {
+    /// Every player plays a single game, so the plies of the current games are all plies.
+    fn plies_played(&self) -> usize {
         self.players.iter().map(|player| player.truth().plies).sum()
     }
 
     fn play(&mut self, until: Timestamp) {
         loop {
             let (deadline, took) = timed(|| self.hall.poll_deadline());
-            self.costs.driving += took;
+            self.costs.polling += took;
             let player = self.due.peek().map(|Reverse((at, _))| *at);
             let Some(now) = deadline
                 .into_iter()
@@ -149,34 +149,34 @@ impl Room {
                 let Some(Reverse((_, nth))) = self.due.pop() else {
                     return;
                 };
-                self.hear(now, nth);
+                self.run_player(now, nth);
             } else {
-                let (said, took) = timed(|| {
+                let (events, took) = timed(|| {
                     self.hall.advance(now);
                     self.hall.take_events()
                 });
                 self.costs.deadlines += took;
-                self.costs.events += said.len();
+                self.costs.events += events.len();
             }
             self.write(now);
         }
     }
 
-    /// A player has something to do, and perhaps its board something to say.
-    fn hear(&mut self, now: Timestamp, nth: usize) {
+    /// Advances a player to its deadline and passes the bytes of its board to the hall.
+    fn run_player(&mut self, now: Timestamp, nth: usize) {
         if self.players[nth].poll_deadline() != Some(now) {
             return;
         }
         while let Some((_, bytes)) = self.players[nth].poll_transmit(now) {
             let line = self.lines[nth];
-            let (said, took) = timed(|| {
+            let (events, took) = timed(|| {
                 self.hall.advance(now);
                 self.hall.receive(now, line, &bytes);
                 self.hall.take_events()
             });
             self.costs.chunks += took;
             self.costs.latencies.push(took);
-            self.costs.events += said.len();
+            self.costs.events += events.len();
         }
         self.wake(nth);
     }
@@ -188,14 +188,14 @@ impl Room {
                 self.hall.sent(now, line, &bytes);
                 Some((line, bytes))
             });
-            self.costs.driving += took;
+            self.costs.polling += took;
             let Some((line, bytes)) = written else { break };
             let nth = self.lines.binary_search(&line).expect("a line of this hall");
             self.players[nth].handle_bytes(now, &bytes);
             self.wake(nth);
         }
         let (closed, took) = timed(|| self.hall.poll_close());
-        self.costs.driving += took;
+        self.costs.polling += took;
         assert!(closed.is_none(), "every board answers: {closed:?}");
     }
 
@@ -206,7 +206,7 @@ impl Room {
     }
 }
 
-/// Players at boards, each with a game of blitz that outlasts the measurement.
+/// Returns players, each with a board and a blitz game that outlasts the measurement.
 fn players() -> Vec<Player> {
     (0..BOARDS)
         .map(|nth| {
@@ -223,7 +223,7 @@ fn players() -> Vec<Player> {
                 thinking: 100,
                 seed: chance.bits(),
             };
-            let sitting = Sitting::new(OPENING, settings, script(&mut chance));
+            let sitting = Sitting::new(START, settings, script(&mut chance));
             let (short, long) = (format!("{nth:05}"), format!("{nth:010}"));
             let board = BoardSettings {
                 serial: short.as_bytes().try_into().ok().and_then(SerialNumber::new),
@@ -231,12 +231,12 @@ fn players() -> Vec<Player> {
                 clock_phase: chance.time(ms(0, 400)),
                 ..BoardSettings::default()
             };
-            Player::new(OPENING, board, sitting)
+            Player::new(START, board, sitting)
         })
         .collect()
 }
 
-/// Random legal moves, for as long as there are any.
+/// Returns a random legal game of `LONG_GAME` plies.
 fn script(chance: &mut Chance) -> Script {
     loop {
         let mut position = Chess::new();
@@ -273,5 +273,5 @@ fn resident_kib() -> usize {
     pages.unwrap_or_default() * 4
 }
 
-/// At 1.2 s a ply this is longer than the measurement.
+/// Length of a game in plies. At 1.2 s per ply it outlasts the measurement.
 const LONG_GAME: usize = 170;

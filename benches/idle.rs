@@ -1,17 +1,17 @@
-//! What a daemon costs that has nothing to do: `cargo bench --bench idle`, or with `-- 1` for one minute of it.
+//! Cost of an idle daemon: `cargo bench --bench idle`, or `cargo bench --bench idle -- 1` for one minute.
 //!
-//! `kiebitz run` as it is built, with a broker, watches for ten minutes: an emulated board on which nobody plays, its clock
-//! stopped; a configured port that is not there; and one whose cable was pulled out. On a shared 2-core x86-64 machine,
-//! release build, while others built on both cores:
+//! Three daemons (`kiebitz run`, with a broker) run for ten minutes. One has an emulated board without players and with
+//! a stopped clock, one a configured port that does not exist, and one a port whose cable was unplugged. On a shared
+//! 2-core x86-64 machine, release build, during builds on both cores:
 //!
-//! | | processor time in 10 minutes | of a core | resident |
+//! | | processor time in 10 minutes | share of a core | resident |
 //! | --- | --- | --- | --- |
 //! | idle board | 0.28 s | 0.05 % | 15.4 MB |
-//! | port not there | 0.13 s | 0.02 % | 14.8 MB |
-//! | cable out | 0.15 s | 0.03 % | 15.2 MB |
+//! | missing port | 0.13 s | 0.02 % | 14.8 MB |
+//! | unplugged port | 0.15 s | 0.03 % | 15.2 MB |
 //!
-//! Of the memory 13 MB are the program itself and its libraries. A board that is alone and answers as a bus of one is
-//! polled all the time: with games played on it 2.2 s, 0.4 % of a core.
+//! The program itself and its libraries take 13 MB of the resident memory. A single board in bus mode is polled
+//! continuously; with games in progress it takes 2.2 s in 10 minutes, 0.4 % of a core.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 
@@ -28,13 +28,13 @@ use kiebitz::tools::broker::Broker;
 use kiebitz::tools::emulate::{EmulatedPort, plies};
 use kiebitz_hardware::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
 
-/// By then the board has been asked all, and the cable is out.
-const SETTLED: Duration = Duration::from_secs(30);
+/// Warm-up time. By its end the board has answered all queries and the cable is unplugged.
+const WARM_UP: Duration = Duration::from_secs(30);
 const UNPLUGGED: Duration = Duration::from_secs(15);
 const MINUTES: u64 = 10;
-/// A line of 9600 baud brings two bytes in this time.
+/// Polling interval of the emulated ports. A line of 9600 baud transfers two bytes in this time.
 const TICK: Duration = Duration::from_millis(2);
-/// The unit of processor times in /proc, in seconds.
+/// Unit of the processor times in `/proc/PID/stat`, in seconds.
 const CLOCK_TICK: f64 = 0.01;
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
@@ -55,17 +55,17 @@ async fn main() {
     let mut before = None;
     loop {
         let passed = time.now().saturating_duration_since(began);
-        if passed >= SETTLED + measured {
+        if passed >= WARM_UP + measured {
             break;
         }
-        if before.is_none() && passed >= SETTLED {
+        if before.is_none() && passed >= WARM_UP {
             before = Some(daemons.each_ref().map(Daemon::processor_s));
         }
         if passed >= UNPLUGGED {
             unplugged.port = None;
         }
-        idle.go_on(&time).await;
-        unplugged.go_on(&time).await;
+        idle.exchange(&time).await;
+        unplugged.exchange(&time).await;
         time.until(time.now() + TICK).await;
     }
     let before = before.unwrap_or_default();
@@ -80,7 +80,7 @@ async fn main() {
     }
 }
 
-/// `kiebitz run`, with a port of that name; it ends with this.
+/// A `kiebitz run` process with one port, killed on drop.
 struct Daemon {
     name: &'static str,
     child: Child,
@@ -106,10 +106,10 @@ impl Daemon {
         Self { name, child }
     }
 
-    /// In user and kernel, of all threads.
+    /// Returns the processor time in seconds, user and kernel, of all threads.
     fn processor_s(&self) -> f64 {
         let stat = self.proc("stat");
-        // The second field is the program's name.
+        // The second field, the program's name in parentheses, may contain spaces.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks = fields
             .skip(11)
@@ -132,13 +132,13 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Fails where it has ended by itself.
+        // Fails if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A board in the start position on which nobody plays, and its port while the cable is in.
+/// A board in the start position without players. `port` is `None` after the cable is unplugged.
 struct Table {
     board: EmulatedBoard,
     port: Option<EmulatedPort>,
@@ -147,14 +147,15 @@ struct Table {
 impl Table {
     fn new(link: &Path) -> Self {
         let now = LiveTime::start().now();
-        let standing = plies::dump(&shakmaty::Board::new());
-        let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &standing);
+        let placement = plies::dump(&shakmaty::Board::new());
+        let mut board = EmulatedBoard::with_pieces(now, BoardSettings::default(), &placement);
         board.plug_clock(now, Some(EmulatedClock::new(Duration::from_secs(5400))));
         let port = Some(EmulatedPort::open(Some(link)).expect("a pseudo-terminal"));
         Self { board, port }
     }
 
-    async fn go_on(&mut self, time: &LiveTime) {
+    /// Exchanges pending bytes between the board and its port.
+    async fn exchange(&mut self, time: &LiveTime) {
         let Some(port) = &mut self.port else { return };
         let mut buffer = [0; 64];
         if let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(port.poll_read(cx, &mut buffer))).await {

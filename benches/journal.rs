@@ -1,11 +1,11 @@
-//! What keeping events costs: `cargo bench --bench journal`. The journal is made in the directory for temporary files:
-//! `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
+//! Cost of storing events: `cargo bench --bench journal`. The journal is created in the directory for temporary files,
+//! so `TMPDIR=/var/lib/kiebitz cargo bench --bench journal` measures another disk.
 //!
-//! On a shared 2-core x86-64 machine with a virtual disk, not optimised: a commit with one event takes 0.3 ms while the
-//! disk is idle and 2 to 8 ms while others write, one with 1000 events 20 to 55 ms. So an event costs 5 ms alone and
-//! 0.05 ms in company. An acknowledgement takes 0.04 ms. With 204,500 events of 369 bytes (a year of a busy club)
-//! opening takes 0.5 ms, the last number 0.06 ms, the last game and what is unsent 0.3 ms each; to forget them all 0.6 to
-//! 1.7 s.
+//! Figures of an unoptimised build on a shared 2-core x86-64 machine with a virtual disk: a commit with one event takes
+//! 0.3 ms on an idle disk and 2 to 8 ms on a busy one, a commit with 1000 events 20 to 55 ms. An event therefore costs
+//! about 5 ms in a commit of its own and 0.05 ms in a large commit. An acknowledgement takes 0.04 ms. With 204,500
+//! events of 369 bytes (a year at a busy club), opening takes 0.5 ms, reading the last seq 0.06 ms, reading the last
+//! game and reading the unsent events 0.3 ms each, and deleting all events 0.6 to 1.7 s.
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 
@@ -17,7 +17,7 @@ use kiebitz::replay::Replay;
 use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 
-/// The journal has this many events when the questions are asked: a year of a busy club.
+/// Number of events in the journal when the queries are measured: a year at a busy club.
 const YEAR: usize = 200_000;
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
@@ -37,14 +37,14 @@ fn main() {
     while next.count < YEAR {
         journal.append(&next.events(10_000)).expect("room");
     }
-    let marks = (0..500).map(|seq| {
+    let acknowledgements = (0..500).map(|seq| {
         timed(|| {
             journal
                 .acknowledge("mqtt", "live", [("board-0", seq)])
                 .expect("room")
         })
     });
-    report("an acknowledgement", marks.collect());
+    report("an acknowledgement", acknowledgements.collect());
     drop(journal);
     let bytes = std::fs::metadata(&path).expect("the file").len();
     println!(
@@ -53,8 +53,8 @@ fn main() {
         bytes / next.count as u64
     );
 
-    let opened = timed(|| drop(Journal::open(&path).expect("a journal")));
-    println!("opening: {opened:?}");
+    let opening_time = timed(|| drop(Journal::open(&path).expect("a journal")));
+    println!("opening: {opening_time:?}");
     let mut journal = Journal::open(&path).expect("a journal");
     let last = timed(|| assert!(journal.last_seq("live", "board-0").expect("a number") > 0));
     println!("last number: {last:?}");
@@ -70,15 +70,15 @@ fn main() {
     println!("last game: {game:?}");
     let unsent = timed(|| assert_eq!(journal.unsent("mqtt", "live").expect("readable").len(), 8));
     println!("what is unsent: {unsent:?}");
-    let forgotten = timed(|| {
+    let deletion = timed(|| {
         journal
             .forget_before("live", Timestamp::from_micros(i64::MAX))
             .expect("room");
     });
-    println!("forgetting all of it: {forgotten:?}");
+    println!("forgetting all of it: {deletion:?}");
 }
 
-/// The events of a game, again and again, on eight boards in turn.
+/// Generates any number of events by repeating a recorded game on eight boards in turn.
 struct Source<'g> {
     game: &'g [Event],
     count: usize,
@@ -116,7 +116,7 @@ fn recorded() -> Vec<Event> {
                 .step()
                 .expect("a whole capture")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|step| step.event),
         );
     }
     events

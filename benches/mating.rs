@@ -1,13 +1,14 @@
-//! What it costs to say who can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
+//! Cost of determining whether a side can still mate: `cargo bench --bench mating [-- FILE.pgn...]`.
 //!
-//! First the public vectors, at ten million nodes a question. Then final positions of games: those of the PGN files
-//! given (played through to the end), else random legal games that the benchmark plays itself, broken off at a random
-//! ply; mates on the board are left out.
+//! The benchmark runs the public test vectors first, with a budget of ten million nodes per query. Then it runs the
+//! final positions of the games in the given PGN files or, without files, of random legal games of random length.
+//! Checkmate positions are omitted.
 //!
-//! Final positions of 1,071 tournament games (a PGN file that pgn-reader brings for its own benchmark), 2,142 questions:
-//! quick answers 99.86 %; full none undetermined, nodes mean 241, 99 % 1,098, worst 3,425. Of 335 online games, 670
-//! questions: quick 99.85 %; full none undetermined, nodes mean 230, 99 % 1,051, worst 2,016. Random endings of four to
-//! ten pieces: full none of 12,000 undetermined, worst 60,503.
+//! | positions | queries | answered by `quick` | undetermined by `can_mate` | nodes: mean | 99 % | worst |
+//! | --- | --- | --- | --- | --- | --- | --- |
+//! | end of 1,071 tournament games (from pgn-reader's own benchmark) | 2,142 | 99.86 % | 0 | 241 | 1,098 | 3,425 |
+//! | end of 335 online games | 670 | 99.85 % | 0 | 230 | 1,051 | 2,016 |
+//! | random endings with four to ten pieces | 12,000 | | 0 | | | 60,503 |
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 
@@ -33,14 +34,14 @@ fn main() {
         games("random games", &positions);
     }
     for file in files {
-        match finals(&file) {
+        match final_positions(&file) {
             Ok(positions) => games(&file, &positions),
             Err(error) => println!("{file}: {error}"),
         }
     }
 }
 
-/// What one kind of question costs.
+/// Costs and results of the queries of one kind.
 #[derive(Default)]
 struct Costs {
     times: Vec<Duration>,
@@ -76,62 +77,62 @@ impl Costs {
 
     #[expect(clippy::print_stdout, reason = "a benchmark reports")]
     fn report(mut self, name: &str) {
-        let asked = self.times.len().max(1);
+        let queries = self.times.len().max(1);
         self.times.sort_unstable();
         self.nodes.sort_unstable();
-        let mean = self.times.iter().sum::<Duration>() / u32::try_from(asked).unwrap_or(u32::MAX);
-        let nodes = self.nodes.iter().sum::<u64>() / asked as u64;
-        let place = |share: f64| ((asked - 1) as f64 * share) as usize;
-        let at = |share| self.times.get(place(share)).copied().unwrap_or_default();
+        let mean = self.times.iter().sum::<Duration>() / u32::try_from(queries).unwrap_or(u32::MAX);
+        let nodes = self.nodes.iter().sum::<u64>() / queries as u64;
+        let index = |share: f64| ((queries - 1) as f64 * share) as usize;
+        let at = |share| self.times.get(index(share)).copied().unwrap_or_default();
         println!(
-            "{name}: {asked} questions, {} undetermined ({:.2} %), {} wrong; mean {mean:?}, median {:?}, 99 % {:?}, \
+            "{name}: {queries} questions, {} undetermined ({:.2} %), {} wrong; mean {mean:?}, median {:?}, 99 % {:?}, \
              worst {:?}; nodes mean {nodes}, 99 % {}, worst {}",
             self.undetermined,
-            100.0 * self.undetermined as f64 / asked as f64,
+            100.0 * self.undetermined as f64 / queries as f64,
             self.wrong,
             at(0.5),
             at(0.99),
             at(1.0),
-            self.nodes.get(place(0.99)).copied().unwrap_or_default(),
+            self.nodes.get(index(0.99)).copied().unwrap_or_default(),
             self.nodes.last().copied().unwrap_or_default(),
         );
     }
 }
 
 fn vectors() {
-    let (mut full, mut glance) = (Costs::default(), Costs::default());
+    let (mut full_costs, mut quick_costs) = (Costs::default(), Costs::default());
     for line in include_str!("../tests/positions/mating.txt")
         .lines()
         .filter(|line| !line.starts_with('#'))
     {
-        let (who, fen) = line.split_at(3);
+        let (sides, fen) = line.split_at(3);
         let setup = fen.parse::<Fen>().expect("a FEN").into_setup();
         let position = Chess::from_setup(setup, CastlingMode::Chess960)
             .or_else(PositionError::ignore_too_much_material)
             .or_else(PositionError::ignore_impossible_check)
             .expect("a position");
         for (side, letter) in [(Color::White, 'W'), (Color::Black, 'B')] {
-            glance.quick(&position, side, Some(who.contains(letter)));
-            full.full(&position, side, Some(who.contains(letter)));
+            quick_costs.quick(&position, side, Some(sides.contains(letter)));
+            full_costs.full(&position, side, Some(sides.contains(letter)));
         }
     }
-    glance.report("vectors, quick");
-    full.report("vectors, full");
+    quick_costs.report("vectors, quick");
+    full_costs.report("vectors, full");
 }
 
 fn games(name: &str, positions: &[Chess]) {
-    let (mut full, mut glance) = (Costs::default(), Costs::default());
+    let (mut full_costs, mut quick_costs) = (Costs::default(), Costs::default());
     for position in positions.iter().filter(|position| !position.is_checkmate()) {
         for side in Color::ALL {
-            glance.quick(position, side, None);
-            full.full(position, side, None);
+            quick_costs.quick(position, side, None);
+            full_costs.full(position, side, None);
         }
     }
-    glance.report(&format!("{name}, quick"));
-    full.report(&format!("{name}, full"));
+    quick_costs.report(&format!("{name}, quick"));
+    full_costs.report(&format!("{name}, full"));
 }
 
-/// A legal game of random moves, as long as chance has it.
+/// Returns the position after 20 to 299 random legal moves, or earlier if the game ends.
 fn random_game(seed: u64) -> Chess {
     let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = || {
@@ -151,20 +152,20 @@ fn random_game(seed: u64) -> Chess {
     position
 }
 
-/// Where the games of a PGN file end.
-fn finals(file: &str) -> std::io::Result<Vec<Chess>> {
+/// Returns the final positions of the games in a PGN file. Skips games with an illegal move.
+fn final_positions(file: &str) -> std::io::Result<Vec<Chess>> {
     let mut reader = Reader::new(File::open(file)?);
     let mut positions = Vec::new();
-    while let Some(end) = reader.read_game(&mut Last)? {
+    while let Some(end) = reader.read_game(&mut FinalPosition)? {
         positions.extend(end);
     }
     Ok(positions)
 }
 
-/// Plays a game of a PGN file through; `None` when a move is illegal.
-struct Last;
+/// Visitor that returns the final position of a game, or `None` if a move is illegal.
+struct FinalPosition;
 
-impl Visitor for Last {
+impl Visitor for FinalPosition {
     type Tags = ();
     type Movetext = Chess;
     type Output = Option<Chess>;

@@ -1,9 +1,15 @@
-//! What following one board costs: `cargo bench --bench tracker`.
+//! Cost of tracking one board: `cargo bench --bench tracker`.
 //!
-//! On one core of a shared 2-core x86-64 machine, every call timed by itself and the best of five rounds taken: a
-//! recorded game costs 0.7 µs an observation on average and 2.4 µs at worst; 400,000 adversarial observations (pieces
-//! put anywhere at any time) 0.5 µs and 17 µs; 2,000 gaps after which the board remembers nothing 8.8 µs and 226 µs. A
-//! tracker that has followed a whole short game holds 18 KiB.
+//! Time per observation on one core of a shared 2-core x86-64 machine. Each call is timed separately, and the fastest
+//! of five rounds counts:
+//!
+//! | observations | mean | worst |
+//! | --- | --- | --- |
+//! | recorded game | 0.7 µs | 2.4 µs |
+//! | 400,000 adversarial observations (pieces on random squares at random times) | 0.5 µs | 17 µs |
+//! | 2,000 gaps without the board's memory | 8.8 µs | 226 µs |
+//!
+//! A tracker takes 18 KiB after a short game.
 
 #![expect(clippy::expect_used, reason = "a benchmark of bundled data may stop")]
 
@@ -23,8 +29,8 @@ fn main() {
     let game = recorded();
     let before = resident_kib();
     let boards: Vec<WatchedBoard> = (0..1000).map(|_| follow(&game).0).collect();
-    let held = resident_kib().saturating_sub(before) / boards.len();
-    println!("memory: {held} KiB a board after a game");
+    let kib_per_board = resident_kib().saturating_sub(before) / boards.len();
+    println!("memory: {kib_per_board} KiB a board after a game");
     report("recorded game", &game);
     report("shuffled pieces", &shuffled(400_000));
     report("gaps without memory", &gaps(2000));
@@ -32,11 +38,11 @@ fn main() {
 
 #[expect(clippy::print_stdout, reason = "a benchmark reports")]
 fn report(name: &str, observations: &[Observed]) {
-    // The same calls are timed again and again: what only one round took long for was the machine.
+    // Every round makes the same calls, so taking the minimum of each call excludes delays by other processes.
     let (_, mut costs) = follow(observations);
     for _ in 1..ROUNDS {
-        for (cost, again) in costs.iter_mut().zip(follow(observations).1) {
-            *cost = again.min(*cost);
+        for (cost, repeated) in costs.iter_mut().zip(follow(observations).1) {
+            *cost = repeated.min(*cost);
         }
     }
     costs.sort_unstable();
@@ -52,7 +58,7 @@ fn report(name: &str, observations: &[Observed]) {
     );
 }
 
-/// Feeds a board and times every call.
+/// Feeds observations to a board and returns the time of each call.
 fn follow(observations: &[Observed]) -> (WatchedBoard, Vec<Duration>) {
     let mut board = WatchedBoard::new("board-1", "bench", Regulations::default());
     let mut costs = Vec::with_capacity(observations.len());
@@ -97,7 +103,7 @@ fn recorded() -> Vec<Observed> {
     observations
 }
 
-/// A start position, and then pieces put anywhere and taken away, with a dump of the start position now and then.
+/// Returns random field updates, with a dump of the start position for every 97th observation.
 fn shuffled(count: usize) -> Vec<Observed> {
     let start = recorded()
         .into_iter()
@@ -131,7 +137,7 @@ fn shuffled(count: usize) -> Vec<Observed> {
         .collect()
 }
 
-/// Random games, each with a gap in which up to ten plies are played, or in which somebody plays another game.
+/// Returns random games, each with a gap in which up to ten plies are played or, in one of eight, another game starts.
 fn gaps(count: u64) -> Vec<Observed> {
     let mut next = random();
     let mut now = Timestamp::from_micros(0);

@@ -1,4 +1,4 @@
-//! Times as every output writes them, so that no two of them differ by a second.
+//! Clock times in the form in which all outputs write them, so that no two outputs differ by a second.
 
 use core::time::Duration;
 
@@ -8,36 +8,36 @@ use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-/// What the clock shows. A client counts down the running side by itself from `as_of`.
+/// The times on a clock's display. A client counts down the running side itself, starting at `as_of`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockView {
-    /// White's time; `None` without a clock, or before White's side of it is known.
+    /// White's time in milliseconds; `None` without a clock, or until White's side of it is known.
     pub white_ms: Option<u64>,
-    /// Black's time.
+    /// Black's time in milliseconds; `None` as for White.
     pub black_ms: Option<u64>,
-    /// white, black, or `None` when nobody's time runs.
+    /// The side whose time is running; `None` if neither is.
     #[serde(with = "color::option")]
     pub running: Option<Color>,
-    /// Whose flag is shown as fallen: white, black, both; absent while none is.
+    /// The side whose flag is shown as fallen; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flag: Option<Flag>,
-    /// Arrival of the reading.
+    /// Time at which the clock reading arrived.
     #[serde(serialize_with = "rfc3339_option", deserialize_with = "time_or_null")]
     pub as_of: Option<Timestamp>,
 }
 
-/// The largest difference from a client's own count that is not published. The board reports whole seconds, up to a
-/// second late: only beyond this was a clock set or corrected.
+/// Largest difference from a client's own count that is not published. The board reports whole seconds, up to a second
+/// late; a larger difference means that the clock was set or corrected.
 const MAX_DRIFT: Duration = Duration::from_secs(2);
 
 impl ClockView {
-    /// Of what the clock shows; `None` without a clock, or before White's side of it is known.
+    /// The view of a clock face. Empty if `face` is `None`: without a clock, or until White's side of it is known.
     #[must_use]
     pub fn new(face: Option<ClockFace>) -> Self {
         face.map_or_else(Self::default, |face| Self::of_reading(face.clock, face.as_of))
     }
 
-    /// Of a reading of the clock at `as_of`.
+    /// The view of a clock reading that arrived at `as_of`.
     #[must_use]
     pub fn of_reading(clock: Clock, as_of: Timestamp) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl ClockView {
         }
     }
 
-    /// Whether a client that counts down from this, which was published, shows something other than a new reading.
+    /// Whether a client that counts down from this published view shows other times than a new reading.
     pub(crate) fn differs(&self, reading: &Self) -> bool {
         let published = self;
         if published.running != reading.running || published.flag != reading.flag {
@@ -83,12 +83,12 @@ impl ClockView {
     }
 }
 
-/// What a clock shows, as h:mm:ss: a part of a second that is left is not shown.
+/// A time on a clock as h:mm:ss, rounded down to whole seconds like the display.
 pub(crate) fn shown(ms: u64) -> String {
     hours(ms / 1000)
 }
 
-/// The same as hh:mm:ss.
+/// A time on a clock as hh:mm:ss, rounded down to whole seconds.
 pub(crate) fn shown_in_full(ms: u64) -> String {
     let seconds = ms / 1000;
     format!(
@@ -99,13 +99,13 @@ pub(crate) fn shown_in_full(ms: u64) -> String {
     )
 }
 
-/// How long a move took, in whole seconds: the board reports the clock two or three times a second, so that the nearest
-/// second is as much as is known.
+/// Time taken by a move, rounded to seconds. The board reports the clock two or three times a second, so more precision
+/// is not available.
 pub(crate) const fn taken_seconds(ms: u64) -> u64 {
     ms.saturating_add(500) / 1000
 }
 
-/// The same as h:mm:ss.
+/// Time taken by a move as h:mm:ss.
 pub(crate) fn taken(ms: u64) -> String {
     hours(taken_seconds(ms))
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_also_without_a_clock() {
+    fn views_with_and_without_a_clock_are_read_as_written() {
         let as_of = Timestamp::from_micros(1_789_000_000_000_000);
         let some = ClockView {
             white_ms: Some(7000),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_count_down_in_whole_seconds_and_moves_take_the_nearest() {
+    fn clock_times_are_rounded_down_and_move_times_to_the_nearest_second() {
         assert_eq!(shown(5_400_999), "1:30:00");
         assert_eq!(shown(59_000), "0:00:59");
         assert_eq!(taken(59_499), "0:00:59");

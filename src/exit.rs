@@ -1,4 +1,4 @@
-//! How the program ends, and what ends it.
+//! Exit codes, and the signals that end the program.
 
 use core::future::Future;
 use std::io;
@@ -6,16 +6,16 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How the program ends.
+/// The outcome of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Success; also when the reader of the output has closed it early, as `head` does.
     Fine,
-    /// Something failed, and stderr says what.
+    /// A failure that was reported on stderr.
     Failed,
-    /// The arguments or the configuration make no sense.
+    /// Invalid arguments or an invalid configuration.
     Usage,
-    /// Ended by Ctrl-C, in an orderly way.
+    /// Ctrl-C, after an orderly shutdown.
     Interrupted,
 }
 
@@ -25,13 +25,13 @@ impl From<Exit> for ExitCode {
             Exit::Fine => Self::SUCCESS,
             Exit::Failed => Self::from(1),
             Exit::Usage => Self::from(2),
-            // By the convention of shells: 128 plus the number of SIGINT.
+            // Shell convention: 128 plus the number of SIGINT.
             Exit::Interrupted => Self::from(130),
         }
     }
 }
 
-/// The signals after which the program shuts down cleanly. One that comes once this exists is not lost.
+/// The signals that shut the program down in order. They are caught as soon as this value is created.
 #[derive(Debug)]
 pub(crate) struct Stop {
     interrupt: Signal,
@@ -39,11 +39,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Begins to listen. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// When the signal handlers cannot be installed.
+    /// Starts listening. Must be called within a runtime.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -51,7 +47,7 @@ impl Stop {
         })
     }
 
-    /// Waits for Ctrl-C or SIGTERM and returns how the program is to end.
+    /// Waits for Ctrl-C or SIGTERM and returns the exit code.
     pub(crate) async fn come(&mut self) -> Exit {
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
@@ -59,7 +55,7 @@ impl Stop {
         }
     }
 
-    /// Runs `work` to its end; `Err`: a signal came first.
+    /// Runs `work` to its end. Returns `Err` if a signal comes first.
     pub(crate) async fn unless_stopped<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Exit> {
         tokio::select! {
             biased;

@@ -1,8 +1,8 @@
-//! The program's parts: from the events of [`kiebitz_game`] to all that is made of them.
+//! The parts of the program.
 //!
-//! [`daemon`] and [`replay`] drive a [`Hall`](kiebitz_game::hall::Hall); [`journal`] keeps the events; [`outputs`] has a
-//! folder for each output: what it makes of the events, and how that gets to where people see it. [`cli`] and [`config`]
-//! say what is to be done.
+//! [`daemon`] and [`replay`] drive a [`Hall`](kiebitz_game::hall::Hall), [`journal`] stores its events, and [`outputs`]
+//! has a folder for each output, with its content and its delivery. [`cli`] and [`config`] determine the program's
+//! task.
 
 pub mod cli;
 mod clock;

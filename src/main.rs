@@ -1,4 +1,4 @@
-//! The kiebitz command.
+//! The `kiebitz` command.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! One port: opened, read, written, and opened again when it fails. All parts of the program use ports this way.
+//! Serves a port for all parts of the program: opens it, reads, writes, and opens it again after a failure.
 
 use core::time::Duration;
 use std::io;
@@ -13,20 +13,19 @@ use tokio::task::JoinHandle;
 
 use crate::system_time::LiveTime;
 
-/// What happened on a port, in the form in which it is recorded, or why the port cannot be opened. A port that was closed
-/// or cannot be opened is tried again; an error that persists is reported once.
+/// Activity on a port, in the form in which it is recorded, or the reason why the port cannot be opened. Closed and
+/// unavailable ports are retried; a persistent error is reported once.
 pub(crate) type PortInput = Result<Content, PortError>;
 
-/// What a port is to do. Orders to a closed port are dropped: they were for the device that was there before.
+/// An order to a port. Orders to a closed port are dropped, as they were for the previous device.
 #[derive(Debug)]
 pub(crate) enum PortOrder {
-    /// Write these bytes.
     Write(Vec<u8>),
-    /// Close for this reason, and open again after a while.
+    /// Close for this reason, and reopen after a pause.
     Close(String),
 }
 
-/// A port, kept open by a task of its own until this is dropped.
+/// A port that a task keeps open until this handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Port {
     orders: mpsc::UnboundedSender<PortOrder>,
@@ -34,7 +33,7 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Begins to serve a device. What happens there is sent to `inputs` with this key.
+    /// Starts serving a device. Its inputs are sent to `inputs` with this key.
     pub(crate) fn serve<K>(key: K, device: &Path, inputs: mpsc::Sender<(K, PortInput)>) -> Self
     where
         K: Copy + Send + Sync + 'static,
@@ -47,15 +46,14 @@ impl Port {
             orders: taken,
         };
         let task = tokio::spawn(async {
-            // It ends when nobody receives inputs any more.
+            // The task ends when the receiver of inputs is dropped.
             let _ = service.run().await;
         });
         Self { orders, task }
     }
 
-    /// Hands an order to the task.
     pub(crate) fn order(&self, order: PortOrder) {
-        // It fails only after the task has ended, when nobody receives inputs any more.
+        // Fails only if the task has ended because the receiver of inputs was dropped.
         let _ = self.orders.send(order);
     }
 }
@@ -75,7 +73,7 @@ struct Service<K> {
     orders: mpsc::UnboundedReceiver<PortOrder>,
 }
 
-/// Nobody receives inputs any more.
+/// The receiver of inputs was dropped.
 struct InputsClosed;
 
 impl<K: Copy> Service<K> {
@@ -100,7 +98,8 @@ impl<K: Copy> Service<K> {
                 }
                 Err(error) => {
                     backoff.handle_failed(time.now());
-                    // A device gets its permissions shortly after it is plugged in.
+                    // A device gets its permissions shortly after it is plugged in, so the first refusal is not
+                    // reported.
                     let early = matches!(error, PortError::Denied { .. }) && backoff.failures() < 2;
                     if !early && reported.as_ref() != Some(&error) {
                         reported = Some(error.clone());
@@ -111,7 +110,7 @@ impl<K: Copy> Service<K> {
         }
     }
 
-    /// Reads and writes until the port fails or is to be closed, and returns the reason.
+    /// Reads and writes until the port fails or has to be closed, and returns the reason.
     async fn transfer(&mut self, port: &mut SerialPort, time: &LiveTime) -> Result<String, InputsClosed> {
         let mut buffer = vec![0; MAX_CHUNK];
         let mut flow = Flow::new(time.now());
@@ -148,7 +147,7 @@ impl<K: Copy> Service<K> {
     }
 }
 
-/// How much comes.
+/// The number of bytes in the current interval of [`FLOW_TIME`].
 #[derive(Debug)]
 struct Flow {
     since: Timestamp,
@@ -160,7 +159,7 @@ impl Flow {
         Self { since: now, bytes: 0 }
     }
 
-    /// Counts bytes that came, and says whether they are more than any board sends.
+    /// Counts received bytes. Returns whether they exceed the maximum of a board.
     fn is_a_flood(&mut self, now: Timestamp, bytes: usize) -> bool {
         if now.saturating_duration_since(self.since) >= FLOW_TIME {
             *self = Self::new(now);
@@ -180,17 +179,18 @@ async fn write(port: &mut SerialPort, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// At most this many bytes are read at once: more than a converter hands over in one go, and about one second of
-/// constant traffic at 9600 baud.
+/// Maximum number of bytes per read: more than a converter delivers at once, and about one second of continuous traffic
+/// at 9600 baud.
 const MAX_CHUNK: usize = 1024;
-/// A device that sends more than [`MAX_FLOW`] in this time is no board, and would fill the disk.
+/// Interval in which bytes are counted. A device that sends more than [`MAX_FLOW`] in one is not a board, and would
+/// fill the disk.
 const FLOW_TIME: Duration = Duration::from_secs(10);
-/// In bytes. A line at 115,200 baud carries 115 kB in that time, and no board has a faster one; what a memory holds that is
-/// read back, 60 kB at most, comes on top.
+/// Maximum number of bytes per interval. A line at 115,200 baud, the fastest of a board, carries 115 kB in that time.
+/// The memory of a board adds 60 kB at most when it is read back.
 const MAX_FLOW: usize = 512 * 1024;
-/// Why such a port is closed.
+/// Reason for closing a port with too much traffic.
 const FLOODS: &str = "the device sends more than any board does: check what is plugged in there";
-/// A write that takes longer has failed: a session writes at most 10 bytes at once, which take 10 ms on the line.
+/// Time after which a write has failed. A session writes at most 10 bytes at once, which take 10 ms on the line.
 const MAX_WRITE_TIME: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// A pseudo-terminal: the board's end, and the path of the host's end.
+    /// Opens a pseudo-terminal: the board's end, and the path of the host's end.
     fn pseudo_terminal() -> (File, PathBuf) {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let board = rustix::pty::openpt(flags).unwrap();
@@ -222,18 +222,18 @@ mod tests {
     #[tokio::test]
     async fn a_port_is_read_written_closed_and_opened_again() {
         let (mut board, path) = pseudo_terminal();
-        let (inputs, mut heard) = mpsc::channel(8);
+        let (inputs, mut received) = mpsc::channel(8);
         let port = Port::serve(7, &path, inputs);
-        assert!(matches!(heard.recv().await, Some((7, Ok(Content::Opened)))));
+        assert!(matches!(received.recv().await, Some((7, Ok(Content::Opened)))));
 
         board.write_all(b"abc").unwrap();
-        let Some((_, Ok(read))) = heard.recv().await else {
+        let Some((_, Ok(read))) = received.recv().await else {
             panic!("nothing is read");
         };
         assert_eq!(read, bytes(Direction::Inbound, b"abc"));
 
         port.order(PortOrder::Write(b"xyz".to_vec()));
-        let Some((_, Ok(written))) = heard.recv().await else {
+        let Some((_, Ok(written))) = received.recv().await else {
             panic!("nothing is written");
         };
         assert_eq!(written, bytes(Direction::Outbound, b"xyz"));
@@ -242,21 +242,21 @@ mod tests {
         assert_eq!(&buffer, b"xyz");
 
         port.order(PortOrder::Close("for a while".to_owned()));
-        let closed = heard.recv().await;
+        let closed = received.recv().await;
         assert!(matches!(closed, Some((_, Ok(Content::Closed { reason }))) if reason == "for a while"));
-        assert!(matches!(heard.recv().await, Some((_, Ok(Content::Opened)))));
+        assert!(matches!(received.recv().await, Some((_, Ok(Content::Opened)))));
     }
 
     #[tokio::test]
     async fn a_device_that_floods_is_closed() {
         let (mut board, path) = pseudo_terminal();
-        let (inputs, mut heard) = mpsc::channel(8);
+        let (inputs, mut received) = mpsc::channel(8);
         let _port = Port::serve((), &path, inputs);
-        assert!(matches!(heard.recv().await, Some(((), Ok(Content::Opened)))));
+        assert!(matches!(received.recv().await, Some(((), Ok(Content::Opened)))));
         std::thread::spawn(move || while board.write_all(&[0x55; 4096]).is_ok() {});
         let mut bytes = 0;
         let reason = loop {
-            match heard.recv().await {
+            match received.recv().await {
                 Some(((), Ok(Content::Bytes { bytes: chunk, .. }))) => bytes += chunk.len(),
                 Some(((), Ok(Content::Closed { reason }))) => break reason,
                 other => panic!("{other:?}"),
@@ -268,11 +268,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_error_that_persists_is_reported_once() {
-        let (inputs, mut heard) = mpsc::channel(8);
+        let (inputs, mut received) = mpsc::channel(8);
         let _port = Port::serve((), Path::new("/dev/ttyKIEBITZ"), inputs);
-        let refused = heard.recv().await;
+        let refused = received.recv().await;
         assert!(matches!(refused, Some(((), Err(PortError::Missing { .. })))));
-        let more = tokio::time::timeout(Duration::from_millis(3500), heard.recv()).await;
+        let more = tokio::time::timeout(Duration::from_millis(3500), received.recv()).await;
         assert!(more.is_err());
     }
 }

@@ -1,9 +1,9 @@
-//! Progress of long work: whoever waits for it can tell work from silence.
+//! Progress of long work. Tasks that wait for the work use it to distinguish slow work from a hanging disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter of steps. Clones share it.
+/// A counter of steps, shared by its clones.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<AtomicU64>);
 

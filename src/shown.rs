@@ -1,26 +1,26 @@
-//! What people see in a terminal. Names, serial numbers and recordings may come from anybody, and a terminal obeys what
-//! control characters in them say: it hides lines, renames its window, answers. So they are shown, not sent.
+//! Text in terminals. Names, serial numbers and recordings may come from anybody, and control characters in them can
+//! hide lines, rename the terminal's window or make it send input. They are therefore escaped.
 //!
-//! All that goes to stderr passes through here, and what goes to stdout where that is a terminal: files and pipes get the
-//! bytes as they are. Text with the program's own styles is a [`Line`](crate::outputs::terminal::StyledLine), which escapes the
-//! text between them, and goes to the terminal past [`EscapingWriter`].
+//! All text on stderr is escaped, and text on stdout if that is a terminal; files and pipes get the bytes unchanged.
+//! Text with the program's own styles is a [`StyledLine`](crate::outputs::terminal::StyledLine), which escapes the text
+//! between the styles, and bypasses [`EscapingWriter`].
 
 use core::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-/// The longest character in UTF-8, in bytes.
+/// Length of the longest character in UTF-8, in bytes.
 const LONGEST_CHARACTER: usize = 4;
 
-/// Hands text on, with control characters escaped as JSON does: `\u001b`. Line breaks and tabs stay.
+/// Escapes control characters as JSON does (`\u001b`), except line breaks and tabs.
 #[derive(Debug)]
 pub(crate) struct EscapingWriter<W> {
     inner: W,
     escapes: bool,
-    /// The beginning of a character, whose other bytes are still to come.
-    begun: Vec<u8>,
+    /// First bytes of a character whose other bytes have not been written yet.
+    incomplete: Vec<u8>,
 }
 
-/// stdout; for a terminal, with control characters escaped.
+/// stdout, with control characters escaped if it is a terminal.
 pub(crate) fn stdout() -> EscapingWriter<io::StdoutLock<'static>> {
     let inner = io::stdout().lock();
     let escapes = inner.is_terminal();
@@ -32,7 +32,7 @@ pub(crate) fn stderr() -> EscapingWriter<io::StderrLock<'static>> {
     EscapingWriter::new(io::stderr().lock(), true)
 }
 
-/// stderr for a log, of which each event is one line: line breaks in it are escaped as well.
+/// stderr for a log with one event per line: line breaks in an event are escaped as well.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LogLines;
 
@@ -57,12 +57,12 @@ impl Write for LogLines {
 }
 
 impl<W: Write> EscapingWriter<W> {
-    /// Hands text on to `inner` as it is, or escaped.
+    /// Creates a writer that passes text on to `inner`, escaped if `escapes` is set.
     pub(crate) fn new(inner: W, escapes: bool) -> Self {
         Self {
             inner,
             escapes,
-            begun: Vec::new(),
+            incomplete: Vec::new(),
         }
     }
 }
@@ -72,22 +72,22 @@ impl<W: Write> Write for EscapingWriter<W> {
         if !self.escapes {
             return self.inner.write(bytes);
         }
-        let mut all = core::mem::take(&mut self.begun);
+        let mut all = core::mem::take(&mut self.incomplete);
         all.extend_from_slice(bytes);
-        let end = all.len() - begun(&all);
-        self.begun = all.split_off(end);
+        let end = all.len() - incomplete(&all);
+        self.incomplete = all.split_off(end);
         self.inner.write_all(escaped(&all).as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let begun = core::mem::take(&mut self.begun);
-        self.inner.write_all(escaped(&begun).as_bytes())?;
+        let incomplete = core::mem::take(&mut self.incomplete);
+        self.inner.write_all(escaped(&incomplete).as_bytes())?;
         self.inner.flush()
     }
 }
 
-/// The text of these bytes with control characters escaped. Bytes that are no text are replaced.
+/// Escapes control characters, except line breaks. Bytes that are not UTF-8 are replaced.
 fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len());
     for character in String::from_utf8_lossy(bytes).chars() {
@@ -99,7 +99,7 @@ fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
-/// The text with control characters escaped, line breaks included.
+/// Escapes control characters including line breaks.
 pub(crate) fn escaped_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     text.chars().for_each(|character| push(&mut shown, character));
@@ -107,23 +107,23 @@ pub(crate) fn escaped_line(text: &str) -> String {
 }
 
 fn push(shown: &mut String, character: char) {
-    if is_obeyed(character) {
-        // Writing to a string cannot fail.
+    if is_interpreted(character) {
+        // Writing to a string never fails.
         let _ = write!(shown, "\\u{:04x}", u32::from(character));
     } else {
         shown.push(character);
     }
 }
 
-/// Whether a terminal does something instead of showing the character: the control characters, and those that turn the
-/// direction of writing around, so that text reads as something else.
-fn is_obeyed(character: char) -> bool {
+/// Whether a terminal interprets the character instead of showing it: control characters, and characters that reverse
+/// the direction of writing, which make text look like other text.
+fn is_interpreted(character: char) -> bool {
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && character != '\t')
 }
 
-/// How many bytes at the end may be the beginning of a character.
-fn begun(bytes: &[u8]) -> usize {
+/// Number of bytes at the end that may be the beginning of a character.
+fn incomplete(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(LONGEST_CHARACTER - 1);
     let first = last.clone().position(|byte| byte & 0xc0 != 0x80);
     let Some(before) = first else { return 0 };
@@ -140,7 +140,7 @@ fn begun(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// What arrives of text that is written in pieces of so many bytes.
+    /// The output for text that is written in pieces of this length in bytes.
     fn shown(text: &[u8], piece: usize, escapes: bool) -> Vec<u8> {
         let mut writer = EscapingWriter::new(Vec::new(), escapes);
         for piece in text.chunks(piece) {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_however_the_text_is_cut() {
+    fn control_characters_are_escaped_in_pieces_of_any_length() {
         let text = "Zoë ♔\t𝄞\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\n\u{202e}end\0\n";
         let expected = "Zoë ♔\t𝄞\\u001b]0;title\\u0007\\u009b2J\\u007f\\u000d\n\\u202eend\\u0000\n";
         for piece in 1..=text.len() {
@@ -160,9 +160,9 @@ mod tests {
         }
     }
 
-    /// A byte of an older character set may be a control character there.
+    /// Such a byte may be a control character in an older character set.
     #[test]
-    fn bytes_that_are_no_text_do_not_come_through() {
+    fn bytes_that_are_not_utf8_are_replaced() {
         for bytes in [
             &b"a\x9b2Jb"[..],
             b"a\xffb",

@@ -1,6 +1,6 @@
-//! The only place that reads the system's clocks, waits for them, or asks for the time zone.
+//! Reads the system's clocks and time zone, and waits for times. No other module does.
 //!
-//! Everything else is handed its time, so that a replay gives what the live run gave.
+//! All other code gets the time as an argument, so that a replay yields the same events as the live run.
 
 use core::fmt;
 use core::ops::Add;
@@ -14,32 +14,32 @@ use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 use thiserror::Error;
 
-/// How fast recorded time passes in a replay.
+/// The speed of a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// This many times as fast as it was recorded; 1 is real time.
+    /// Multiple of the recorded speed; 1 is real time.
     Times(f64),
     /// As fast as the machine allows.
     Max,
 }
 
-/// A text that is not a speed.
+/// Error for a text that is not a speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("expected `realtime`, `max` or a factor such as 10 (ten times as fast as recorded)")]
 pub struct NoSpeed;
 
-/// Lets recorded time pass at a speed, on the system's monotonic clock.
+/// Paces a replay by the system's monotonic clock.
 #[derive(Debug, Clone)]
 pub struct Pace {
     speed: Speed,
-    /// The recorded time of the first step, and when that was taken.
+    /// Recorded time of the first step, and the instant at which it was taken.
     began: Option<(Timestamp, Instant)>,
 }
 
-/// Longest wait for a single step, in seconds. More than these eleven days is a typing error or a wrong clock in the
-/// capture, and might not fit into an [`Instant`].
+/// Longest wait for a single step in seconds, about eleven days. A longer wait results from a typing error or a wrong
+/// clock in the capture, and might overflow an [`Instant`].
 const LONGEST_WAIT: f64 = 1e6;
-/// The slowest speed: a day takes a month to replay.
+/// The slowest speed: replaying a day takes a month.
 const SLOWEST: f64 = 1.0 / 32.0;
 
 impl FromStr for Speed {
@@ -69,13 +69,13 @@ impl fmt::Display for Speed {
 }
 
 impl Pace {
-    /// A pace that begins with the first step it is asked about.
+    /// Creates a pace that begins with its first step.
     #[must_use]
     pub fn new(speed: Speed) -> Self {
         Self { speed, began: None }
     }
 
-    /// How long to wait from now until the step that was recorded at `at` is due; zero when it is or was.
+    /// Time from now until the step recorded at `at` is due; zero if it is already due.
     pub fn until(&mut self, at: Timestamp) -> Duration {
         let Speed::Times(times) = self.speed else {
             return Duration::ZERO;
@@ -87,18 +87,18 @@ impl Pace {
         due.saturating_duration_since(now)
     }
 
-    /// Lets other tasks work until the step that was recorded at `at` is due.
+    /// Waits asynchronously until the step recorded at `at` is due.
     pub async fn pass(&mut self, at: Timestamp) {
         let wait = self.until(at);
         if wait.is_zero() {
-            // A sleep, however short, would last for a tick of the runtime's clock: a millisecond.
+            // Even the shortest sleep lasts for a tick of the runtime's clock, which is a millisecond.
             tokio::task::yield_now().await;
         } else {
             tokio::time::sleep(wait).await;
         }
     }
 
-    /// Sleeps until the step that was recorded at `at` is due; the whole thread does.
+    /// Blocks the thread until the step recorded at `at` is due.
     pub fn wait(&mut self, at: Timestamp) {
         let wait = self.until(at);
         if !wait.is_zero() {
@@ -107,8 +107,8 @@ impl Pace {
     }
 }
 
-/// The time of live operation: the wall clock at the start, and the monotonic clock from there on, so that setting the
-/// system's clock back never changes the order of moves. Clones give the same time.
+/// The time of live operation: the wall clock at the start, continued by the monotonic clock, so that setting the
+/// system's clock back does not change the order of moves. Clones give the same time.
 #[derive(Debug, Clone)]
 pub struct LiveTime {
     wall: Timestamp,
@@ -116,54 +116,54 @@ pub struct LiveTime {
     steps: Arc<Steps>,
 }
 
-/// How the wall clock was set since, in microseconds.
+/// The steps of the wall clock since the start, in microseconds.
 #[derive(Debug, Default)]
 struct Steps {
-    /// So far forward in all, which this time has followed.
+    /// Sum of the forward steps that this time has followed.
     ahead: AtomicU64,
-    /// So far it is behind this time now, because it was set back.
+    /// Current lag of the wall clock behind this time after it was set back.
     behind: AtomicU64,
 }
 
-/// A moment on the monotonic clock of this process, for whatever waits or expires: setting the computer's clock does not
-/// move it.
+/// A time on the monotonic clock of this process, for waiting and expiry. Steps of the computer's clock do not affect
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(Duration);
 
-/// The present: on the clock that dates events, and on the one that measures waiting.
+/// The present time on both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// What time it is.
+    /// The time that dates events.
     pub time: Timestamp,
-    /// The moment of it.
+    /// The time that measures waiting.
     pub moment: Moment,
 }
 
-/// When this process first asked for a [`Moment`].
+/// Instant of the first call for a [`Moment`].
 static FIRST: OnceLock<Instant> = OnceLock::new();
-/// The first moment, so late that there are moments before it.
+/// Value of the first moment, large enough that moments before it are possible.
 const FIRST_MOMENT: Duration = Duration::from_secs(1 << 36);
 
 impl Moment {
-    /// The moment so long after the first one.
+    /// The moment `first` after the first moment of the process.
     #[must_use]
     pub const fn after(first: Duration) -> Self {
         Self(FIRST_MOMENT.saturating_add(first))
     }
 
-    /// The moment so long before this one.
+    /// The moment `time` before this one.
     #[must_use]
     pub const fn before(self, time: Duration) -> Self {
         Self(self.0.saturating_sub(time))
     }
 
-    /// The time since an earlier moment; zero since a later one.
+    /// Time since an earlier moment; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Lets other tasks work until this moment.
+    /// Waits asynchronously until this moment.
     pub async fn reached(self) {
         let wait = self.0.saturating_sub(FIRST_MOMENT);
         let due = *FIRST.get_or_init(now) + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
@@ -189,23 +189,23 @@ pub fn moment() -> Moment {
 /// A step of the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockStep {
-    /// What time it was just before.
+    /// Time just before the step.
     pub at: Timestamp,
-    /// By how many microseconds it was set.
+    /// Size of the step in microseconds, negative if the clock was set back.
     pub micros: i64,
 }
 
-/// A wall clock that is further off than this was set; less is drift.
+/// Deviation of the wall clock that counts as a step; less is drift.
 const SET: Duration = Duration::from_secs(2);
 
 impl LiveTime {
-    /// Starts now.
+    /// Starts at the wall clock's time.
     #[must_use]
     pub fn start() -> Self {
         Self::after(Timestamp::from_micros(i64::MIN))
     }
 
-    /// Starts now, but after that time, whatever the wall clock says: it may have been set back since.
+    /// Starts at the wall clock's time, but after `until` even if the wall clock was set back since.
     #[must_use]
     pub fn after(until: Timestamp) -> Self {
         let (wall, first) = (wall_time(), until + Duration::from_micros(1));
@@ -221,13 +221,13 @@ impl LiveTime {
         }
     }
 
-    /// What time it is.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.wall + now().saturating_duration_since(self.began) + self.ahead()
     }
 
-    /// The present.
+    /// The current time on both clocks.
     #[must_use]
     pub fn present(&self) -> Now {
         Now {
@@ -236,8 +236,8 @@ impl LiveTime {
         }
     }
 
-    /// Follows the system's clock if it was set forward, as a computer without a battery-backed clock does once it has a
-    /// network, and notices if it was set back. Returns by how much.
+    /// Follows the system's clock if it was set forward, as on a computer without a battery-backed clock once it has a
+    /// network, and detects if it was set back. Returns the step.
     pub fn keep_up(&self) -> Option<ClockStep> {
         self.keep_up_with(wall_time())
     }
@@ -256,7 +256,7 @@ impl LiveTime {
         if forward < SET {
             return None;
         }
-        // Where it was set back before, it has caught up first.
+        // After a step back, a forward step first catches up with this time.
         let caught_up = forward.min(behind);
         self.steps.behind.fetch_sub(micros(caught_up), Ordering::Relaxed);
         let forward = micros(forward.saturating_sub(caught_up));
@@ -265,7 +265,7 @@ impl LiveTime {
         Some(ClockStep { at, micros })
     }
 
-    /// Lets other tasks work until `at`.
+    /// Waits asynchronously until the time `at`.
     pub async fn until(&self, at: Timestamp) {
         let wait = at.saturating_duration_since(self.wall + self.ahead());
         let due = self.began + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
@@ -281,7 +281,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The wall clock, for what is not part of a stream of events: when the daemon was started, for instance.
+/// The wall clock, for times outside the stream of events, such as the start of the daemon.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -294,7 +294,7 @@ pub fn wall_time() -> Timestamp {
     Timestamp::from_micros(0) + since_1970
 }
 
-/// The time zone of this machine, for texts that people read.
+/// The time zone of this computer, for texts that people read.
 #[must_use]
 pub fn local_zone() -> TimeZone {
     TimeZone::system()
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_never_end_is_no_speed() {
+    fn endless_and_invalid_speeds_are_rejected() {
         for text in ["0", "-1", "1e-9", "inf", "NaN", "", "x", "fast"] {
             assert_eq!(text.parse::<Speed>(), Err(NoSpeed), "{text}");
         }
@@ -333,7 +333,7 @@ mod tests {
         let seconds = Duration::from_secs;
         let wall = |at: Timestamp| time.keep_up_with(at).map(|step| step.micros / 1_000_000);
         assert_eq!(wall(time.now()), None);
-        // Within a second of what it was set by: the test takes time as well.
+        // Tolerance of one second, as the test itself takes time.
         let near = |step: Option<i64>, by: i64| step.is_some_and(|step| (step - by).abs() <= 1);
         let before = time.now();
         assert!(near(wall(before.saturating_sub(seconds(3600))), -3600));
@@ -368,10 +368,10 @@ mod tests {
                 wall + by
             };
             let ahead = wall.saturating_duration_since(before);
-            let told = time.keep_up_with(wall);
+            let reported = time.keep_up_with(wall);
             let now = time.now();
             assert!(now >= before && now >= wall, "{step} s");
-            let followed = told.map_or(0, |told| told.micros.max(0) / 1_000_000);
+            let followed = reported.map_or(0, |reported| reported.micros.max(0) / 1_000_000);
             let expected = i64::try_from(ahead.as_secs()).expect("years");
             assert!(
                 (followed - expected).abs() <= 1,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn time_goes_on_after_what_was_known() {
+    fn live_time_begins_after_the_last_known_time() {
         let later = wall_time() + Duration::from_secs(400 * 86_400);
         let time = LiveTime::after(later);
         assert!(time.now() > later);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn at_full_speed_nothing_waits() {
+    fn at_full_speed_no_step_waits() {
         let mut pace = Pace::new(Speed::Max);
         assert_eq!(pace.until(Timestamp::from_micros(0)), Duration::ZERO);
         assert_eq!(pace.until(Timestamp::from_micros(i64::MAX)), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Text files that people write, and what to do with one that is no text in UTF-8.
+//! Reads text files, with helpful errors for files that are not UTF-8.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a file cannot be read as text. Each is a sentence with the next step.
+/// The reason for which a file is not text. Each message includes the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum NoText {
     #[error("this is a directory: name a file in it")]
@@ -25,28 +25,20 @@ pub(crate) enum NoText {
     Binary { line: usize },
 }
 
-/// What editors under Windows put before a text in UTF-8.
+/// Byte order mark that Windows editors put before UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-/// What is before a text in UTF-16: little end first, big end first.
+/// Byte order marks of UTF-16, little-endian and big-endian.
 pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// Reads a file as text. A byte order mark of UTF-8 is no part of it.
-///
-/// # Errors
-///
-/// When it cannot be read, is a folder, or is not UTF-8; the message then says what to do.
+/// Reads a file as text, without a byte order mark. Fails if the file cannot be read, is a directory, or is not UTF-8.
+/// The message includes the next step.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     decoded(&bytes).map_err(no_text)
 }
 
-/// The same of the first line alone, which has so many bytes at most: a wrong file may be endless. The end of the line is no
-/// part of it.
-///
-/// # Errors
-///
-/// As [`read`].
+/// Reads the first line of a file without its end, at most `longest` bytes of it, as a wrong file may be endless.
 pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     BufReader::new(open(path)?)
@@ -57,11 +49,8 @@ pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
     Ok(line)
 }
 
-/// The same of a file in which lines in ASCII stand among text in any encoding, as in PEM.
-///
-/// # Errors
-///
-/// When it cannot be read, is a folder, or is in UTF-16.
+/// Reads a file with ASCII lines among text in any encoding, such as PEM. Fails if the file cannot be read, is a
+/// directory, or is in UTF-16.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
@@ -75,8 +64,8 @@ fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn no_text(wrong: NoText) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, wrong)
+fn no_text(reason: NoText) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 fn decoded(bytes: &[u8]) -> Result<String, NoText> {
@@ -88,11 +77,8 @@ fn decoded(bytes: &[u8]) -> Result<String, NoText> {
     Ok(text.to_owned())
 }
 
-/// A text in UTF-8, or in a character set of one byte a character, without its byte order mark.
-///
-/// # Errors
-///
-/// When the file is in UTF-16, or is no text.
+/// Removes the byte order mark from text in UTF-8 or in a single-byte encoding. Fails if the text is in UTF-16 or has a
+/// zero byte.
 pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     let bytes = unmarked(bytes)?;
     match bytes.iter().position(|byte| *byte == 0) {
@@ -103,7 +89,7 @@ pub(crate) fn in_bytes(bytes: &[u8]) -> Result<&[u8], NoText> {
     }
 }
 
-/// Without the mark of UTF-8, and not in UTF-16.
+/// Removes the byte order mark of UTF-8. Fails if the text is in UTF-16.
 fn unmarked(bytes: &[u8]) -> Result<&[u8], NoText> {
     if UTF16_MARKS.iter().any(|mark| bytes.starts_with(mark)) || is_utf16(bytes) {
         return Err(NoText::Utf16);
@@ -111,7 +97,8 @@ fn unmarked(bytes: &[u8]) -> Result<&[u8], NoText> {
     Ok(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes))
 }
 
-/// Whether every other byte is 0, but for some letters outside ASCII: UTF-16 without its mark.
+/// Whether the text is UTF-16 without a byte order mark: bytes in either the even or the odd positions are never 0, and
+/// many of the others are.
 fn is_utf16(bytes: &[u8]) -> bool {
     let zeros = |first: usize| {
         let every_other = bytes.iter().skip(first).step_by(2);
@@ -121,7 +108,7 @@ fn is_utf16(bytes: &[u8]) -> bool {
     even.min(odd) == 0 && even.max(odd) * 4 > bytes.len()
 }
 
-/// The line of a byte, from 1.
+/// Number of the line with the byte at index `at`, from 1.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
@@ -156,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_known_with_a_mark_and_without() {
+    fn utf16_is_detected_with_a_mark_and_without() {
         let text = "[event]\nname = \"Größe ♔\"\n";
         for bytes in [utf16(text, u16::to_le_bytes), utf16(text, u16::to_be_bytes)] {
             assert_eq!(read_text(&bytes), Err(NoText::Utf16));
@@ -171,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn first_line_is_read_without_what_follows() {
+    fn only_the_first_line_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let first_line = |bytes: &[u8]| {
@@ -192,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_may_be_any_but_utf16() {
+    fn bytes_in_any_encoding_but_utf16_are_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let bytes = |bytes: &[u8]| {
@@ -207,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_is_none() {
+    fn directory_is_not_a_text_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = read(folder.path()).expect_err("a folder is no text");
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);

@@ -1,9 +1,9 @@
-// Makes the pictures of the documentation: twelve emulated boards are played on, the daemon watches, and a browser shows
-// the wall, the desk and the report of a game.
+// Makes the pictures of the documentation: the daemon watches games on twelve emulated boards, and a browser shows the
+// wall, the desk and the report of a game.
 //
 //   cargo build && node docs/pictures/make.mjs [KIEBITZ]
 //
-// It takes chromium, npm and pngquant. Look at the pictures before you commit them.
+// Needs chromium, npm and pngquant. Review the pictures before you commit them.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -78,7 +78,7 @@ function start(...args) {
   return spawn(kiebitz, args, { cwd: folder, stdio: ["ignore", log, log] });
 }
 
-/** What the tests' browser needs, installed beside their lock file. */
+/** Installs the browser driver of the tests from their lock file. */
 function playwright() {
   const npm = path.join(project, "target/pictures");
   fs.mkdirSync(npm, { recursive: true });

@@ -1,10 +1,10 @@
-//! Any bytes on a bus, as answers and as commands: no panic, every byte accounted for, the same in
-//! any portions, and what was decoded is written again as it was read.
+//! Decodes arbitrary bytes as bus answers and bus commands. Checks that all bytes are accounted for, that the division
+//! into portions does not affect the result, and that decoded units encode to the same bytes.
 
 use kiebitz_protocol::{BusCommand, BusCommandDecoder, BusDecoder, Counters};
 
 pub fn run(data: &[u8]) {
-    // The first byte says how the others are cut.
+    // The first byte determines the size of the portions.
     let Some((&portion, line)) = data.split_first() else {
         return;
     };
@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
     for answer in &whole {
         let at = rest
             .windows(answer.len())
-            .position(|window| same(window, answer))
+            .position(|window| matches_encoded(window, answer))
             .expect("stands in the line");
         rest = &rest[at + answer.len()..];
     }
@@ -50,9 +50,9 @@ fn answers<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Vec<u8>>, C
     (answers, counters)
 }
 
-/// Compares an answer on the line with one written again. The unused bit 6 of a clock time's
-/// status is the only one not kept; it also is in the checksum.
-fn same(line: &[u8], answer: &[u8]) -> bool {
+/// Returns whether received bytes equal a re-encoded answer, except for the unused bit 6 of a clock's status byte,
+/// which encoding clears, and the checksum affected by it.
+fn matches_encoded(line: &[u8], answer: &[u8]) -> bool {
     if line == answer {
         return true;
     }

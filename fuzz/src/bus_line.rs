@@ -1,5 +1,6 @@
-//! A bus on which anything is said at any time: polling it does not panic or spin, one whole question goes out at a time
-//! and none that boards in play must not be asked, and a replay of the recording observes the same.
+//! Drives a polling bus line with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, sends one
+//! command at a time and none that disturbs boards in play, and that a replay of the recording gives the same
+//! observations.
 
 use super::driver::{Recorded, drive, replay};
 use kiebitz_hardware::{BusLine, BusSettings};
@@ -11,17 +12,17 @@ pub fn run(data: &[u8]) {
 
     for (_, recorded) in &record {
         if let Recorded::Outbound(bytes) = recorded {
-            let mut asked = Vec::new();
+            let mut kinds = Vec::new();
             BusCommandDecoder::new().feed(bytes, |command| {
-                asked.push(command.expect("a whole question").kind)
+                kinds.push(command.expect("a whole question").kind)
             });
-            assert_eq!(asked.len(), 1);
+            assert_eq!(kinds.len(), 1);
             let forbidden = [
                 BusCommandKind::SetStart,
                 BusCommandKind::EndBusMode,
                 BusCommandKind::Reset,
             ];
-            assert!(!forbidden.contains(&asked[0]));
+            assert!(!forbidden.contains(&kinds[0]));
         }
     }
 

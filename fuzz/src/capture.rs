@@ -1,4 +1,4 @@
-//! Any bytes as a capture: no panic, packets in order, and what was read can be written and read again.
+//! Reads arbitrary bytes as a capture. Checks the order of the packets, and that packets can be written and read again.
 
 use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Packet};
 
@@ -11,7 +11,7 @@ pub fn run(data: &[u8]) {
     assert!(packets.is_sorted_by(|earlier, later| earlier.offset < later.offset));
     assert!(packets.iter().all(|packet| packet.offset < end));
 
-    // A file cut off anywhere is a prefix of the whole.
+    // A truncated file gives a prefix of the packets.
     let cut = &data[..data.len().div_ceil(2)];
     let before: Vec<Packet> = CaptureReader::new(cut)
         .into_iter()
@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
 
     let mut writer = CaptureWriter::new(Vec::new()).expect("a Vec takes everything");
     for interface in reader.interfaces() {
-        // A name that was not UTF-8 may have become too long.
+        // Fails if a name became too long because invalid UTF-8 was replaced.
         let Ok(_) = writer.add_interface(interface) else {
             return;
         };
@@ -31,17 +31,17 @@ pub fn run(data: &[u8]) {
         let Ok(()) = writer.write(packet) else { return };
     }
     let written = writer.into_inner();
-    let again: Vec<Packet> = CaptureReader::new(written.as_slice())
+    let reread: Vec<Packet> = CaptureReader::new(written.as_slice())
         .into_iter()
         .flatten()
         .map(|packet| packet.expect("a written capture can be read"))
         .collect();
-    assert_eq!(again.len(), packets.len());
-    for (again, packet) in again.iter().zip(&packets) {
-        assert_eq!((again.at, again.interface), (packet.at, packet.interface));
+    assert_eq!(reread.len(), packets.len());
+    for (reread, packet) in reread.iter().zip(&packets) {
+        assert_eq!((reread.at, reread.interface), (packet.at, packet.interface));
         match &packet.content {
-            Content::Closed { reason } if reason.len() > 65_000 => {} // is cut
-            content => assert_eq!(&again.content, content),
+            Content::Closed { reason } if reason.len() > 65_000 => {} // Writing truncates the reason.
+            content => assert_eq!(&reread.content, content),
         }
     }
 }

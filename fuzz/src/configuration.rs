@@ -1,5 +1,5 @@
-//! Any text as a configuration: what is refused is refused with a line of the file, and what is taken holds what is
-//! promised of it.
+//! Parses arbitrary text as a configuration. Checks that an error names a line of the file, and that an accepted
+//! configuration satisfies its invariants.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,9 +13,9 @@ pub fn run(data: &[u8]) {
     let file = Path::new("kiebitz.toml");
     let config = match Config::parse(file, text) {
         Ok(config) => config,
-        Err(error) => return names_a_line(&error.to_string(), text),
+        Err(error) => return assert_names_a_line(&error.to_string(), text),
     };
-    // A comment changes nothing.
+    // Comments do not change the result.
     let commented = format!("# the beginning\n{text}\n# the end");
     assert_eq!(
         Config::parse(file, &commented).expect("has only comments more"),
@@ -42,7 +42,7 @@ pub fn run(data: &[u8]) {
     assert!(config.recorder.budget >= 10_000_000);
 }
 
-fn names_a_line(message: &str, text: &str) {
+fn assert_names_a_line(message: &str, text: &str) {
     let rest = message.strip_prefix("kiebitz.toml:").expect("the file is named");
     let (line, _) = rest.split_once(':').expect("the line is named");
     let line: usize = line.parse().expect("lines are numbers");

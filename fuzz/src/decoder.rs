@@ -1,10 +1,10 @@
-//! Any bytes from a board, and as commands to one: no panic, every byte accounted for, the same in
-//! any portions, and what was decoded is written again as it was read.
+//! Decodes arbitrary bytes as messages from a board and as commands to it. Checks that all bytes are accounted for,
+//! that the division into portions does not affect the result, and that decoded units encode to the same bytes.
 
 use kiebitz_protocol::{Command, CommandDecoder, Counters, Decoder, Message};
 
 pub fn run(data: &[u8]) {
-    // The first byte says how the others are cut.
+    // The first byte determines the size of the portions.
     let Some((&portion, line)) = data.split_first() else {
         return;
     };
@@ -13,17 +13,17 @@ pub fn run(data: &[u8]) {
     let (whole, counters) = messages([line]);
     assert_eq!(messages(portions()), (whole.clone(), counters));
 
-    // Messages stand in the line as they are written, in order.
+    // The line contains the re-encoded messages, in order.
     let mut rest = line;
     for message in &whole {
         let at = rest
             .windows(message.len())
-            .position(|window| same(window, message))
+            .position(|window| matches_encoded(window, message))
             .expect("stands in the line");
         rest = &rest[at + message.len()..];
     }
 
-    // A message after all this is found.
+    // The decoder finds a message after the fuzzed bytes.
     let version = [0x93, 0x00, 0x05, 0x01, 0x08];
     let (all, _) = messages([line, &version]);
     assert_eq!(all.last().map(Vec::as_slice), Some(&version[..]));
@@ -39,7 +39,7 @@ fn messages<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Vec<u8>>, 
     for portion in portions {
         fed += portion.len();
         decoder.feed(portion, |decoded| match decoded {
-            Ok(message) => messages.push(written(&message)),
+            Ok(message) => messages.push(encoded(&message)),
             Err(rejected) => dropped += rejected.bytes,
         });
     }
@@ -53,15 +53,15 @@ fn messages<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Vec<u8>>, 
     (messages, counters)
 }
 
-fn written(message: &Message<'_>) -> Vec<u8> {
+fn encoded(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     message.encode(&mut bytes);
     bytes
 }
 
-/// Compares a message on the line with one written again. The unused bit 6 of a clock time's
-/// status is the only one not kept.
-fn same(line: &[u8], message: &[u8]) -> bool {
+/// Returns whether received bytes equal a re-encoded message, except for the unused bit 6 of a clock's status byte,
+/// which encoding clears.
+fn matches_encoded(line: &[u8], message: &[u8]) -> bool {
     if line == message {
         return true;
     }

@@ -1,11 +1,11 @@
-//! What drives the machines of `kiebitz-hardware` under fuzzing: a port whose device says what the fuzzer likes, when it
-//! likes, in virtual time.
+//! Drives the state machines of `kiebitz-hardware` in virtual time with a port whose device sends bytes chosen by the
+//! fuzzer.
 
 use core::time::Duration;
 
 use kiebitz_hardware::{BusLine, Line, Session, Timestamp};
 
-/// What a recorder would have written.
+/// One entry of a recording.
 #[derive(Debug)]
 pub enum Recorded {
     Opened,
@@ -14,7 +14,7 @@ pub enum Recorded {
     Outbound(Vec<u8>),
 }
 
-/// A machine that keeps a port, as its driver sees it.
+/// A state machine that communicates through a port.
 pub trait Machine {
     fn handle_opened(&mut self, now: Timestamp);
     fn handle_closed(&mut self, now: Timestamp, reason: &str);
@@ -61,13 +61,16 @@ machine!(Session);
 machine!(BusLine);
 machine!(Line);
 
-/// The time at which every port is opened.
+/// Time of the first opening of the port.
 pub const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-/// Keeps a port as long as the script goes, and some seconds more. Returns what was recorded.
+/// Runs a machine for the duration of the script and `TRAILING_TIME`, and returns the recording.
 ///
-/// The script: a byte below 0xc0 is followed by as many bytes as its lower six bits say, and one more, that come from the
-/// device; one below 0xff lets up to 2.5 s pass; 0xff pulls the cable out and in again.
+/// Each control byte of the script triggers an action:
+///
+/// - below 0xc0: the device sends the following 1 to 64 bytes; the lower six bits are the number of bytes minus 1
+/// - 0xc0 to 0xfe: 40 ms to 2.52 s pass
+/// - 0xff: the cable is unplugged and, one second later, plugged in again
 pub fn drive(machine: &mut impl Machine, script: &[u8]) -> Vec<(Timestamp, Recorded)> {
     let mut port = Port {
         machine,
@@ -93,7 +96,7 @@ pub fn drive(machine: &mut impl Machine, script: &[u8]) -> Vec<(Timestamp, Recor
             }
         }
     }
-    port.pass(AFTERWARDS);
+    port.pass(TRAILING_TIME);
     port.record
 }
 
@@ -114,17 +117,17 @@ impl<M: Machine> Port<'_, M> {
         self.machine.handle_closed(self.now, reason);
     }
 
-    /// Everything that falls due within this time happens.
-    fn pass(&mut self, lasting: Duration) {
-        let until = self.now + lasting;
+    /// Advances the time by `duration` and handles all deadlines in that time.
+    fn pass(&mut self, duration: Duration) {
+        let until = self.now + duration;
         let mut turns = 0;
         while let Some(due) = self.machine.poll_deadline().filter(|due| *due <= until) {
             turns += 1;
-            assert!(turns <= MOST_TURNS, "spins at {due:?}");
+            assert!(turns <= MAX_TURNS, "spins at {due:?}");
             self.now = due.max(self.now);
             self.machine.handle_deadline(self.now);
             while let Some(bytes) = self.machine.poll_transmit(self.now) {
-                // As long as they take on the line.
+                // Transmission time at 9600 baud.
                 self.now = self.now + Duration::from_micros(1042 * bytes.len() as u64);
                 self.machine.handle_sent(self.now, &bytes);
                 self.record.push((self.now, Recorded::Outbound(bytes)));
@@ -138,7 +141,7 @@ impl<M: Machine> Port<'_, M> {
     }
 }
 
-/// Hands what was recorded to a machine that only listens, which must not want to write anything.
+/// Replays a recording to a listening machine, which must not have deadlines or bytes to send.
 pub fn replay(machine: &mut impl Machine, record: &[(Timestamp, Recorded)]) {
     for (at, recorded) in record {
         match recorded {
@@ -154,7 +157,7 @@ pub fn replay(machine: &mut impl Machine, record: &[(Timestamp, Recorded)]) {
     }
 }
 
-/// Longer than a probe takes.
-const AFTERWARDS: Duration = Duration::from_secs(6);
-/// In that time nothing has more turns.
-const MOST_TURNS: u32 = 2000;
+/// Simulated time after the end of the script. Longer than a probe takes.
+const TRAILING_TIME: Duration = Duration::from_secs(6);
+/// Maximum number of deadlines in one call of `Port::pass`. A machine with more deadlines counts as spinning.
+const MAX_TURNS: u32 = 2000;

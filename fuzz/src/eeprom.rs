@@ -1,5 +1,5 @@
-//! Any bytes as a board's memory: no panic, every byte an element or dropped, and what was read
-//! is written again as it was.
+//! Decodes arbitrary bytes as a board's memory. Checks that each byte belongs to an element or is dropped, and that
+//! elements encode to the same bytes.
 
 use kiebitz_protocol::{Element, eeprom};
 
@@ -26,7 +26,7 @@ pub fn run(data: &[u8]) {
     }
     assert_eq!(offset, data.len());
 
-    // Reading is in step again at the latest after what two operands can hide.
+    // Three bytes of padding resynchronise the decoder, because an element has at most two operands.
     let after = [data, &[0x7f, 0x7f, 0x7f, 0x6a, 0x6b]].concat();
     assert_eq!(eeprom::elements(&after).last(), Some(Ok(Element::End)));
 }

@@ -1,5 +1,5 @@
-//! What is fuzzed. Each module has a `run` that panics where its bytes lead to something wrong; a target in
-//! `fuzz_targets` hands it the fuzzer's bytes, a test of the project the seeds in `fuzz/seeds`.
+//! Fuzz tests. Each module has a function `run`, which panics if its input violates a property. A target in
+//! `fuzz_targets` calls it with the fuzzer's bytes; `tests/library/fuzzed.rs` calls it with the seeds in `fuzz/seeds`.
 
 pub mod bus;
 pub mod bus_line;

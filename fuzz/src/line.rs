@@ -1,6 +1,6 @@
-//! A port on which anything is said at any time, and nobody knows what is on it: the line does not panic or spin, and
-//! once a byte for a single board was sent, no bus command follows before the port is opened again. One that peeks asks
-//! for no changes.
+//! Drives a line in unknown mode with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, that
+//! no bus command follows a single-board command until the port is reopened, and that a peeking line does not request
+//! changes.
 
 use super::driver::{Recorded, drive};
 use kiebitz_hardware::capture::LineMode;
@@ -8,17 +8,17 @@ use kiebitz_hardware::{Line, LineSettings};
 use kiebitz_protocol::BusCommandKind;
 
 pub fn run(data: &[u8]) {
-    keep(LineSettings::default(), data);
-    let taken = keep(LineSettings::default().peeking(), data);
-    assert!(!taken, "a question that takes changes");
+    drive_line(LineSettings::default(), data);
+    let consumed = drive_line(LineSettings::default().peeking(), data);
+    assert!(!consumed, "a question that takes changes");
 }
 
-/// Whether it asked a board of a bus for what the board then forgets.
-fn keep(settings: LineSettings, data: &[u8]) -> bool {
+/// Drives a line and returns whether it sent a bus command whose answer consumes a board's changes.
+fn drive_line(settings: LineSettings, data: &[u8]) -> bool {
     let mut line = Line::keeping(settings);
     let record = drive(&mut line, data);
-    let mut taken = false;
-    // Since the opening: whether a byte of a single board was sent.
+    let mut consumed = false;
+    // Whether a single-board command was sent since the port was opened.
     let mut single = false;
     for (_, recorded) in &record {
         match recorded {
@@ -29,7 +29,7 @@ fn keep(settings: LineSettings, data: &[u8]) -> bool {
                 assert!(!(single && bus), "back to bus questions without an opening");
                 single |= !bus;
                 let kind = bytes.first().copied().and_then(BusCommandKind::from_id);
-                taken |= matches!(
+                consumed |= matches!(
                     kind,
                     Some(
                         BusCommandKind::Changes
@@ -43,5 +43,5 @@ fn keep(settings: LineSettings, data: &[u8]) -> bool {
         }
     }
     assert!(line.mode() != LineMode::Bus || !single);
-    taken
+    consumed
 }

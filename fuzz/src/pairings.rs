@@ -1,19 +1,19 @@
-//! Any bytes as a file of a pairing program, and as FIDE's list: what is refused is refused with a place, and what is read
-//! holds what is promised of it.
+//! Reads arbitrary bytes as a file of a pairing program and as FIDE's rating list. Checks that an error names line and
+//! column, and that an accepted file satisfies its invariants.
 
 use std::collections::BTreeSet;
 
 use kiebitz::tournament::{Check, FideList, Tournament, read_bytes};
 
 pub fn run(data: &[u8]) {
-    // Nothing panics, whatever the list has of an event.
+    // Must not panic, even for an empty event.
     let _ = FideList::from_reader("list", data, &Tournament::default());
     let (event, doubts) = match read_bytes("file", data) {
         Ok(read) => read,
-        Err(error) => return names_a_place(&error.to_string()),
+        Err(error) => return assert_names_line_and_column(&error.to_string()),
     };
     for doubt in &doubts {
-        names_a_place(&doubt.to_string());
+        assert_names_line_and_column(&doubt.to_string());
     }
     for round in event.rounds.values() {
         let tables: Vec<u32> = round
@@ -38,7 +38,7 @@ pub fn run(data: &[u8]) {
         );
         assert!(player.place.line >= 1 && player.place.column >= 1);
     }
-    // Reading is a function of the bytes.
+    // The same bytes give the same result.
     assert_eq!(
         read_bytes("file", data).ok(),
         Some((event.clone(), doubts.clone()))
@@ -57,7 +57,7 @@ pub fn run(data: &[u8]) {
     );
 }
 
-fn names_a_place(message: &str) {
+fn assert_names_line_and_column(message: &str) {
     let rest = message.strip_prefix("file:").expect("the file is named");
     let mut parts = rest.splitn(3, ':').map(str::parse::<usize>);
     assert!(

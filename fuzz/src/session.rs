@@ -1,5 +1,6 @@
-//! A board that says anything at any time: its session does not panic or spin, sends nothing forbidden and never more than
-//! the board's buffer holds, and a replay of the recording observes the same.
+//! Drives a session with arbitrary bytes at arbitrary times. Checks that it does not panic or spin, sends no forbidden
+//! command and never more bytes than the board's buffer holds, and that a replay of the recording gives the same
+//! observations.
 
 use super::driver::{Recorded, drive, replay};
 use kiebitz_hardware::{Session, SessionSettings};
@@ -18,7 +19,7 @@ pub fn run(data: &[u8]) {
             Recorded::Opened => commands.reset(),
             Recorded::Outbound(bytes) => {
                 assert!((1..=10).contains(&bytes.len()));
-                // Reset, bus mode, boot loader, draughts boards.
+                // Forbidden commands: reset, bus mode, boot loader and the commands of draughts boards.
                 assert!(
                     !bytes
                         .iter()

@@ -1,11 +1,11 @@
 //! Games of chess from the observations of electronic boards: bytes in, events out.
 //!
-//! A [`Hall`](hall::Hall) has all boards. It takes the bytes of their lines with the times at which they arrived, and an
-//! arbiter's [commands](command); it gives [events], and the bytes that are to be written to the boards. It never reads
-//! a clock: [`Hall::poll_deadline`](hall::Hall::poll_deadline) says when to call
-//! [`Hall::advance`](hall::Hall::advance) if nothing arrives before.
+//! A [`Hall`](hall::Hall) owns all boards. Its input is the bytes of their serial lines, with their arrival times, and an
+//! arbiter's [commands](command). Its output is [events], and bytes to be written to the boards. It never reads a clock:
+//! [`Hall::poll_deadline`](hall::Hall::poll_deadline) returns the time at which to call
+//! [`Hall::advance`](hall::Hall::advance) if no input arrives before.
 //!
-//! A board on which White plays e4, here an emulated one:
+//! In this example, White plays e4 on an emulated board:
 //!
 //! ```
 //! use core::time::Duration;
@@ -53,8 +53,8 @@
 //! assert_eq!(moves, ["e4"]);
 //! ```
 //!
-//! Inside, observations pass `tracker` (the most credible line of play), `acts` (what hands did besides the moves) and
-//! `referee` (the Laws: [`laws`]). [`position`] and [`clock`] are what all of them are built on.
+//! Inside, observations pass through `tracker` (the most credible line of play), `acts` (actions of hands other than
+//! moves) and `referee` (the Laws: [`laws`]). All of them use [`position`] and [`clock`].
 
 #[doc(hidden)]
 #[macro_use]

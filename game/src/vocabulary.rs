@@ -1,25 +1,25 @@
-//! Closed vocabularies: the words that events are written with, each an enum with one spelling for every variant.
+//! Closed vocabularies: the words of events, each an enum with one spelling for every variant.
 
 use core::fmt;
 
 use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
-/// A word that the vocabulary does not have: from a newer version, or from damaged data.
+/// A word that the vocabulary lacks, from a newer version or from damaged data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown {vocabulary} {word:?}")]
 pub struct UnknownWord {
-    /// What the words of the vocabulary are, as in "end reason".
+    /// The kind of word, as in "end reason".
     pub vocabulary: &'static str,
-    /// The word.
+    /// The unknown spelling.
     pub word: String,
 }
 
-/// Reads one of `words`.
+/// Deserializes one of `words`.
 ///
 /// # Errors
 ///
-/// When it is no text, or a word that is not among them; the message names it.
+/// Fails if the value is not a string, or not one of the words; the message quotes the value.
 pub fn deserialize<'de, W, D>(
     deserializer: D,
     vocabulary: &'static str,
@@ -38,7 +38,7 @@ where
 ///
 /// # Errors
 ///
-/// When it is not among them; the message names it.
+/// Fails if no word has this spelling; the message quotes the spelling.
 pub fn find<W: Copy>(
     word: &str,
     vocabulary: &'static str,
@@ -52,7 +52,7 @@ pub fn find<W: Copy>(
     })
 }
 
-/// Writes a word, with the width that a format asks for.
+/// Writes a word, respecting the width and alignment of the formatter.
 pub fn display(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.pad(word)
 }
@@ -64,7 +64,7 @@ pub mod color {
 
     const ALL: &[Color] = &Color::ALL;
 
-    /// The word.
+    /// The word for a colour.
     #[must_use]
     pub const fn as_str(color: Color) -> &'static str {
         match color {
@@ -77,7 +77,7 @@ pub mod color {
     ///
     /// # Errors
     ///
-    /// Those of the serializer.
+    /// Fails if the serializer does.
     pub fn serialize<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(as_str(*color))
     }
@@ -86,12 +86,12 @@ pub mod color {
     ///
     /// # Errors
     ///
-    /// If the value is not one of the words.
+    /// Fails if the value is not one of the words.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Color, D::Error> {
         super::deserialize(deserializer, "colour", ALL, as_str)
     }
 
-    /// A word, or null.
+    /// An optional player colour, in JSON "white", "black" or null.
     pub mod option {
         use serde::{Deserialize, Deserializer, Serialize, Serializer};
         use shakmaty::Color;
@@ -104,7 +104,7 @@ pub mod color {
         ///
         /// # Errors
         ///
-        /// Those of the serializer.
+        /// Fails if the serializer does.
         pub fn serialize<S: Serializer>(color: &Option<Color>, serializer: S) -> Result<S::Ok, S::Error> {
             color.map(super::as_str).serialize(serializer)
         }
@@ -113,14 +113,14 @@ pub mod color {
         ///
         /// # Errors
         ///
-        /// If the value is neither.
+        /// Fails if the value is neither a word nor null.
         pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Color>, D::Error> {
             Ok(Option::<Named>::deserialize(deserializer)?.map(|Named(color)| color))
         }
     }
 }
 
-/// Defines a vocabulary: what its words are, then an enum with a word for each variant.
+/// Defines a vocabulary: the kind of its words, then an enum with a word for each variant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! vocabulary {
@@ -137,7 +137,7 @@ macro_rules! vocabulary {
             /// All words, in the order of the documentation.
             $vis const ALL: &'static [Self] = &[$(Self::$Variant),+];
 
-            /// The word as events have it.
+            /// The word as written in events.
             #[must_use]
             $vis const fn as_str(self) -> &'static str {
                 match self { $(Self::$Variant => $word,)+ }
@@ -148,7 +148,7 @@ macro_rules! vocabulary {
     };
 }
 
-/// Reads and writes an enum that has `ALL` and `as_str` by its words.
+/// Implements `Display`, `Serialize` and `Deserialize` for an enum with `ALL` and `as_str`, using the spellings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! spelled {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_written_as_they_are_spelled() {
+    fn words_round_trip_by_their_spelling() {
         for lamp in Lamp::ALL {
             assert_eq!(json!(lamp), json!(lamp.as_str()));
             assert_eq!(serde_json::from_value::<Lamp>(json!(lamp)).ok(), Some(*lamp));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn word_that_is_not_known_is_named() {
+    fn an_unknown_word_is_named_in_the_error() {
         let error = serde_json::from_value::<Lamp>(json!("blue")).expect_err("no such word");
         assert_eq!(error.to_string(), "unknown colour of a lamp \"blue\"");
     }

@@ -1,4 +1,4 @@
-//! Plays a few moves on an emulated board and prints what a session observes, all in memory and virtual time.
+//! Plays a few moves on an emulated board and prints the observations of a session. Runs in memory, in virtual time.
 //!
 //! ```text
 //! cargo run --example emulated --features emulator
@@ -14,7 +14,7 @@ use kiebitz_hardware::emulator::{BoardSettings, Player};
 use kiebitz_hardware::{Observation, Session, SessionSettings, Timestamp};
 use kiebitz_protocol::{Contents, Dump, Field, START_POSITION};
 
-/// 1. e4 e5 2. Nf3 Nc6 3. Bb5 as fields, which are numbered from a8 to h1.
+/// The moves 1. e4 e5 2. Nf3 Nc6 3. Bb5 as pairs of field numbers, counted from a8 to h1.
 const MOVES: [(u8, u8); 5] = [(52, 36), (12, 28), (62, 45), (1, 18), (61, 25)];
 
 fn main() -> io::Result<()> {
@@ -26,12 +26,12 @@ fn main() -> io::Result<()> {
 
     let (mut now, mut placement) = (start, [None; Field::COUNT]);
     while !player.is_done() {
-        // What the session asks goes to the board.
+        // Passes the session's queries to the board.
         while let Some(bytes) = session.poll_transmit(now) {
             player.handle_bytes(now, &bytes);
             session.handle_sent(now, &bytes);
         }
-        // Virtual time goes on to whatever is due next; the driver of a real port waits for bytes until then.
+        // Advances virtual time to the next deadline. The driver of a real port waits for bytes until then.
         let due = [session.poll_deadline(), player.poll_deadline()];
         now = due.into_iter().flatten().min().map_or(now, |due| due.max(now));
         player.advance(now);
@@ -40,7 +40,7 @@ fn main() -> io::Result<()> {
         }
         session.handle_deadline(now);
         while let Some(observed) = session.poll_observation() {
-            let line = follow(&mut placement, &observed.observation);
+            let line = apply(&mut placement, &observed.observation);
             let time = observed.at.saturating_duration_since(start).as_secs_f64();
             writeln!(out, "{time:7.3} s  {line}")?;
         }
@@ -56,7 +56,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A board in the start position, with a clock and two players who make these moves.
+/// Returns a board in the start position, with a clock and two players who make the `MOVES`.
 fn player(now: Timestamp) -> Player {
     let colors = [Color::White, Color::Black].into_iter().cycle();
     let ply = |((from, to), color)| Some(Ply::quiet(color, Field::new(from)?, Field::new(to)?));
@@ -77,8 +77,8 @@ fn player(now: Timestamp) -> Player {
     Player::new(now, BoardSettings::default(), Sitting::new(now, settings, script))
 }
 
-/// Keeps what stands on the board by what is observed, and describes that.
-fn follow(placement: &mut Dump, observation: &Observation) -> String {
+/// Updates the placement from an observation, and returns a description of the observation.
+fn apply(placement: &mut Dump, observation: &Observation) -> String {
     match observation {
         Observation::Field { update, .. } => {
             placement[update.field.index()] = update.contents;
@@ -97,7 +97,7 @@ fn follow(placement: &mut Dump, observation: &Observation) -> String {
     }
 }
 
-/// The field's name if the connector is on White's left.
+/// Returns the name of a field if the connector is on White's left.
 fn name(field: Field) -> String {
     let (file, row) = (field.number() % 8, field.number() / 8);
     format!("{}{}", char::from(b'a' + file), 8 - row)

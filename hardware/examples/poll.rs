@@ -1,11 +1,11 @@
-//! Keeps the boards on a serial port answering and prints what they report, until the port is lost.
+//! Polls the boards on a serial port and prints their observations until the port is lost.
 //!
 //! ```text
 //! cargo run --example poll --features port
 //! cargo run --example poll --features port -- /dev/ttyUSB0
 //! ```
 //!
-//! Without an argument the only port is used that may carry a board. Ports are those of Linux.
+//! Without an argument, uses the only port that may have a board. Works on Linux only.
 
 #[cfg(target_os = "linux")]
 use linux::run;
@@ -31,19 +31,19 @@ mod linux {
     use tokio::time::timeout;
 
     pub(super) fn run(path: Option<String>) -> ExitCode {
-        let lost = match choose(path) {
+        let result = match choose(path) {
             Ok(candidate) => poll(&candidate),
             Err(advice) => {
                 let _ = writeln!(io::stderr(), "{advice}");
                 return ExitCode::from(2);
             }
         };
-        let Err(error) = lost;
+        let Err(error) = result;
         let _ = writeln!(io::stderr(), "{error}");
         ExitCode::FAILURE
     }
 
-    /// The port that was given, or the only one that may carry a board.
+    /// Returns the given port or, without a path, the only port that may have a board.
     fn choose(path: Option<String>) -> Result<Candidate, String> {
         let search = path.is_none();
         let mut ports = PortList::new(PortSettings {
@@ -78,7 +78,7 @@ mod linux {
     #[tokio::main(flavor = "current_thread")]
     async fn poll(candidate: &Candidate) -> Result<core::convert::Infallible, io::Error> {
         let mut port = SerialPort::open(&candidate.device).map_err(io::Error::other)?;
-        // The line does no I/O and reads no clock: this loop does both for it.
+        // The line does no I/O and never reads a clock, so this loop does both.
         let mut line = Line::keeping(LineSettings::for_port(candidate.kind, None));
         line.handle_opened(now());
         let mut buffer = [0; 512];

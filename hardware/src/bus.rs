@@ -1,11 +1,11 @@
-//! A port in bus mode: many boards on one line, asked in turn.
+//! A port in bus mode: many boards on one line, polled in turn.
 //!
-//! # What a round costs
+//! # Cost of a round
 //!
-//! At 9600 baud a byte takes 1.04 ms. A question has 4 bytes (4.2 ms). A board needs milliseconds to begin its answer,
-//! say 5, and up to 20 while it writes its memory. A USB converter hands over what it has every 16 ms. So:
+//! At 9600 baud a byte takes 1.04 ms. A query has 4 bytes (4.2 ms). A board needs some milliseconds to begin its
+//! answer (5 ms in this table), and up to 20 ms while it writes its memory. A USB converter delivers bytes every 16 ms.
 //!
-//! | question | answer | usual | worst |
+//! | query | answer | usual | worst |
 //! | --- | --- | --- | --- |
 //! | changes, when there are none | 6 bytes, 6.3 ms | 31 ms | 46 ms |
 //! | changes, with a move and a press (4 fields, a time) | 17 bytes, 17.7 ms | 43 ms | 58 ms |
@@ -13,46 +13,47 @@
 //! | board | 70 bytes, 72.9 ms | 98 ms | 113 ms |
 //! | changes, clock and board in one | 89 bytes, 92.7 ms | 118 ms | 133 ms |
 //!
-//! 30 boards, each asked for changes and clock: 30 · (31 + 39) ms = 2.1 s. With all in one it would be 3.5 s, so that
-//! question is used only when a dump is due: then it saves 50 ms over three questions.
+//! Querying 30 boards for changes and clock takes 30 · (31 + 39) ms = 2.1 s. With the combined query it would take
+//! 3.5 s, so the combined query is used only when a dump is due: it is 50 ms faster than three separate queries.
 //!
-//! A round that has lasted 1.9 s asks the rest of its boards for changes only, and the next round begins with the
-//! first board that got no more. So at worst, every board having moved and every answer coming late, 17 boards are
-//! asked for both in 1.9 s, the last of them for all in one (0.1 s more), 13 for changes (0.8 s), one is silenced (see
-//! below) and one that has left is called (0.1 s): 2.9 s. Damaged answers come on top, at 0.2 s each where they strike
-//! after the 1.9 s. The tests measure it: 30 boards that answer after 2 ms need 1.6 to 2.5 s, boards that always
-//! take 20 ms at most 2.9 s.
+//! After 1.9 s, a round queries its remaining boards for changes only, and the next round begins with the first of
+//! these boards. The worst round takes 2.9 s, if every board has moved and every answer comes late: 17 boards get both
+//! queries in 1.9 s, the last of them the combined query (0.1 s more), 13 are queried for changes (0.8 s), one is
+//! silenced (see below) and one absent board is pinged (0.1 s). Each damaged answer after the 1.9 s adds 0.2 s. The
+//! tests measure these times: 30 boards that answer after 2 ms need 1.6 to 2.5 s, boards that always take 20 ms at most
+//! 2.9 s.
 //!
-//! A round does not begin earlier than 250 ms after the one before: with few boards each is asked for its changes 4
-//! times a second and for its clock every other time, as often as the board itself asks its clock.
+//! Rounds begin at least 250 ms apart. With few boards, each board is queried for its changes 4 times a second, and for
+//! its clock in every other round, as often as the board itself polls its clock.
 //!
-//! # Nothing lost, nothing doubled
+//! # No change lost, none duplicated
 //!
-//! A board forgets changes once it has reported them, but repeats its last report on request. When an answer with
-//! changes is damaged or missing, the board gets a ping. Its answer comes after all that is still on its way, so that
-//! late changes are still recognized. Then it is asked to repeat. If the board did not even receive the question, it
-//! repeats its earlier report, which is dropped. It is known by its bytes: no field can change to the same contents
-//! twice in a row, so changes equal to those before them are the same ones. Only a piece lifted and set down where it
-//! was, with nothing else, could really be the same report twice; it is dropped only when the line gave no sign of an
-//! answer, and a dump is asked for.
+//! A board forgets changes once it has reported them, but repeats its last report on request. If an answer with changes
+//! is damaged or missing, the poller sends a ping. The answer to the ping comes after all answers still in transit, so
+//! late changes are still recognized. Then the poller requests a repeat. A board that did not receive the first query
+//! repeats an earlier report, which is dropped. An earlier report is recognized by its bytes: a square cannot change to
+//! the same contents twice in a row, so changes equal to the previous ones are the previous ones. The only exception is
+//! a piece lifted and set down on its square, with no other change, which can occur twice in a row. Such a report is
+//! dropped only if no answer to the first query was detected, and a dump is requested.
 //!
-//! A board just found is first asked to repeat: what it last reported to another host is thus known, and dropped. Then
-//! it is asked for all that came since. A board that is back, or whose line was opened again, is asked to repeat as well:
-//! where that is not what it was last heard to report, a question was asked and answered and never noted, as by a daemon
-//! that was killed in that moment. What the answer reports has not been heard then, and counts.
+//! The first query to a newly found board requests a repeat. The answer is the board's last report to another host and
+//! is dropped. Then the board is queried for all changes since. A repeat is also requested after the board was absent
+//! or the port was closed. If the repeated report differs from the last one received, the board answered a query but
+//! the answer was not recorded, for example because the daemon was killed at that moment. The repeated report is then
+//! processed like a new one.
 //!
 //! # Boards that come and go
 //!
-//! After the port was opened all boards are pinged, those found are silenced, and this is repeated until none answers:
-//! with 30 boards it takes 3 to 5 pings in 5 to 10 s, in which the boards remember what happens. Later they are
-//! silenced a few per round; when all are, a ping to all goes out and the polling goes on. A board that joined answers
-//! meanwhile. Its answer may collide with another; then that one is asked for again, and the new board is heard the
-//! next time. A board that has given no valid answer to 5 questions and for 5 s has left; one of those is called every
-//! second.
+//! After the port has been opened, the poller sends a broadcast ping and silences the boards that answer (commands them
+//! to ignore the next ping), and repeats both until no board answers. With 30 boards this takes 3 to 5 pings in 5 to
+//! 10 s; meanwhile the boards remember their changes. Later, a few boards are silenced in each round. When all are
+//! silenced, a broadcast ping is sent between ordinary queries, and boards that have joined answer it. If such an
+//! answer collides with another board's, that board is queried again, and the next search finds the new board. A board
+//! counts as absent after 5 queries and 5 s without a valid answer; one absent board is pinged every second.
 //!
-//! No board is ever commanded to leave bus mode, to reset or to begin a game, and no single-board byte is sent. A board
-//! with the serial number 0 has the broadcast address and cannot be asked; two boards with the same number only
-//! collide.
+//! The poller never commands a board to leave bus mode, to reset or to begin a game, and sends no single-board command.
+//! A board with the serial number 0 has the broadcast address and cannot be queried. The answers of two boards with the
+//! same number always collide.
 
 use core::time::Duration;
 
@@ -68,26 +69,26 @@ mod listener;
 mod poller;
 mod turn;
 
-/// How a bus is polled.
+/// Settings for polling a bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusSettings {
-    /// The shortest time from the start of one round to that of the next.
+    /// Minimum time between the starts of two rounds.
     pub round_period: Duration,
-    /// How often each board is asked for a dump though nothing seems to be missing.
+    /// Interval of routine dumps, if no change seems to be missing.
     pub dump_period: Duration,
-    /// Whether the boards keep their changes for another host. A board forgets changes once it has reported them, so
-    /// none is asked for any, nor to repeat any: each is asked for version, dump and clock alone.
+    /// Whether to leave the boards' changes to another host. A board forgets changes once it has reported them, so such
+    /// a line queries only version, dump and clock.
     pub leave_changes: bool,
 }
 
 impl BusSettings {
-    /// For finding out what stands on the boards without taking anything from the host that follows the games: 2 rounds
-    /// a second, each with a dump of every board.
+    /// Returns settings for inspecting boards without consuming the changes for the host that follows the games: 2
+    /// rounds a second, each with a dump of every board.
     #[must_use]
     pub fn peeking() -> Self {
         Self {
             round_period: Duration::from_millis(500),
-            // Less than a round, so that each round has one.
+            // Shorter than `round_period`, so that each round includes a dump.
             dump_period: Duration::from_millis(250),
             leave_changes: true,
         }
@@ -95,7 +96,7 @@ impl BusSettings {
 }
 
 impl Default for BusSettings {
-    /// 4 rounds a second, a dump every minute.
+    /// 4 rounds a second and a dump every minute.
     fn default() -> Self {
         Self {
             round_period: Duration::from_millis(250),
@@ -105,32 +106,32 @@ impl Default for BusSettings {
     }
 }
 
-/// What happened on a bus since it was made. Rounds are counted only when polling.
+/// Counters and times of a bus since the [`BusLine`] was created. Without polling there are no rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusFigures {
-    /// Questions to single boards that have been concluded with an answer.
+    /// Queries to single boards that were answered.
     pub answers: u64,
-    /// Questions to single boards.
+    /// Queries to single boards.
     pub questions: u64,
-    /// Questions to repeat the last changes, those to a board just found included.
+    /// Queries to repeat the last changes, including those to newly found boards.
     pub repeats: u64,
-    /// Questions that were not answered at all.
+    /// Queries to single boards without any answer.
     pub silent: u64,
-    /// Questions whose answer could not be read.
+    /// Queries to single boards whose answer could not be decoded.
     pub damaged: u64,
-    /// Pings to all boards.
+    /// Broadcast pings.
     pub sweeps: u64,
-    /// Rounds in which every board was asked for its changes.
+    /// Completed rounds. Every present board is polled once in a round.
     pub rounds: u64,
-    /// How long the last round took, without the pause after it.
+    /// Duration of the last round, without the pause after it.
     pub last_round: Duration,
-    /// How long the longest round took.
+    /// Duration of the longest round.
     pub longest_round: Duration,
 }
 
-/// All boards on one line in bus mode: a state machine that is given bytes and time and returns observations of each
-/// board, and the next question to write.
+/// State machine for all boards on one line in bus mode. Takes bytes and times, and returns observations of each board
+/// and the next query to write.
 ///
 /// ```
 /// use core::time::Duration;
@@ -163,12 +164,12 @@ pub struct BusLine {
     listener: BusListener,
     poller: Option<Poller>,
     open_since: Option<Timestamp>,
-    /// A command was handed out and has not come back as sent.
-    handed_out: bool,
+    /// Whether `poll_transmit` has returned a command that `handle_sent` has not confirmed yet.
+    unconfirmed: bool,
     closing: Closing,
 }
 
-/// Whether the port has to be given up.
+/// Whether the port must be closed.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Closing {
     #[default]
@@ -178,13 +179,13 @@ enum Closing {
 }
 
 impl BusLine {
-    /// A line that is only listened to: it hears another host's questions, and the answers.
+    /// Creates a line that only listens to the queries of another host and their answers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A line whose boards are to be found and polled.
+    /// Creates a line that finds and polls its boards.
     #[must_use]
     pub fn polling(settings: BusSettings) -> Self {
         Self {
@@ -193,12 +194,12 @@ impl BusLine {
         }
     }
 
-    /// Finds and polls the boards from the next opening on; the port is closed.
+    /// Enables polling from the next opening on. Call while the port is closed.
     pub(crate) fn poll(&mut self, settings: BusSettings) {
         self.poller = Some(Poller::new(settings));
     }
 
-    /// What happened so far.
+    /// Returns the counters and times so far.
     #[must_use]
     pub fn figures(&self) -> BusFigures {
         let figures = self.listener.figures;
@@ -213,76 +214,76 @@ impl BusLine {
         }
     }
 
-    /// The boards that are there, in the order of their addresses.
+    /// Returns the addresses of the present boards, in ascending order.
     pub fn boards(&self) -> impl Iterator<Item = BusAddress> + '_ {
         self.listener.present().map(|(address, _)| address)
     }
 
-    /// Whether any board ever answered.
+    /// Returns whether any board has ever answered.
     pub(crate) fn knows_boards(&self) -> bool {
         self.listener.boards().next().is_some()
     }
 
-    /// The port was opened.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened();
         self.open_since = Some(now);
-        self.handed_out = false;
+        self.unconfirmed = false;
         self.closing = Closing::No;
         if let Some(poller) = &mut self.poller {
             poller.handle_opened(now);
         }
     }
 
-    /// The port is gone, and all boards with it.
+    /// Handles the closing of the port. `reason` becomes part of the observations of all present boards.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         self.open_since = None;
     }
 
-    /// Bytes came from the boards.
+    /// Handles bytes received from the boards.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_bytes(now, bytes);
     }
 
-    /// Bytes were written to the port.
+    /// Handles bytes that were written to the port.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        self.handed_out = false;
+        self.unconfirmed = false;
         self.listener.handle_sent(now, bytes);
     }
 
-    /// The time given by [`poll_deadline`](Self::poll_deadline) has come: [`poll_transmit`](Self::poll_transmit) or
-    /// [`poll_close`](Self::poll_close) may have something.
+    /// Checks whether the port must be closed. Call at the time given by [`poll_deadline`](Self::poll_deadline), and
+    /// then call [`poll_transmit`](Self::poll_transmit) and [`poll_close`](Self::poll_close).
     pub fn handle_deadline(&mut self, now: Timestamp) {
         let Some(opened) = self.open_since.filter(|_| self.poller.is_some()) else {
             return;
         };
-        let heard = self.listener.answered_at.map_or(opened, |at| at.max(opened));
-        if self.closing == Closing::No && now.saturating_duration_since(heard) >= MAX_SILENCE {
+        let last_answer = self.listener.answered_at.map_or(opened, |at| at.max(opened));
+        if self.closing == Closing::No && now.saturating_duration_since(last_answer) >= MAX_SILENCE {
             self.closing = Closing::Wanted;
         }
     }
 
-    /// When to call [`handle_deadline`](Self::handle_deadline) and [`poll_transmit`](Self::poll_transmit) if nothing
-    /// comes before; `None`: nothing is to be done before something comes.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) and
+    /// [`poll_transmit`](Self::poll_transmit) if no input comes earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        let poller = self.asking()?;
+        let poller = self.ready_poller()?;
         Some(poller.ready_at(&self.listener))
     }
 
-    /// The next question to write. The one after it comes when [`handle_sent`](Self::handle_sent) has confirmed that it
-    /// was written, and the answer has come or is given up.
+    /// Returns the next query to write. The following query is available after [`handle_sent`](Self::handle_sent) has
+    /// confirmed this one and its answer has arrived or timed out.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
-        self.asking()?;
+        self.ready_poller()?;
         let command = self.poller.as_mut()?.next(now, &self.listener)?;
-        self.handed_out = true;
+        self.unconfirmed = true;
         Some(command.encode().to_vec())
     }
 
-    /// Why the port is to be closed, returned once: no board has answered for half a minute. Perhaps the line is no bus
-    /// any more.
+    /// Returns the reason to close the port if no board has answered for 30 s, because the line may no longer be a bus.
+    /// Returns the reason only once.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         (self.closing == Closing::Wanted).then(|| {
@@ -291,20 +292,20 @@ impl BusLine {
         })
     }
 
-    /// The next observation with the board that it is of, in the order of arrival.
+    /// Returns the next observation and its board, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<(BusAddress, Observed)> {
         self.listener.poll_observation()
     }
 
-    /// The poller, when it is free to ask.
-    fn asking(&self) -> Option<&Poller> {
-        let free = self.open_since.is_some() && !self.handed_out && self.closing == Closing::No;
-        self.poller.as_ref().filter(|_| free)
+    /// Returns the poller if it may send a query now.
+    fn ready_poller(&self) -> Option<&Poller> {
+        let ready = self.open_since.is_some() && !self.unconfirmed && self.closing == Closing::No;
+        self.poller.as_ref().filter(|_| ready)
     }
 }
 
-/// A port without any answer for this long is given up.
+/// Time without any answer after which the port is closed.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
 const NO_ANSWER: &str = "no board has answered on the bus for 30 s";
 

@@ -1,10 +1,16 @@
-//! Captures: what went over the serial lines, in a file.
+//! Captures: files with the traffic of serial lines.
 //!
-//! A capture is a standard pcapng file that Wireshark reads too. Every serial port is an interface of link
-//! type 147 (`USER0`) whose `if_name` is the port or board name and whose `if_description` is `bus` when the
-//! port is in bus mode, and `probe` while that is being found out. Every chunk read or written is an enhanced packet with the raw bytes; `epb_flags`
-//! give the direction. A packet of length zero with the comment `open` or `close: reason` marks the port
-//! coming and going, one with the comment `clock: +3600.000000 s` that the host's clock was set by that. A file that was cut off anywhere is valid up to its last whole block.
+//! A capture is a standard pcapng file, which Wireshark also reads.
+//!
+//! | element of the file | meaning |
+//! | --- | --- |
+//! | interface of link type 147 (`USER0`) | a serial port in one mode; `if_name` is the name of the port or board |
+//! | `if_description` | `bus` in bus mode, `probe` during a probe, otherwise absent |
+//! | enhanced packet | a chunk that was read or written, as raw bytes; `epb_flags` give the direction |
+//! | empty packet with the comment `open` or `close: reason` | the port was opened or closed |
+//! | empty packet with the comment `clock: +3600.000000 s` | the host's clock was changed by this amount |
+//!
+//! A file that is truncated at any point is valid up to its last complete block.
 //!
 //! ```
 //! use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction, Interface, LineMode};
@@ -31,9 +37,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// Blocks are decoded by pcap_parser. The framing around them is done here: pcap_parser's reader takes a block with a
-// wrong inner length in the middle of a file for the file's end, drops the cause of failed reads, and gives up on damage
-// in blocks that no capture needs. Its writer would bring in an executor for three kinds of block.
+// The blocks are decoded with pcap_parser, but its reader is not used: it mistakes a block with a wrong inner length in
+// the middle of a file for the end of the file, drops the cause of failed reads, and fails on damage in blocks that
+// captures do not need. Its writer, needed for only three kinds of block, would add an executor to the dependencies.
 
 use core::fmt;
 use std::io;
@@ -48,7 +54,7 @@ mod writer;
 pub use reader::CaptureReader;
 pub use writer::CaptureWriter;
 
-/// Which way a chunk went.
+/// The direction of a chunk.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -60,47 +66,47 @@ pub enum Direction {
     Outbound,
 }
 
-/// How a serial port is used.
+/// The mode of a serial line.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum LineMode {
-    /// One board on the line.
+    /// Single-board mode: one board on the line.
     Single,
-    /// Several boards share the line.
+    /// Bus mode: several boards may share the line.
     Bus,
-    /// Nobody knows yet: a probe is finding out. What goes over the line then is no news of a board.
+    /// The mode is not known yet, because a probe is running. The traffic of a probe gives no observations.
     Unknown,
 }
 
-/// A serial port in a capture.
+/// A serial port in a capture, in one mode.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Interface {
-    /// The port or board name; empty when the capture gives none.
+    /// Name of the port or board; empty if the capture has no name.
     pub name: String,
-    /// How the port is used.
+    /// Mode of the line.
     pub mode: LineMode,
 }
 
-/// One entry of a capture: a chunk, or the port coming or going.
+/// An entry of a capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Packet {
-    /// When it happened.
+    /// Time of the entry.
     pub at: Timestamp,
-    /// The port: an index into [`CaptureReader::interfaces`], or one from [`CaptureWriter::add_interface`].
+    /// The port: an index into [`CaptureReader::interfaces`], or an index from [`CaptureWriter::add_interface`].
     pub interface: usize,
-    /// Where the packet's block begins, in bytes from the start of the file. It is of no account in writing.
+    /// Offset of the packet's block in bytes from the start of the file. Ignored when writing.
     pub offset: u64,
-    /// What happened.
+    /// Content of the entry.
     pub content: Content,
 }
 
-/// What happened on a port.
+/// The content of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -108,90 +114,89 @@ pub struct Packet {
 pub enum Content {
     /// A chunk was read or written.
     Bytes {
-        /// Which way it went.
+        /// Direction of the chunk.
         direction: Direction,
-        /// The raw bytes: part of a message, one, or several.
+        /// Raw bytes: a part of a message, one message, or several.
         bytes: Vec<u8>,
     },
     /// The port was opened.
     Opened,
-    /// The port was closed, or went away.
+    /// The port was closed or disappeared.
     Closed {
-        /// Why; empty when the capture does not give a reason.
+        /// The reason; empty if the capture has no reason.
         reason: String,
     },
-    /// The host's clock was set, though no time has passed.
+    /// The host's clock was changed.
     ClockSet {
-        /// By so many microseconds: forward, which the timestamps follow from here on, or, negative, back, which they do
-        /// not, for they never go back.
+        /// Change in microseconds. A positive change also advances the timestamps that follow; a negative change does
+        /// not move them back, because timestamps never decrease.
         micros: i64,
     },
 }
 
 /// Why a capture cannot be read.
 ///
-/// A file that merely ends too early is no error, see [`CaptureReader::truncated`].
+/// A truncated file is not an error; see [`CaptureReader::truncated`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// A block contradicts itself, or what came before it.
+    /// A block is inconsistent in itself or with earlier blocks.
     #[error("corrupt capture: at byte {offset}, {fault}")]
     Corrupt {
-        /// Where the block begins, in bytes from the start of the file.
+        /// Offset of the block in bytes from the start of the file.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault of the block.
         fault: Fault,
     },
     /// The file could not be read.
     #[error("the capture cannot be read")]
     Io(#[from] io::Error),
-    /// The file is something else.
+    /// The file is not in the pcapng format.
     #[error("not a capture: {looks_like}")]
     NotACapture {
-        /// What it looks like.
+        /// Likely kind of the file.
         looks_like: FileKind,
     },
-    /// It is a pcapng file, but not of serial ports.
+    /// The file is in the pcapng format, but its interface is not a serial port.
     #[error("interface \"{name}\" has link type {link_type}; serial lines have {LINK_TYPE} (USER0)")]
     UnsupportedLinkType {
-        /// Where the interface's block begins, in bytes from the start of the file.
+        /// Offset of the interface's block in bytes from the start of the file.
         offset: u64,
         /// The interface's `if_name`.
         name: String,
-        /// Its link type, from the registry at tcpdump.org; 1 is Ethernet.
+        /// Link type of the interface, from the registry at tcpdump.org; 1 is Ethernet.
         link_type: u16,
     },
-    /// It is a pcapng file of a version this reader does not know.
+    /// The file has an unsupported version of the pcapng format.
     #[error("pcapng version {major}.{minor} is not supported, only 1.x is")]
     UnsupportedVersion {
-        /// Where the section begins, in bytes from the start of the file.
+        /// Offset of the section in bytes from the start of the file.
         offset: u64,
-        /// The section's major version.
+        /// Major version of the section.
         major: u16,
-        /// The section's minor version.
+        /// Minor version of the section.
         minor: u16,
     },
 }
 
-/// What is wrong with a block of a capture.
+/// A fault of a block in a capture.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The block's length is less than the least possible, greater than the greatest allowed (16 MiB), or no
-    /// multiple of four.
+    /// The length of the block is below the minimum, above the maximum (16 MiB), or not a multiple of four.
     BlockLength(u32),
     /// A section begins without a byte-order mark.
     ByteOrder,
-    /// What is in a block of this type does not fit its length.
+    /// The contents of the block do not match its length.
     Contents {
-        /// The block type, as in the pcapng specification.
+        /// Type of the block, from the pcapng specification.
         block_type: u32,
     },
-    /// The lengths at a block's two ends differ.
+    /// The lengths at the start and the end of the block differ.
     LengthsDiffer {
-        /// The length at its start.
+        /// Length at the start.
         first: u32,
-        /// The length at its end.
+        /// Length at the end.
         last: u32,
     },
     /// The file describes more than 1,024 interfaces.
@@ -220,7 +225,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a file that is no capture looks like.
+/// The likely kind of a file that is not a capture.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -230,11 +235,11 @@ pub enum FileKind {
     Compressed,
     /// A file without any bytes.
     Empty,
-    /// Binary data of no known kind.
+    /// Binary data of an unknown kind.
     Other,
     /// Games in PGN.
     Pgn,
-    /// Text of some other kind.
+    /// Other text.
     Text,
 }
 
@@ -251,16 +256,16 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// Link type `USER0`, free for private use; captures use it for serial lines.
+/// Link type `USER0`, reserved for private use.
 const LINK_TYPE: u16 = 147;
 
-/// Length of the longest block read or written.
+/// Maximum length of a block in bytes.
 const MAX_BLOCK: u32 = 16 << 20;
 
-/// Number of interfaces in a capture that is still plausible; it bounds the memory a reader needs.
+/// Maximum number of interfaces in a capture. Limits the memory of a reader.
 const MAX_INTERFACES: usize = 1024;
 
-/// The resolution of timestamps, as a negative power of ten; it holds where an interface has none.
+/// Resolution of timestamps as a negative power of ten. Default of pcapng.
 const MICROSECONDS: u8 = 6;
 
 const OPT_END: u16 = 0;
@@ -323,7 +328,7 @@ mod tests {
         prop_oneof![Just(0x0a0d_0d0a), Just(1), Just(6), any::<u32>()]
     }
 
-    /// A capture of some packets, each on one of the interfaces.
+    /// Generates captures with their interfaces and packets.
     fn captures() -> impl Strategy<Value = (Vec<Interface>, Vec<Packet>, Vec<u8>)> {
         (interfaces(), packets()).prop_map(|(interfaces, mut packets)| {
             let mut writer = CaptureWriter::new(Vec::new()).unwrap();
@@ -339,7 +344,7 @@ mod tests {
         })
     }
 
-    /// Reads to the end, and a little further.
+    /// Reads a capture to the end, and asserts that further reads return `None`.
     fn exhaust(bytes: &[u8]) {
         if let Ok(mut reader) = CaptureReader::new(bytes) {
             let _errors = reader.by_ref().filter(Result::is_err).count();
@@ -350,7 +355,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read((interfaces, packets, file) in captures()) {
+        fn packets_round_trip((interfaces, packets, file) in captures()) {
             let mut reader = CaptureReader::new(file.as_slice()).unwrap();
             let read: Vec<Packet> = reader.by_ref().map(Result::unwrap).collect();
             prop_assert_eq!(read, packets);
@@ -359,13 +364,13 @@ mod tests {
         }
 
         #[test]
-        fn a_capture_cut_anywhere_is_a_prefix_of_the_whole((interfaces, packets, file) in captures()) {
+        fn a_truncated_capture_gives_a_prefix_of_the_packets((interfaces, packets, file) in captures()) {
             for cut in 1..file.len() {
                 let mut reader = CaptureReader::new(&file[..cut]).unwrap();
                 let read: Vec<Packet> = reader.by_ref().map(Result::unwrap).collect();
                 prop_assert!(packets.starts_with(&read));
                 prop_assert!(interfaces.starts_with(reader.interfaces()));
-                // Nothing whole is left out, and what is left out is reported.
+                // No complete packet is missing, and `truncated` reports the incomplete one.
                 let end = reader.truncated().unwrap_or(cut as u64);
                 prop_assert!(end <= cut as u64);
                 prop_assert!(packets.get(read.len()).is_none_or(|next| next.offset >= end));
@@ -373,7 +378,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_capture_continues_in_a_new_section(
+        fn a_truncated_capture_can_be_continued_in_a_new_section(
             (_, packets, file) in captures(),
             cut in any::<prop::sample::Index>(),
             (_, more_packets, more) in captures(),
@@ -396,7 +401,7 @@ mod tests {
         #[test]
         fn arbitrary_bytes_never_panic(bytes in vec(any::<u8>(), 0..400)) {
             exhaust(&bytes);
-            // And after a section header, where it is not over at once.
+            // Precede the bytes with a section header, so that reading does not fail immediately.
             exhaust(&[CaptureWriter::new(Vec::new()).unwrap().into_inner(), bytes].concat());
         }
 
@@ -413,7 +418,7 @@ mod tests {
         }
 
         #[test]
-        fn whole_blocks_with_senseless_contents_never_panic(
+        fn complete_blocks_with_arbitrary_contents_never_panic(
             blocks in vec((block_types(), vec(any::<u8>(), 0..60)), 1..8),
             big_endian in any::<bool>(),
         ) {

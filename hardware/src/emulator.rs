@@ -1,13 +1,11 @@
-//! A board and its clock that exist in memory only, for tests and demonstrations.
+//! Emulated boards and clocks, for tests and demonstrations.
 //!
-//! An [`EmulatedBoard`] has 64 fields on which something stands, a scan that samples them one after another, a
-//! memory, and a line of 9600 baud; an [`EmulatedClock`] may be plugged in. It speaks the protocol of a single board
-//! and of a bus, on which an [`EmulatedBus`] joins many, and has faults on demand. What is random is drawn from seeds,
-//! so that the same happens in every run.
+//! An [`EmulatedBoard`] has 64 squares, a scan that samples them one after another, a memory, and a line of 9600 baud.
+//! An [`EmulatedClock`] may be plugged in. The board supports single-board mode and bus mode; an [`EmulatedBus`]
+//! connects many boards to one line. Faults can be injected. Random values come from seeds, so every run is the same.
 //!
-//! It knows no rule of chess: what is played on it is up to a [`Player`] with its [`hand`]s, or to the
-//! caller. It opens nothing and reads no clock: bytes and time go
-//! in, bytes with their times come out.
+//! The emulator does not know the rules of chess: the moves come from the caller, or from a [`Player`] with its
+//! [`hand`]s. It performs no I/O and never reads a clock: it takes bytes and times, and returns bytes with their times.
 //!
 //! ```
 //! use core::time::Duration;

@@ -1,94 +1,94 @@
-//! What boards, clocks and their lines are like: every figure that is given by the hardware, in one place.
+//! Figures of boards, clocks and lines that the hardware determines.
 //!
-//! "Described" stands for the published descriptions of the protocol (1998 to 2015), "measured" for what readers of
-//! real boards have observed. What this program chooses on top of them, such as how long it waits, stands
-//! where it is used, derived from these.
+//! "Described" refers to the published descriptions of the protocol (1998 to 2015), "measured" to observations on real
+//! boards. Figures that this crate chooses, such as waiting times, derive from these and are defined where they are
+//! used.
 
 use core::time::Duration;
 
-/// Bits per second on the line, with 8 data bits, no parity and one stop bit (described).
+/// Speed of the line in bits per second, with 8 data bits, no parity and one stop bit (described).
 pub const BAUD: u32 = 9600;
 
-/// What a byte takes on the line: ten bits at [`BAUD`], cut to 10 µs.
+/// Transmission time of one byte: ten bits at [`BAUD`], rounded down to 10 µs.
 pub const BYTE_TIME: Duration = Duration::from_micros(1040);
 
-/// What a report of one field takes on the line: 5 bytes.
+/// Transmission time of a field update, 5 bytes.
 pub const FIELD_UPDATE_TIME: Duration = Duration::from_millis(5);
 
-/// What a dump takes on the line: 67 bytes.
+/// Transmission time of a board dump, 67 bytes.
 pub const DUMP_TIME: Duration = Duration::from_millis(70);
 
-/// The longest scan of all 64 fields, which are sampled one after another; the shortest takes 200 ms (measured).
+/// Maximum duration of a scan of all 64 fields, which are sampled one after another; the minimum is 200 ms (measured).
 pub const SCAN: Duration = Duration::from_millis(250);
 
-/// A usual scan, in the middle of what was measured.
+/// Typical duration of a scan, the middle of the measured range.
 pub const USUAL_SCAN: Duration = Duration::from_millis(225);
 
-/// Two reports that come at most this far apart can be of one scan, and then their order means nothing: the scan, and
-/// each report on the line.
+/// Maximum time between two field updates of the same scan: a scan and the transmission of both updates. The order of
+/// such updates has no meaning.
 pub const ONE_SCAN_APART: Duration = SCAN
     .saturating_add(FIELD_UPDATE_TIME)
     .saturating_add(FIELD_UPDATE_TIME);
 
-/// How old a report of a field can be when it is heard: a scan, and itself on the line.
+/// Maximum age of a field update when it arrives: a scan and the transmission.
 ///
-/// The same holds on a bus, where the question for changes takes as long.
+/// The same age applies on a bus, because the query for changes takes as long as a field update.
 pub const FIELD_AGE: Duration = SCAN.saturating_add(FIELD_UPDATE_TIME);
 
-/// How old a dump can be when it is heard: a scan, and itself on the line.
+/// Maximum age of a board dump when it arrives: a scan and the transmission.
 pub const DUMP_AGE: Duration = SCAN.saturating_add(DUMP_TIME);
 
-/// How often a board asks its clock: two or three times a second (described).
+/// Interval at which a board polls its clock: two or three times a second (described).
 pub const CLOCK_POLL: Duration = Duration::from_millis(400);
 
-/// How old a report of the clock's display can be when it is heard (measured).
+/// Maximum age of a clock report when it arrives (measured).
 pub const CLOCK_AGE: Duration = Duration::from_secs(1);
 
-/// How often a board in update mode reports its clock, and one in update-nice mode a clock that runs (described).
+/// Interval of clock reports in update mode, and in update-nice mode if the clock runs (described).
 pub const CLOCK_REPORT_PERIOD: Duration = Duration::from_secs(1);
 
-/// A clock message is acknowledged within this time, if at all (described: 1 to 2 s).
+/// Timeout for the acknowledgement of a clock message (described: 1 to 2 s).
 pub const CLOCK_MESSAGE_TIME: Duration = Duration::from_secs(2);
 
-/// Bytes that a board's input buffer holds (described).
+/// Size of a board's input buffer in bytes (described).
 pub const INPUT_BUFFER: usize = 10;
 
-/// Bytes that a board's memory holds: some 7.9 kB (described). All of them take 8.3 s on the line.
+/// Size of a board's memory in bytes, about 7.9 kB (described). Its transmission takes 8.3 s.
 pub const MEMORY_SIZE: usize = 7900;
 
-/// The memory marks a change as quick that comes sooner than this after the one before (described: some 250 ms).
+/// Maximum time between two changes at which the memory marks the second as quick (described: about 250 ms).
 pub const QUICK_CHANGE: Duration = Duration::from_millis(250);
 
-/// The longest time for which a board writes to its memory and answers nothing (described).
+/// Maximum time for which a board does not answer because it writes its memory (described).
 pub const MEMORY_WRITE_TIME: Duration = Duration::from_millis(20);
 
-/// A board on a bus that has not answered by then will not: it needs milliseconds, or [`MEMORY_WRITE_TIME`], and the
-/// time on the line (described as the time-out to use).
+/// Timeout for an answer on a bus (described). Covers the reaction of the board, which takes some milliseconds, a
+/// [`MEMORY_WRITE_TIME`], and the transmission.
 pub const BUS_ANSWER_TIME: Duration = Duration::from_millis(80);
 
-/// Every board of a bus answers a ping to all at a random moment within this time (described).
+/// Maximum random delay with which a board on a bus answers a ping to all boards (described).
 pub const PING_SPREAD: Duration = Duration::from_millis(1100);
 
-/// All answers to a ping to all have come by then: the last may wait for the line, and in a converter.
+/// Timeout for all answers to a ping to all boards. The last answer may be delayed by the line and by a converter.
 pub const PING_ANSWERS_TIME: Duration = PING_SPREAD.saturating_add(Duration::from_millis(100));
 
-/// What a board needs to write a start tag and all pieces to its memory (described).
+/// Time in which a board writes a start tag and all pieces to its memory (described).
 pub const START_TAG_TIME: Duration = Duration::from_millis(70);
 
-/// USB converters hand over what they have at multiples of this (their drivers' default).
+/// Interval at which a USB converter delivers received bytes (default of the drivers).
 pub const CONVERTER_PERIOD: Duration = Duration::from_millis(16);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Bytes on the line.
+    /// Returns the transmission time of a number of bytes.
     fn bytes(bytes: u32) -> Duration {
         BYTE_TIME * bytes
     }
 
     #[test]
-    fn times_on_the_line_follow_from_its_speed() {
+    fn transmission_times_match_the_speed_of_the_line() {
         let bit = 1e9 / f64::from(BAUD);
         let byte = 10.0 * bit;
         assert!((byte - BYTE_TIME.as_nanos() as f64).abs() < 10_000.0);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_and_distances_are_what_has_been_measured() {
+    fn ages_have_the_measured_values() {
         let millis = [FIELD_AGE, ONE_SCAN_APART, DUMP_AGE].map(|time| time.as_millis());
         assert_eq!(millis, [255, 260, 320]);
     }

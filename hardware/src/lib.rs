@@ -1,26 +1,26 @@
-//! Sessions with DGT-compatible chess boards, and captures of them.
+//! Sessions with DGT-compatible chess boards, and captures of the traffic.
 //!
-//! | what | does I/O | is |
+//! | item | does I/O | purpose |
 //! | --- | --- | --- |
-//! | [`Line`] | no | a line with any boards: a [`Probe`], then a [`Session`] or a [`BusLine`] |
-//! | [`Session`] | no | one board: from its bytes to [`Observation`]s, and what it is asked |
-//! | [`BusLine`] | no | the boards of a line in bus mode, asked in turn |
-//! | [`capture`] | of its reader or writer | what went over lines, as standard pcapng files |
-//! | [`recorder`] | yes | captures of all ports, all day, in a folder |
-//! | `port` | yes | the serial ports of a Linux system; with the feature `port` |
-//! | [`facts`] | no | what boards, clocks and their lines are like |
-//! | `emulator` | no | boards in memory, and hands that play on them; with the feature `emulator` |
+//! | [`Line`] | no | a line of any kind: a [`Probe`], then a [`Session`] or a [`BusLine`] |
+//! | [`Session`] | no | one board: decodes its bytes to [`Observation`]s, and queries it |
+//! | [`BusLine`] | no | the boards of a line in bus mode, polled in turn |
+//! | [`capture`] | only through the given reader or writer | the traffic of lines, as standard pcapng files |
+//! | [`recorder`] | yes | captures of all ports, one per day, in a folder |
+//! | `port` | yes | the serial ports of a Linux system; needs the feature `port` |
+//! | [`facts`] | no | figures of boards, clocks and lines |
+//! | `emulator` | no | emulated boards, and hands that play on them; needs the feature `emulator` |
 //!
-//! A replay hands in the bytes of a capture in the same way as a live port does, and observes the same. Nothing but
-//! the recorder and the ports needs a system, and nothing at all reads a clock: time is an argument.
+//! A replay handles the bytes of a capture in the same way as live bytes, and makes the same observations. Only the
+//! recorder and the ports depend on the operating system. No part of the crate reads the time; time is an argument.
 //!
-//! Errors, reports and observations are `#[non_exhaustive]`. Enums over closed facts, such as
-//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive, so that the compiler lists what a new variant
-//! touches; a new variant is a breaking version.
+//! Errors, reports and observations are `#[non_exhaustive]`. Enums with a fixed set of values, such as
+//! [`LineMode`](capture::LineMode) and [`Place`], are exhaustive: the compiler then lists every `match` that a new
+//! variant affects. A new variant is a breaking change.
 //!
-//! The feature `serde` adds `Serialize` and `Deserialize` to observations and to what captures hold, and `arbitrary`
-//! adds `Arbitrary` to the same types. Both are off by default, as are `emulator` and `port`. This crate is not affiliated with the
-//! makers of the boards.
+//! The feature `serde` adds `Serialize` and `Deserialize` to observations and to the contents of captures; `arbitrary`
+//! adds `Arbitrary` to the same types. Both are off by default, as are `emulator` and `port`. This crate is not
+//! affiliated with the makers of the boards.
 #![warn(missing_debug_implementations)]
 
 mod bus;

@@ -1,4 +1,4 @@
-//! One machine for a line, whatever is on it: it finds out how the boards speak, then keeps them answering.
+//! A state machine for lines of any kind, which detects the mode of the boards and then polls them.
 
 use kiebitz_protocol::{BusAddress, Counters};
 
@@ -11,28 +11,28 @@ use crate::probe::{Probe, ProbeSettings};
 use crate::session::{Recall, Session, SessionSettings};
 use crate::time::Timestamp;
 
-/// Where on its line a board is.
+/// The place of a board on its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Place {
-    /// It is the only board of its line.
+    /// The only board of its line, in single-board mode.
     Alone,
-    /// On a bus, at this address.
+    /// A board on a bus, at this address.
     At(BusAddress),
 }
 
-/// How a line is kept; see [`Line::keeping`].
+/// Settings of a line; see [`Line::keeping`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineSettings {
-    /// How the boards speak; `None`, the default: a [`Probe`] finds out, at every opening.
+    /// Mode of the boards. If `None`, the default, a [`Probe`] detects the mode whenever the port is opened.
     pub mode: Option<LineMode>,
-    /// What the probe takes the line for when no board answers. By default a single board: old ones know no bus.
+    /// Mode of the line if no board answers the probe. By default a single board, because old boards have no bus mode.
     pub unanswered: LineMode,
-    /// How a single board is kept.
+    /// Settings of the session with a single board.
     pub session: SessionSettings,
-    /// How a bus is polled.
+    /// Settings of the bus.
     pub bus: BusSettings,
 }
 
@@ -48,7 +48,7 @@ impl Default for LineSettings {
 }
 
 impl LineSettings {
-    /// A line whose boards are known to speak in this mode, with everything else as by default.
+    /// Returns the default settings for a line with a known mode.
     #[must_use]
     pub fn of(mode: LineMode) -> Self {
         Self {
@@ -57,11 +57,10 @@ impl LineSettings {
         }
     }
 
-    /// A line on a port of this kind. `mode` is what is on it, if that is configured.
+    /// Returns the settings for a port of this kind. `mode` is the configured mode, if any.
     ///
-    /// Only ports that may lead to a bus are probed; one that is said to be a bus is probed, too, for a board that turns
-    /// out to be alone there is better kept as a single one. A board on a Bluetooth link is asked for its battery as
-    /// well.
+    /// A port is probed if it may lead to a bus and its mode is not configured. A port configured as a bus is also
+    /// probed, because single-board mode is better for a single board. On a Bluetooth link the battery is queried too.
     #[cfg(all(feature = "port", target_os = "linux"))]
     #[must_use]
     pub fn for_port(kind: PortKind, mode: Option<LineMode>) -> Self {
@@ -78,8 +77,8 @@ impl LineSettings {
         }
     }
 
-    /// The same line for a host that only wants to know what is there, while another follows the games: no memory is
-    /// read, and the boards of a bus keep their mode and their changes.
+    /// Returns settings for a host that only identifies the boards while another host follows the games. Such a line
+    /// reads no memory, and neither switches the mode of the boards on a bus nor consumes their changes.
     #[must_use]
     pub fn peeking(self) -> Self {
         let session = SessionSettings {
@@ -108,12 +107,12 @@ impl LineSettings {
     }
 }
 
-/// A line: a state machine that is given bytes and time and returns observations with the place that they are of, and
-/// the next bytes to write.
+/// State machine for a line. Takes bytes and times, and returns observations with the place of their board, and the
+/// next bytes to write.
 ///
-/// It is a [`Probe`] as long as it is not known how the boards speak, then a [`Session`] or a [`BusLine`], and it is
-/// driven as they are. What it knows of the boards of a bus it keeps over closings, probes and the time in which it was
-/// kept as a single board.
+/// A line uses a [`Probe`] until the mode of the boards is known, then a [`Session`] or a [`BusLine`], and is driven in
+/// the same way as these. The state of the boards of a bus is kept while the port is closed, during probes, and while
+/// the line is in single-board mode.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -138,52 +137,52 @@ impl LineSettings {
 /// ```
 #[derive(Debug)]
 pub struct Line {
-    /// `None`: the line is only listened to.
+    /// `None` if the line only listens.
     settings: Option<LineSettings>,
     phase: LinePhase,
     session: Box<Session>,
     bus: Box<BusLine>,
     open: bool,
-    /// What the probe has just found.
+    /// The mode found by the probe, until [`Line::poll_mode`] returns it.
     found: Option<LineMode>,
 }
 
-/// Which machine has the line.
+/// The state machine that handles the input of the line.
 #[derive(Debug)]
 enum LinePhase {
-    Probed(Box<Probe>),
-    Speaks(LineMode),
+    Probing(Box<Probe>),
+    Known(LineMode),
 }
 
-/// The same call, whichever machine has the line.
-macro_rules! each {
+/// Makes a call on the state machine that is active in the current [`LinePhase`].
+macro_rules! dispatch {
     ($line:expr, $inner:ident => $call:expr) => {
         match &mut $line.phase {
-            LinePhase::Probed($inner) => $call,
-            LinePhase::Speaks(LineMode::Single) => {
+            LinePhase::Probing($inner) => $call,
+            LinePhase::Known(LineMode::Single) => {
                 let $inner = &mut $line.session;
                 $call
             }
-            LinePhase::Speaks(LineMode::Bus) => {
+            LinePhase::Known(LineMode::Bus) => {
                 let $inner = &mut $line.bus;
                 $call
             }
-            LinePhase::Speaks(LineMode::Unknown) => {}
+            LinePhase::Known(LineMode::Unknown) => {}
         }
     };
 }
 
 impl Line {
-    /// The reason with which a recording closes a line that was probed. It opens it again at once, in the mode that was
-    /// found, so that a replay begins anew where the live line did.
+    /// Reason of the close that the recorder of a line writes after a probe. An open in the detected mode follows
+    /// immediately, so that a replay creates new state at the same point as the live line.
     pub const PROBED: &str = "probed";
 
-    /// A line that is only listened to, as in a replay. Nothing is ever to be written.
+    /// Returns a line that only listens, for a replay. It never returns bytes to write.
     #[must_use]
     pub fn listening(mode: LineMode) -> Self {
         Self {
             settings: None,
-            phase: LinePhase::Speaks(mode),
+            phase: LinePhase::Known(mode),
             session: Box::default(),
             bus: Box::default(),
             open: false,
@@ -191,7 +190,7 @@ impl Line {
         }
     }
 
-    /// A line whose boards are kept answering, with a port that has not been opened yet.
+    /// Returns a line that queries its boards. Its port is not open yet.
     #[must_use]
     pub fn keeping(settings: LineSettings) -> Self {
         let mut line = Self::listening(LineMode::Single);
@@ -199,11 +198,11 @@ impl Line {
         line
     }
 
-    /// Keeps the boards of a closed line answering from the next opening on. What is known of them stays.
+    /// Makes a closed line query its boards from the next opening on. The state of the boards is kept.
     pub fn keep(&mut self, settings: LineSettings) {
         self.phase = match settings.mode {
-            Some(mode) => LinePhase::Speaks(mode),
-            None => LinePhase::Probed(Box::new(Probe::with(settings.probe()))),
+            Some(mode) => LinePhase::Known(mode),
+            None => LinePhase::Probing(Box::new(Probe::with(settings.probe()))),
         };
         let mut session = settings.session.clone();
         session.shared |= settings.mode.is_none();
@@ -212,45 +211,47 @@ impl Line {
         self.settings = Some(settings);
     }
 
-    /// In a replay: what comes from here on was recorded in this mode.
+    /// Sets the mode of the recorded bytes that follow in a replay.
     pub fn listen_as(&mut self, mode: LineMode) {
-        self.phase = LinePhase::Speaks(mode);
+        self.phase = LinePhase::Known(mode);
     }
 
-    /// How the boards speak.
+    /// Returns the mode of the boards.
     #[must_use]
     pub fn mode(&self) -> LineMode {
         match self.phase {
-            LinePhase::Probed(_) => LineMode::Unknown,
-            LinePhase::Speaks(mode) => mode,
+            LinePhase::Probing(_) => LineMode::Unknown,
+            LinePhase::Known(mode) => mode,
         }
     }
 
-    /// Whether boards of a bus were met on it, at any time.
+    /// Returns whether the line has ever had boards in bus mode.
     #[must_use]
     pub fn knows_a_bus(&self) -> bool {
         self.bus.knows_boards()
     }
 
-    /// Whether the port is open. That bytes came shows it as well: a capture may begin in the middle.
+    /// Returns whether the port is open. Received bytes also count as an opening, because a capture may start while the
+    /// port is open.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// What was decoded and what was dropped; `None` unless there is a single board.
+    /// Returns the counters of the decoder, or `None` if the line is not in single-board mode.
     #[must_use]
     pub fn counters(&self) -> Option<&Counters> {
         (self.mode() == LineMode::Single).then(|| self.session.counters())
     }
 
-    /// What happened on the bus; `None` unless there is one.
+    /// Returns the figures of the bus, or `None` if the line is not in bus mode.
     #[must_use]
     pub fn figures(&self) -> Option<BusFigures> {
         (self.mode() == LineMode::Bus).then(|| self.bus.figures())
     }
 
-    /// Shows a text on the clock's display; see [`Session::show`]. On a bus no clock can be reached.
+    /// Shows a text on the clock's display; see [`Session::show`]. Does nothing on a bus, where clocks cannot be
+    /// reached.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if self.mode() == LineMode::Single {
             self.session.show(now, text);
@@ -265,71 +266,73 @@ impl Line {
         }
     }
 
-    /// The port was opened. A line that has to be probed is probed again: something else may have been plugged in.
+    /// Handles the opening of the port. A line without a known mode is probed again, because another device may have
+    /// been plugged in.
     pub fn handle_opened(&mut self, now: Timestamp) {
         if let Some(settings) = self.settings.as_ref().filter(|settings| settings.mode.is_none()) {
-            self.phase = LinePhase::Probed(Box::new(Probe::with(settings.probe())));
+            self.phase = LinePhase::Probing(Box::new(Probe::with(settings.probe())));
         }
         self.open = true;
-        each!(self, machine => machine.handle_opened(now));
+        dispatch!(self, machine => machine.handle_opened(now));
     }
 
-    /// The port is gone. Nothing happens if it was not open.
+    /// Handles the closing of the port. Does nothing if the port was not open.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         if core::mem::take(&mut self.open) {
-            each!(self, machine => machine.handle_closed(now, reason));
+            dispatch!(self, machine => machine.handle_closed(now, reason));
         }
     }
 
-    /// Bytes came.
+    /// Handles received bytes.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.open = true;
-        each!(self, machine => machine.handle_bytes(now, bytes));
+        dispatch!(self, machine => machine.handle_bytes(now, bytes));
         self.follow_probe(now);
     }
 
-    /// Bytes were written: live the driver hands back what it wrote, in a replay the recorded ones.
+    /// Handles written bytes: bytes from [`poll_transmit`](Self::poll_transmit), or recorded bytes in a replay.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        each!(self, machine => machine.handle_sent(now, bytes));
+        dispatch!(self, machine => machine.handle_sent(now, bytes));
     }
 
-    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    /// Handles all deadlines up to `now`, each at its own time.
     pub fn handle_deadline(&mut self, now: Timestamp) {
-        // The deadline of a bus stays what it is until its question has been taken.
+        // The deadline of a bus does not change until `poll_transmit` takes the query, so stop if it repeats.
         let mut last = None;
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now)
             && last.replace(deadline) != Some(deadline)
         {
-            each!(self, machine => machine.handle_deadline(deadline));
+            dispatch!(self, machine => machine.handle_deadline(deadline));
             self.follow_probe(now);
         }
     }
 
-    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     ///
-    /// What waits to be written may keep its deadline until it is taken with [`poll_transmit`](Self::poll_transmit).
+    /// The deadline may not change until [`poll_transmit`](Self::poll_transmit) has taken the bytes to write.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         match &self.phase {
-            LinePhase::Probed(probe) => probe.poll_deadline(),
-            LinePhase::Speaks(LineMode::Single) => self.session.poll_deadline(),
-            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_deadline(),
-            LinePhase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probing(probe) => probe.poll_deadline(),
+            LinePhase::Known(LineMode::Single) => self.session.poll_deadline(),
+            LinePhase::Known(LineMode::Bus) => self.bus.poll_deadline(),
+            LinePhase::Known(LineMode::Unknown) => None,
         }
     }
 
-    /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent) once it is.
+    /// Returns the next bytes to write. After writing, pass them to [`handle_sent`](Self::handle_sent).
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         match &mut self.phase {
-            LinePhase::Probed(probe) => probe.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Single) => self.session.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Bus) => self.bus.poll_transmit(now),
-            LinePhase::Speaks(LineMode::Unknown) => None,
+            LinePhase::Probing(probe) => probe.poll_transmit(now),
+            LinePhase::Known(LineMode::Single) => self.session.poll_transmit(now),
+            LinePhase::Known(LineMode::Bus) => self.bus.poll_transmit(now),
+            LinePhase::Known(LineMode::Unknown) => None,
         }
     }
 
-    /// Why the port is to be closed, returned once, in words for people; see [`Session::poll_close`].
+    /// Returns once the reason why the port should be closed, as a text for users; see [`Session::poll_close`].
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         match self.mode() {
@@ -339,14 +342,14 @@ impl Line {
         }
     }
 
-    /// How the boards speak, returned once when the probe has found out. What comes from here on belongs in a capture
-    /// with this mode; what came before, with [`LineMode::Unknown`].
+    /// Returns the mode found by the probe, once. Record the bytes after this call with the returned mode, and the
+    /// bytes before with [`LineMode::Unknown`].
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.found.take()
     }
 
-    /// The next observation and the place of the board that it is of, in the order of arrival.
+    /// Returns the next observation with the place of its board, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<(Place, Observed)> {
         match self.mode() {
@@ -359,15 +362,15 @@ impl Line {
         }
     }
 
-    /// Goes on as what the probe has found, if it has.
+    /// Switches to the mode found by the probe, if the probe has finished.
     fn follow_probe(&mut self, now: Timestamp) {
-        let LinePhase::Probed(probe) = &mut self.phase else {
+        let LinePhase::Probing(probe) = &mut self.phase else {
             return;
         };
         let Some(mode) = probe.poll_mode() else { return };
-        self.phase = LinePhase::Speaks(mode);
+        self.phase = LinePhase::Known(mode);
         self.found = Some(mode);
-        each!(self, machine => machine.handle_opened(now));
+        dispatch!(self, machine => machine.handle_opened(now));
     }
 }
 

@@ -1,24 +1,21 @@
-//! What a session learns from a board.
-
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump, Element, FieldUpdate};
 
 use crate::time::Timestamp;
 
-/// One thing learned from a board, and when.
+/// An observation with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Observed {
-    /// Arrival of the deciding byte.
+    /// Arrival time of the last byte that led to the observation.
     pub at: Timestamp,
-    /// What was learned.
+    /// The observation itself.
     pub observation: Observation,
 }
 
-/// What was learned.
+/// An observation of a board.
 ///
-/// Fields carry their wire numbers: which way round the board stands is for the reader of the observations to
-/// find out.
+/// Fields have their wire numbers. The caller has to determine the orientation of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -27,84 +24,84 @@ pub struct Observed {
 pub enum Observation {
     /// The port was opened.
     Opened,
-    /// The port is gone; the reason comes from the operating system or the recorder.
+    /// The port was closed or disappeared.
     Closed {
-        /// Why the port went away.
+        /// The reason, from the operating system or the recorder.
         reason: String,
     },
-    /// The board reported more about itself.
+    /// The board reported a further part of its identity.
     Identified(Identity),
     /// A field changed (FIELD_UPDATE).
     Field {
-        /// The change.
+        /// The field and its new contents.
         update: FieldUpdate,
-        /// The field held its old contents at this time: one scan before the report.
+        /// Time after which the field changed: one scan before the report.
         not_before: Timestamp,
     },
-    /// All fields (BOARD_DUMP).
+    /// The contents of all fields (BOARD_DUMP).
     Board {
         /// Contents of the fields.
         #[cfg_attr(feature = "serde", serde(with = "crate::with_serde::dump"))]
         dump: Dump,
-        /// The fields were read after this time.
+        /// Time after which the board scanned the fields.
         not_before: Timestamp,
     },
     /// The clock's times (BWTIME).
     Clock {
-        /// The reading.
+        /// The clock reading.
         times: ClockTimes,
-        /// The clock showed this after this time: the board polls it only two or three times a second.
+        /// Time after which the clock showed this reading. The board polls the clock only two or three times a second.
         not_before: Timestamp,
     },
     /// The board reports that no clock is connected (BWTIME).
     ClockAbsent,
-    /// The board was asked for its memory: the answer may take some seconds, in which it sends nothing else.
+    /// The board's memory was requested. The answer may take several seconds, in which the board sends nothing else.
     MemoryAsked,
-    /// The board's memory (EE_MOVES), oldest element first; what could not be read is left out.
+    /// The board's memory (EE_MOVES). Undecodable parts are omitted.
     Memory {
-        /// What the board has recorded.
+        /// Elements of the memory, oldest first.
         elements: Vec<Element>,
     },
-    /// What happened on a board that is asked instead of reporting by itself (bus mode), oldest element first: all
-    /// that changed since it was last asked; empty if nothing has.
+    /// The changes since the previous query, from a board in bus mode, which reports changes only on request.
     ///
-    /// A dump may have come between and show some of it already.
+    /// A dump that arrived since the previous query may already contain some of the changes.
     Changes {
-        /// Piece changes and, at lever changes, the halted side's time.
+        /// Piece changes and, if the lever was pressed, the time of the stopped side; oldest first. Empty if there are
+        /// no changes.
         elements: Vec<Element>,
-        /// All of it happened after this time: a scan before the question that was answered last.
+        /// Time after which the changes happened: one scan before the last answered query.
         ///
-        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) when it is not known when the board was last asked:
-        /// with the first changes after it was found. They may reach back to the last question of a daemon before a
-        /// restart, or to the power-up, which then is one of the elements.
+        /// [`Timestamp::from_micros(0)`](Timestamp::from_micros) for the first changes after the board was found,
+        /// because the time of the previous query is unknown. These changes start at the last query before a restart of
+        /// the daemon, or at the power-up, which is then one of the elements.
         not_before: Timestamp,
-        /// All of it happened before this time: when the board made up its answer. That can be long before it was
-        /// heard, if it was damaged and had to be repeated.
+        /// Time before which the changes happened: the time at which the board composed its answer. The answer may
+        /// arrive much later if it was damaged and had to be repeated.
         not_after: Timestamp,
-        /// The board was asked for it before it was last away, or the line was: what has happened since comes with the
-        /// next answer.
+        /// Whether the query was sent before the last absence of the board or the last closing of the line. Later
+        /// changes come with the next answer.
         from_before: bool,
     },
     /// The state of the board's battery (BATTERY_STATUS).
     Battery(BatteryStatus),
-    /// Bytes were lost: changes may be missing until the next dump.
+    /// Bytes were lost, so changes may be missing until the next dump.
     Disturbed {
-        /// Bytes that made no message.
+        /// Number of dropped bytes.
         bytes: usize,
     },
 }
 
-/// What a board reports about itself; `None` until it has reported it.
+/// The identity of a board. Each part is `None` until the board has reported it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Identity {
-    /// Five digits (SERIALNR).
+    /// Serial number, usually five digits (SERIALNR).
     pub serial: Option<String>,
-    /// Ten digits (LONG_SERIALNR).
+    /// Long serial number, usually ten digits (LONG_SERIALNR).
     pub long_serial: Option<String>,
-    /// Major and minor number (VERSION).
+    /// Major and minor number of the firmware version (VERSION).
     pub version: Option<(u8, u8)>,
-    /// The maker's text (TRADEMARK).
+    /// Text with firmware names and serial number (TRADEMARK).
     pub trademark: Option<String>,
 }

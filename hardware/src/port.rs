@@ -1,9 +1,11 @@
-//! Serial ports: which of them may carry a board, when they come and go, and how they are opened.
+//! Serial ports: listing the ports that may have a board, detecting plugging and unplugging, and opening a port.
 //!
-//! [`PortList`] reads what the system has, without udev; [`PortWatch`] reports what came and went since;
-//! [`SerialPort`] is one of them, opened for this program alone; [`Backoff`] decides when to try again. What goes
-//! wrong is a [`PortError`], whose text names the next step. Equal errors are equal values, so that a caller
-//! that tries again every few seconds can report each one once.
+//! - [`PortList`] lists the system's ports, without udev.
+//! - [`PortWatch`] reports the ports that were added or removed since the last listing.
+//! - [`SerialPort`] is an open port, locked for exclusive use.
+//! - [`Backoff`] determines the time of the next attempt to open a port.
+//! - [`PortError`] describes a failure and names the next step. Repeated failures give equal values, so that a caller
+//!   that retries every few seconds can report each failure once.
 
 use core::fmt;
 use core::str::FromStr;
@@ -25,24 +27,24 @@ pub use list::{Listing, PortList};
 pub use serial::SerialPort;
 pub use watch::{PortChange, PortWatch, SCAN_INTERVAL};
 
-/// Which ports to use.
+/// Selection of the ports to use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortSettings {
-    /// Whether to search for USB boards, USB serial converters and bound RFCOMM devices; otherwise only
-    /// [`paths`](Self::paths) count.
+    /// Whether to search for USB boards, USB serial converters and bound RFCOMM devices. If `false`, only the ports in
+    /// [`paths`](Self::paths) are used.
     pub search: bool,
-    /// USB devices that may carry a board, besides the known ones.
+    /// Further USB devices that may have a board, besides the known ones.
     pub usb: Vec<UsbId>,
-    /// Ports to use whatever they are: a device or a link to one such as those in `/dev/serial/by-id`. A name
-    /// without a slash is one of `/dev/serial/by-id` or of `/dev`.
+    /// Ports to use regardless of their kind: a device, or a link to one, for example in `/dev/serial/by-id`. A name
+    /// without a slash is looked up in `/dev/serial/by-id`, then in `/dev`.
     pub paths: Vec<PathBuf>,
-    /// Ports never to touch, written as in [`paths`](Self::paths). Takes precedence over everything else.
+    /// Ports that are never used, in the format of [`paths`](Self::paths). Takes precedence over all other settings.
     pub ignore: Vec<PathBuf>,
-    /// USB devices never to touch, likewise.
+    /// USB devices that are never used. Takes precedence over all other settings.
     pub ignore_usb: Vec<UsbId>,
 }
 
-/// Everything that is found, and nothing else.
+/// Selects all ports found by searching.
 impl Default for PortSettings {
     fn default() -> Self {
         Self {
@@ -55,26 +57,26 @@ impl Default for PortSettings {
     }
 }
 
-/// What kind of port a device is.
+/// The kind of a port.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PortKind {
-    /// A USB device that calls itself a DGT-compatible board (vendor 0x045b, product 0x8111).
+    /// A USB device with the identity of a DGT-compatible board (vendor 0x045b, product 0x8111).
     Board,
-    /// A Bluetooth link that was bound (`/dev/rfcomm*`).
+    /// A bound Bluetooth link (`/dev/rfcomm*`).
     Bluetooth,
-    /// A USB serial converter: some boards have one built in, and so have many other devices.
+    /// A USB serial converter. Some boards have one built in, and so do many other devices.
     Converter,
-    /// A pseudo-terminal: an emulated board, or a whole bus of them.
+    /// A pseudo-terminal, with an emulated board or bus.
     PseudoTerminal,
-    /// Anything else, such as a plain RS-232 port. It is used only when it is configured.
+    /// Any other port, for example RS-232. Used only if it is configured.
     Serial,
 }
 
 impl PortKind {
-    /// Whether the port may lead to a bus, so that it has to be probed before any single-board byte is sent
-    /// (any such byte switches every board of a bus).
+    /// Returns whether the port may lead to a bus. Such a port must be probed before a single-board command is sent,
+    /// which would switch every board of a bus to single-board mode.
     ///
-    /// A USB board and a Bluetooth board are alone on their line.
+    /// A USB board or a Bluetooth board is always the only board on its line.
     #[must_use]
     pub fn needs_probe(self) -> bool {
         match self {
@@ -96,17 +98,17 @@ impl fmt::Display for PortKind {
     }
 }
 
-/// A USB vendor and product, written as `lsusb` does: `045b:8111`.
+/// A USB vendor and product, formatted as by `lsusb`: `045b:8111`.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct UsbId {
-    /// The vendor.
+    /// Vendor id.
     pub vendor: u16,
-    /// The product.
+    /// Product id.
     pub product: u16,
 }
 
 impl UsbId {
-    /// What the device with this identity is, as far as this crate knows.
+    /// Returns the kind of port of a device with this identity, or `None` if the identity is unknown.
     #[must_use]
     pub fn known_kind(self) -> Option<PortKind> {
         match (self.vendor, self.product) {
@@ -141,48 +143,48 @@ impl FromStr for UsbId {
     }
 }
 
-/// A text that is no [`UsbId`].
+/// Error for a text that is not a [`UsbId`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Error)]
 #[error("a USB identity is four hexadecimal digits, a colon and four more, as in `lsusb`: 045b:8111")]
 pub struct NoUsbId;
 
-/// A port that may carry a board.
+/// A port that may have a board.
 ///
-/// Two names of one device are one candidate.
+/// A device with several names is one candidate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// The device itself, all links resolved: `/dev/ttyUSB0`.
+    /// Path of the device with all links resolved, for example `/dev/ttyUSB0`.
     pub device: PathBuf,
-    /// What it is.
+    /// Kind of the port.
     pub kind: PortKind,
-    /// Its USB device, if it is one.
+    /// The USB device; `None` if the port does not belong to one.
     pub usb: Option<UsbDevice>,
-    /// The configured path that leads to it, as it was written; `None` when it was found by searching.
+    /// The configured path that leads to the device, as written; `None` if the port was found by searching.
     pub configured: Option<PathBuf>,
-    /// Changes when the device goes and comes back under its old name.
+    /// Inode number. Distinguishes a device from an earlier one with the same name.
     incarnation: u64,
 }
 
 impl Candidate {
-    /// A short name for people, logs and captures: `ttyUSB0`, `pts-3`.
+    /// Returns a short name for users, logs and captures, for example `ttyUSB0` or `pts-3`.
     #[must_use]
     pub fn name(&self) -> String {
         port_name(&self.device)
     }
 }
 
-/// What a USB device reports about itself.
+/// The identity of a USB device.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct UsbDevice {
     /// Vendor and product.
     pub id: UsbId,
-    /// The product's name, free of control characters.
+    /// Name of the product, without control characters.
     pub product: Option<String>,
-    /// The serial number of the USB device, free of control characters. It need not be the board's.
+    /// Serial number of the USB device, without control characters. May differ from the serial number of the board.
     pub serial: Option<String>,
 }
 
-/// The device's path without `/dev`, its slashes replaced.
+/// Returns the path of a device without `/dev`, with `-` in place of slashes.
 fn port_name(device: &Path) -> String {
     let below = device.strip_prefix("/dev").unwrap_or(device);
     let name = below.to_string_lossy();
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usb_identities_are_written_as_lsusb_does() {
+    fn usb_identities_have_the_format_of_lsusb() {
         let id = UsbId {
             vendor: 0x0403,
             product: 0x6001,
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_boards_own_identity_goes_without_a_probe() {
+    fn a_usb_board_needs_no_probe_and_a_converter_does() {
         let kind = |text: &str| text.parse::<UsbId>().unwrap().known_kind();
         assert_eq!(kind("045b:8111"), Some(PortKind::Board));
         assert_eq!(kind("0403:6001"), Some(PortKind::Converter));
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_short_and_hold_no_slash() {
+    fn port_names_are_short_and_have_no_slash() {
         assert_eq!(port_name(Path::new("/dev/ttyUSB0")), "ttyUSB0");
         assert_eq!(port_name(Path::new("/dev/pts/3")), "pts-3");
         assert_eq!(port_name(Path::new("/tmp/boards/7")), "tmp-boards-7");

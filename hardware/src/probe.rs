@@ -1,4 +1,4 @@
-//! Whether a serial port has one board on it, or a bus with many.
+//! Detects the mode of a line: a single board, or a bus with many boards.
 
 use core::time::Duration;
 
@@ -11,17 +11,19 @@ use crate::capture::LineMode;
 use crate::facts::{BUS_ANSWER_TIME, CLOCK_REPORT_PERIOD, CONVERTER_PERIOD, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Finds out what a serial port of unknown kind is, before any single-board byte goes to it: that would switch every
-/// board of a bus to single-board mode.
+/// Detects the mode of a line without sending single-board commands, which would switch every board of a bus to
+/// single-board mode.
 ///
-/// It listens first, for a board that another program left reporting by itself: such a board is alone on its line. Then
-/// it sends pings to all boards of a bus, more than one because the first may only switch a board back to bus mode.
-/// A port without an answer is one for a [`Session`](crate::Session). A board that answers is silenced, and if no other
-/// one answers two more pings, it is alone: then it is one for a session as well, for in single-board mode a board reports
-/// by itself and gives its whole memory.
+/// 1. The probe listens. A board that another program left in an update mode sends reports, and is the only board on
+///    its line.
+/// 2. It pings all boards of a bus. Several pings are needed, because the first may only switch a board back to bus
+///    mode. If no board answers, the line is used by a [`Session`](crate::Session).
+/// 3. It commands the board that answers to ignore the next ping. If no other board answers two more pings, the board
+///    is the only one, and is also used by a session: in single-board mode a board reports changes without queries and
+///    sends its whole memory.
 ///
-/// Driven as a session is; it never gives a port up. What it writes and hears belongs in a capture as
-/// [`LineMode::Unknown`]: a replay does not listen to it.
+/// A probe is driven like a session, but never closes the port. Record its traffic with [`LineMode::Unknown`], which a
+/// replay ignores.
 ///
 /// ```
 /// use kiebitz_hardware::capture::LineMode;
@@ -44,32 +46,32 @@ pub struct Probe {
     settings: ProbeSettings,
     messages: Decoder,
     answers: BusDecoder,
-    /// When the next question is due, or the answers to the last have had their time; `None`: decided, or not open.
+    /// Time of the next query, or end of the timeout for the last query; `None` if the mode is known or the port is
+    /// closed.
     due: Option<Timestamp>,
-    /// What was asked last.
-    asked: Option<BusCommand>,
-    /// Pings to all boards.
+    last_query: Option<BusCommand>,
+    /// Number of pings to all boards.
     pings: u8,
-    /// The only board that has answered.
+    /// Address of the first board that answered. An answer from another address shows that the line is a bus.
     found: Option<BusAddress>,
-    /// It will ignore the next ping to all.
+    /// Whether the found board has confirmed that it ignores the next ping.
     silenced: bool,
-    /// How often it was told to, in a row.
-    greetings: u8,
-    /// Pings in a row to which no other board has answered.
+    /// Number of consecutive attempts to silence the found board.
+    silence_attempts: u8,
+    /// Number of consecutive pings that no other board answered.
     quiet_pings: u8,
-    /// What came may be answers to a ping that collided.
+    /// Whether received bytes may be collided answers to a ping.
     collided: bool,
     outbox: Option<Vec<u8>>,
     mode: Option<LineMode>,
 }
 
-/// What follows from what a [`Probe`] finds.
+/// Modes that a [`Probe`] assumes in ambiguous cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProbeSettings {
-    /// What the port is taken for when no board answers.
+    /// Mode if no board answers.
     pub(crate) unanswered: LineMode,
-    /// What the port is taken for when a single board answers as the boards of a bus do.
+    /// Mode if only one board answers the pings. With [`LineMode::Bus`], the probe ends at the first answer.
     pub(crate) lone: LineMode,
 }
 
@@ -89,7 +91,7 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// A probe of a port that has not been opened yet.
+    /// Returns a probe. Its port is not open yet.
     #[must_use]
     pub fn new() -> Self {
         Self::with(ProbeSettings::default())
@@ -101,11 +103,11 @@ impl Probe {
             messages: Decoder::new(),
             answers: BusDecoder::new(),
             due: None,
-            asked: None,
+            last_query: None,
             pings: 0,
             found: None,
             silenced: false,
-            greetings: 0,
+            silence_attempts: 0,
             quiet_pings: 0,
             collided: false,
             outbox: None,
@@ -113,20 +115,20 @@ impl Probe {
         }
     }
 
-    /// The port was opened.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         *self = Self {
-            due: Some(now + LISTENS),
+            due: Some(now + LISTEN_TIME),
             ..Self::with(self.settings)
         };
     }
 
-    /// The port is gone.
+    /// Handles the closing of the port.
     pub fn handle_closed(&mut self, _now: Timestamp, _reason: &str) {
         *self = Self::with(self.settings);
     }
 
-    /// Bytes came.
+    /// Handles received bytes.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         if self.due.is_none() {
             return;
@@ -140,7 +142,7 @@ impl Probe {
         } = self;
         let (mut single, mut bus) = (false, false);
         messages.feed(bytes, |decoded| {
-            // The ids of other messages have a meaning on a bus as well.
+            // The ids of other messages may also occur on a bus.
             single |= matches!(
                 decoded,
                 Ok(Message::FieldUpdate(_)
@@ -153,44 +155,46 @@ impl Probe {
         answers.feed(bytes, |decoded| match decoded {
             Ok(answer) if answer.data == BusData::Ping => pinged.push(answer.address),
             Ok(answer) => bus |= !matches!(answer.data, BusData::Unknown { .. }),
-            Err(rejected) => *collided |= *pings > 0 && is_of_ping(&rejected),
+            Err(rejected) => *collided |= *pings > 0 && is_damaged_ping_answer(&rejected),
         });
         if single {
             self.decide(LineMode::Single);
         } else if bus {
             self.decide(LineMode::Bus);
         } else {
-            pinged.into_iter().for_each(|address| self.hear(now, address));
+            pinged
+                .into_iter()
+                .for_each(|address| self.handle_ping_answer(now, address));
         }
     }
 
-    /// A board has answered a ping, or that it will ignore the next.
-    fn hear(&mut self, now: Timestamp, address: BusAddress) {
+    /// Handles an answer to a ping, or to the command to ignore the next ping.
+    fn handle_ping_answer(&mut self, now: Timestamp, address: BusAddress) {
         let another = self.found.is_some_and(|found| found != address);
         if another || self.settings.lone == LineMode::Bus {
             self.decide(LineMode::Bus);
             return;
         }
-        let greeted = self
-            .asked
-            .is_some_and(|asked| asked.kind == BusCommandKind::IgnoreNextPing);
+        let confirmed = self
+            .last_query
+            .is_some_and(|query| query.kind == BusCommandKind::IgnoreNextPing);
         self.found = Some(address);
-        self.silenced = greeted;
-        if greeted {
+        self.silenced = confirmed;
+        if confirmed {
             self.due = self.due.map(|_| now);
         } else {
             self.quiet_pings = 0;
         }
     }
 
-    /// Bytes were written: the time for answers begins.
+    /// Handles written bytes. Starts the timeout for answers.
     pub fn handle_sent(&mut self, now: Timestamp, _bytes: &[u8]) {
-        if let (Some(due), Some(asked)) = (&mut self.due, self.asked) {
-            *due = now + answers_within(asked);
+        if let (Some(due), Some(query)) = (&mut self.due, self.last_query) {
+            *due = now + answer_timeout(query);
         }
     }
 
-    /// A deadline has come.
+    /// Handles the deadline. Does nothing if it is not due.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if self.outbox.is_some() || self.due.is_none_or(|due| now < due) {
             return;
@@ -206,13 +210,16 @@ impl Probe {
         }
     }
 
-    /// One board has answered. If all others are silent whenever it is, it is alone.
+    /// Silences the found board and pings the others. If no other board answers `QUIET_PINGS` pings, the found board is
+    /// the only one.
     fn look_for_others(&mut self, now: Timestamp, found: BusAddress) {
-        let pinged = self.asked.is_some_and(|asked| asked.kind == BusCommandKind::Ping);
+        let pinged = self
+            .last_query
+            .is_some_and(|query| query.kind == BusCommandKind::Ping);
         if core::mem::take(&mut self.silenced) {
             if !pinged {
                 self.silenced = true;
-                self.greetings = 0;
+                self.silence_attempts = 0;
                 self.ping(now);
                 return;
             }
@@ -220,41 +227,42 @@ impl Probe {
         }
         if self.quiet_pings >= QUIET_PINGS {
             self.decide(LineMode::Single);
-        } else if self.greetings >= MAX_GREETINGS || self.pings >= MAX_PINGS {
-            // It does not do what a board does: perhaps two have the same number.
+        } else if self.silence_attempts >= MAX_SILENCE_ATTEMPTS || self.pings >= MAX_PINGS {
+            // The board cannot be silenced. Possibly two boards have the same address.
             self.decide(LineMode::Bus);
         } else {
-            self.greetings += 1;
-            self.ask(now, BusCommandKind::IgnoreNextPing, found);
+            self.silence_attempts += 1;
+            self.query(now, BusCommandKind::IgnoreNextPing, found);
         }
     }
 
     fn ping(&mut self, now: Timestamp) {
         self.pings += 1;
-        self.ask(now, BusCommandKind::Ping, BusAddress::ALL);
+        self.query(now, BusCommandKind::Ping, BusAddress::ALL);
     }
 
-    fn ask(&mut self, now: Timestamp, kind: BusCommandKind, address: BusAddress) {
+    fn query(&mut self, now: Timestamp, kind: BusCommandKind, address: BusAddress) {
         let command = BusCommand { kind, address };
-        self.due = Some(now + answers_within(command));
-        self.asked = Some(command);
+        self.due = Some(now + answer_timeout(command));
+        self.last_query = Some(command);
         self.outbox = Some(command.encode().to_vec());
     }
 
-    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.due.filter(|_| self.outbox.is_none())
     }
 
-    /// What is to be written now, and handed back to [`handle_sent`](Self::handle_sent).
+    /// Returns the next bytes to write. After writing, pass them to [`handle_sent`](Self::handle_sent).
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.handle_deadline(now);
         self.outbox.take()
     }
 
-    /// What the port is, returned once when it is known: at most 10 s after the opening.
+    /// Returns the mode of the line, once, at most 10 s after the opening.
     #[must_use]
     pub fn poll_mode(&mut self) -> Option<LineMode> {
         self.mode.take()
@@ -265,17 +273,16 @@ impl Probe {
     }
 }
 
-/// How long answers to a question may take.
-fn answers_within(asked: BusCommand) -> Duration {
-    if asked.address == BusAddress::ALL {
+fn answer_timeout(command: BusCommand) -> Duration {
+    if command.address == BusAddress::ALL {
         PING_ANSWERS_TIME
     } else {
         BUS_ANSWER_TIME + CONVERTER_PERIOD
     }
 }
 
-/// Whether dropped bytes began as the answer to a ping.
-fn is_of_ping(rejected: &Rejected<BusAnswerError>) -> bool {
+/// Returns whether dropped bytes began as the answer to a ping.
+fn is_damaged_ping_answer(rejected: &Rejected<BusAnswerError>) -> bool {
     let (RejectedKind::Truncated { id, .. }
     | RejectedKind::Invalid(
         BusAnswerError::Checksum { id, .. } | BusAnswerError::Data(MessageError::WrongLength { id, .. }),
@@ -286,16 +293,16 @@ fn is_of_ping(rejected: &Rejected<BusAnswerError>) -> bool {
     id == BusData::Ping.id()
 }
 
-/// A board that another program left in update mode has reported its clock by then.
-const LISTENS: Duration = CLOCK_REPORT_PERIOD.saturating_add(Duration::from_millis(200));
-/// One may only switch a board back to bus mode, and one may be lost.
+/// Time to listen before the first ping. In this time a board in update mode reports its clock.
+const LISTEN_TIME: Duration = CLOCK_REPORT_PERIOD.saturating_add(Duration::from_millis(200));
+/// Number of pings if no board answers: one may only switch a board back to bus mode, and one may be lost.
 const PINGS: u8 = 3;
-/// After the first answer, so many pings without another: one may only switch others back to bus mode.
+/// Number of unanswered pings that show that the found board is the only one. The first may only switch other boards
+/// back to bus mode.
 const QUIET_PINGS: u8 = 2;
-/// The most pings in all.
+/// Maximum number of pings in total.
 const MAX_PINGS: u8 = 6;
-/// How often a board is told to ignore the next ping before it is given up.
-const MAX_GREETINGS: u8 = 3;
+const MAX_SILENCE_ATTEMPTS: u8 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -307,21 +314,21 @@ mod tests {
 
     const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    /// Lets the probe run; `line` gives what comes in answer to a question, or unasked. Returns the mode, the questions,
-    /// and the milliseconds it took.
+    /// Runs a probe. `line` returns the bytes received after a query, or before the first query for `None`. Returns the
+    /// mode, the queries, and the duration in milliseconds.
     fn run(
         mut probe: Probe,
         mut line: impl FnMut(Option<BusCommand>) -> Vec<u8>,
     ) -> (LineMode, Vec<BusCommand>, u64) {
-        let (mut now, mut asked) = (START, Vec::new());
+        let (mut now, mut queries) = (START, Vec::new());
         probe.handle_opened(now);
         loop {
-            probe.handle_bytes(now, &line(asked.last().copied()));
+            probe.handle_bytes(now, &line(queries.last().copied()));
             if let Some(mode) = probe.poll_mode() {
                 assert_eq!(probe.poll_deadline(), None);
                 return (
                     mode,
-                    asked,
+                    queries,
                     now.saturating_duration_since(START).as_millis() as u64,
                 );
             }
@@ -333,48 +340,49 @@ mod tests {
                     command.kind,
                     BusCommandKind::Ping | BusCommandKind::IgnoreNextPing
                 ));
-                asked.push(command);
+                queries.push(command);
                 now = now + Duration::from_millis(4);
                 probe.handle_sent(now, &bytes);
             }
         }
     }
 
-    fn pings(asked: &[BusCommand]) -> usize {
-        asked
+    fn pings(queries: &[BusCommand]) -> usize {
+        queries
             .iter()
             .filter(|command| command.kind == BusCommandKind::Ping)
             .count()
     }
 
-    /// The same where the answer depends on how many pings went out.
+    /// Runs a probe on a line whose answers depend on the number of pings. Returns the mode, the number of pings, and
+    /// the duration in milliseconds.
     fn probe(mut line: impl FnMut(usize) -> Vec<u8>) -> (LineMode, usize, u64) {
         let mut count = 0;
-        let answering = |asked: Option<BusCommand>| {
-            count += usize::from(asked.is_some_and(|asked| asked.kind == BusCommandKind::Ping));
+        let answering = |query: Option<BusCommand>| {
+            count += usize::from(query.is_some_and(|query| query.kind == BusCommandKind::Ping));
             line(count)
         };
-        let (mode, asked, millis) = run(Probe::new(), answering);
-        (mode, pings(&asked), millis)
+        let (mode, queries, millis) = run(Probe::new(), answering);
+        (mode, pings(&queries), millis)
     }
 
-    /// Boards with these addresses that do as boards do; the first `deaf` pings only switch them to bus mode.
-    fn boards(addresses: &[u16], deaf: usize) -> impl FnMut(Option<BusCommand>) -> Vec<u8> {
+    /// Returns a line with boards at these addresses. The first `ignored_queries` queries only switch them to bus mode.
+    fn boards(addresses: &[u16], ignored_queries: usize) -> impl FnMut(Option<BusCommand>) -> Vec<u8> {
         let mut silenced = Vec::new();
-        let mut left = deaf;
-        move |asked| {
-            let Some(asked) = asked else { return Vec::new() };
-            if left > 0 {
-                left -= 1;
+        let mut remaining = ignored_queries;
+        move |query| {
+            let Some(query) = query else { return Vec::new() };
+            if remaining > 0 {
+                remaining -= 1;
                 return Vec::new();
             }
-            if asked.kind == BusCommandKind::IgnoreNextPing {
-                silenced.push(asked.address.number());
-                return answer(asked.address.number());
+            if query.kind == BusCommandKind::IgnoreNextPing {
+                silenced.push(query.address.number());
+                return answer(query.address.number());
             }
             let ignored = core::mem::take(&mut silenced);
-            let heard = addresses.iter().filter(|address| !ignored.contains(address));
-            heard.flat_map(|address| answer(*address)).collect()
+            let responders = addresses.iter().filter(|address| !ignored.contains(address));
+            responders.flat_map(|address| answer(*address)).collect()
         }
     }
 
@@ -389,14 +397,14 @@ mod tests {
     }
 
     #[test]
-    fn a_port_on_which_nobody_answers_is_for_one_board() {
+    fn a_port_without_answers_is_a_single_board() {
         let (mode, pings, millis) = probe(|_| Vec::new());
         assert_eq!((mode, pings), (LineMode::Single, usize::from(PINGS)));
         assert!(millis < 5000, "{millis}");
     }
 
     #[test]
-    fn a_port_that_is_said_to_be_a_bus_is_one_as_long_as_nobody_answers() {
+    fn a_port_configured_as_a_bus_without_answers_is_a_bus() {
         let settings = ProbeSettings {
             unanswered: LineMode::Bus,
             ..ProbeSettings::default()
@@ -406,60 +414,64 @@ mod tests {
     }
 
     #[test]
-    fn two_answers_make_a_bus() {
-        let (mode, asked, millis) = run(Probe::new(), boards(&[1025, 7], 0));
-        assert_eq!((mode, asked.len()), (LineMode::Bus, 1));
+    fn answers_of_two_boards_are_a_bus() {
+        let (mode, queries, millis) = run(Probe::new(), boards(&[1025, 7], 0));
+        assert_eq!((mode, queries.len()), (LineMode::Bus, 1));
         assert!(millis < 2500, "{millis}");
         assert_eq!(run(Probe::new(), boards(&[1025, 7], 1)).0, LineMode::Bus);
     }
 
     #[test]
-    fn a_board_beside_which_nobody_answers_is_alone() {
-        for deaf in 0..=2 {
-            let (mode, asked, millis) = run(Probe::new(), boards(&[1025], deaf));
+    fn a_board_is_single_if_no_other_board_answers() {
+        for ignored_queries in 0..=2 {
+            let (mode, queries, millis) = run(Probe::new(), boards(&[1025], ignored_queries));
             assert_eq!(mode, LineMode::Single);
-            assert_eq!(pings(&asked), deaf + 1 + usize::from(QUIET_PINGS));
+            assert_eq!(pings(&queries), ignored_queries + 1 + usize::from(QUIET_PINGS));
             assert!(millis < 8000, "{millis}");
         }
     }
 
     #[test]
-    fn another_board_that_was_only_switched_back_is_found() {
-        let mut alone = boards(&[7], 0);
-        let mut both = boards(&[7, 8], 0);
+    fn a_second_board_that_the_first_ping_only_switched_back_is_found() {
+        let mut one_board = boards(&[7], 0);
+        let mut two_boards = boards(&[7, 8], 0);
         let mut count = 0;
-        let line = |asked: Option<BusCommand>| {
-            count += usize::from(asked.is_some_and(|asked| asked.kind == BusCommandKind::Ping));
-            if count < 2 { alone(asked) } else { both(asked) }
+        let line = |query: Option<BusCommand>| {
+            count += usize::from(query.is_some_and(|query| query.kind == BusCommandKind::Ping));
+            if count < 2 {
+                one_board(query)
+            } else {
+                two_boards(query)
+            }
         };
         assert_eq!(run(Probe::new(), line).0, LineMode::Bus);
     }
 
     #[test]
-    fn a_board_that_cannot_be_silenced_is_none_that_is_alone() {
-        let answers_all = |asked: Option<BusCommand>| asked.map_or_else(Vec::new, |_| answer(7));
-        let (mode, asked, _) = run(Probe::new(), answers_all);
+    fn a_board_that_cannot_be_silenced_is_a_bus() {
+        let answers_all = |query: Option<BusCommand>| query.map_or_else(Vec::new, |_| answer(7));
+        let (mode, queries, _) = run(Probe::new(), answers_all);
         assert_eq!(mode, LineMode::Bus);
-        assert!(pings(&asked) <= usize::from(MAX_PINGS));
-        let mute = |asked: Option<BusCommand>| match asked.map(|asked| asked.kind) {
+        assert!(pings(&queries) <= usize::from(MAX_PINGS));
+        let ignores_silencing = |query: Option<BusCommand>| match query.map(|query| query.kind) {
             Some(BusCommandKind::Ping) => answer(7),
             _ => Vec::new(),
         };
-        assert_eq!(run(Probe::new(), mute).0, LineMode::Bus);
+        assert_eq!(run(Probe::new(), ignores_silencing).0, LineMode::Bus);
     }
 
     #[test]
-    fn who_leaves_the_boards_alone_takes_one_answer_for_a_bus() {
+    fn one_answer_is_a_bus_if_lone_boards_stay_in_bus_mode() {
         let settings = ProbeSettings {
             lone: LineMode::Bus,
             ..ProbeSettings::default()
         };
-        let (mode, asked, _) = run(Probe::with(settings), boards(&[7], 1));
-        assert_eq!((mode, asked.len()), (LineMode::Bus, 2));
+        let (mode, queries, _) = run(Probe::with(settings), boards(&[7], 1));
+        assert_eq!((mode, queries.len()), (LineMode::Bus, 2));
     }
 
     #[test]
-    fn answers_that_collide_every_time_are_a_bus() {
+    fn colliding_answers_are_a_bus() {
         let collided = |ping| {
             let (one, other) = (answer(1025), answer(77));
             if ping == 0 {
@@ -472,13 +484,13 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_talks_of_other_things_is_no_bus() {
+    fn bytes_of_another_device_are_not_a_bus() {
         assert_eq!(
             probe(|_| b"$GPGGA,123519,4807.038,N\r\n".to_vec()).0,
             LineMode::Single
         );
         assert_eq!(probe(|_| vec![0xff, 0x00, 0x80, 0xfe]).0, LineMode::Single);
-        // An answer of no kind described, its checksum right.
+        // An undocumented answer with a valid checksum.
         assert_eq!(
             probe(|_| vec![0x95, 0x00, 0x06, 0x08, 0x01, 0x24]).0,
             LineMode::Single
@@ -486,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_was_asked_for_is_no_collision() {
+    fn bytes_before_the_first_ping_are_not_a_collision() {
         let mode = probe(|ping| {
             if ping == 0 {
                 vec![0x87, 0x00, 0x80]
@@ -499,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_have_their_time_from_when_the_ping_was_written() {
+    fn the_timeout_starts_when_the_ping_is_written() {
         let mut probe = Probe::new();
         probe.handle_opened(START);
         let now = probe.poll_deadline().unwrap();
@@ -510,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_that_reports_by_itself_is_not_pinged() {
+    fn a_board_in_update_mode_is_not_pinged() {
         let mut board = EmulatedBoard::new(START, BoardSettings::default());
         let mut clock = EmulatedClock::new(Duration::from_secs(300));
         clock.start(START);
@@ -520,16 +532,16 @@ mod tests {
         while board.poll_transmit(opened).is_some() {}
         let mut probe = Probe::new();
         probe.handle_opened(opened);
-        while let Some((at, bytes)) = board.poll_transmit(opened + LISTENS) {
+        while let Some((at, bytes)) = board.poll_transmit(opened + LISTEN_TIME) {
             probe.handle_bytes(at, &bytes);
         }
         assert_eq!(probe.poll_mode(), Some(LineMode::Single));
-        assert_eq!(probe.poll_transmit(opened + LISTENS), None);
+        assert_eq!(probe.poll_transmit(opened + LISTEN_TIME), None);
     }
 
     proptest! {
         #[test]
-        fn whatever_comes_it_decides_in_time_and_sends_only_pings(
+        fn the_probe_decides_in_time_and_sends_only_pings(
             steps in vec((0_u64..400, vec(any::<u8>(), 0..12)), 0..60),
         ) {
             let (mut now, mut decided) = (START, false);

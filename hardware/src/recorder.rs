@@ -1,24 +1,28 @@
-//! Recording every byte of every port, all day, every day.
+//! Recording of the traffic of all ports.
 //!
-//! A [`Recorder`] keeps one [capture](crate::capture) per port and day in a folder, named `2026-11-21-ttyUSB0.pcapng`.
-//! The day is the local one, so that a tournament is not cut in two where it is evening at midnight UTC. A file
-//! of the day that is there already is continued: cut off after its last whole block, if the power failed, and
-//! with a new section. A file that is damaged inside, or that another program writes, is left alone, and
-//! `2026-11-21-ttyUSB0+2.pcapng` is begun; so it is when a file has a sixteenth of the budget. A port that stays open over midnight goes on in the next day's file without
-//! a mark, so that both, read one after the other, show what happened. If a file is removed or
-//! renamed while it is written, this is noticed within a minute, and a new one is begun.
+//! A [`Recorder`] writes one [capture](crate::capture) per port and day to a folder, named `2026-11-21-ttyUSB0.pcapng`.
+//! Days are local days, so that midnight UTC does not divide a tournament.
 //!
-//! # Driving it
+//! - An existing file of the day is continued with a new section. An incomplete block at its end, left by a power cut,
+//!   is removed first.
+//! - A second file, `2026-11-21-ttyUSB0+2.pcapng`, is started if the file is damaged before its end, is being written
+//!   by another program, or has reached a sixteenth of the budget (at least 64 KiB, at most 64 MiB).
+//! - If a port stays open over midnight, its recording continues in the next day's file without a marker. Both files,
+//!   read in sequence, give the complete traffic.
+//! - If a file is removed or renamed while it is written, the recorder notices within a minute and starts a new file.
 //!
-//! Every port and day is an open file, so a program with hundreds of ports needs a limit on open files to match
-//! (`LimitNOFILE=` in its unit). Recording belongs on a thread of its own, since disks may be slow and boards must not
-//! wait for them. It is given each chunk by [`record`](Recorder::record), which passes it to the operating system at
-//! once, so that the end of the process costs nothing. At [`poll_deadline`](Recorder::poll_deadline) it calls
-//! [`sync`](Recorder::sync), which has the disk store everything: less than a second after it was recorded, as long as
-//! the disk is fast enough. [`poll_report`](Recorder::poll_report) returns reports for people.
+//! # Usage
 //!
-//! Nothing that goes wrong stops the recorder. It drops what it cannot write, reports that once, tries again every five
-//! seconds, and marks the gap: a close whose reason gives the number of missing chunks, then an open.
+//! Each port and day needs an open file, so a program with hundreds of ports needs a matching limit on open files
+//! (`LimitNOFILE=` in its systemd unit). Run a recorder on its own thread, so that boards do not wait for slow disks.
+//!
+//! Pass each chunk to [`record`](Recorder::record), which writes it to the operating system immediately, so that it
+//! survives the end of the process. At [`poll_deadline`](Recorder::poll_deadline) call [`sync`](Recorder::sync), which
+//! writes all data to the disk, less than a second after it was recorded if the disk is fast enough.
+//! [`poll_report`](Recorder::poll_report) returns reports for users.
+//!
+//! No error stops the recorder. If a write fails, the recorder drops the chunk, reports the failure once, and retries
+//! every five seconds. It marks the gap with a close, whose reason gives the number of missing chunks, and an open.
 //!
 //! ```
 //! use core::time::Duration;
@@ -62,20 +66,20 @@ use day::Day;
 use file::DayFile;
 use folder::Folder;
 
-/// Where and how much to record.
+/// Settings of a recorder.
 #[derive(Clone, Debug)]
 pub struct RecorderSettings {
-    /// The folder of the captures, created if it does not exist. Other files in it are left alone.
+    /// Folder of the captures, created if it does not exist. Other files in the folder are never changed.
     pub folder: PathBuf,
-    /// The size in bytes that all captures in the folder may have together. The oldest are removed to keep to it, but
-    /// never one that is being written. Checked once a minute, and after every sixteenth of it that was recorded, so
-    /// for that long there may be more.
+    /// Maximum total size of all captures in the folder in bytes. If exceeded, the oldest captures are removed, except
+    /// files that are being written. The size is checked once a minute and after each recorded sixteenth of the budget,
+    /// and may exceed the budget in between.
     pub budget: u64,
-    /// Where the boards are: it decides when a day ends.
+    /// Time zone of the boards, which determines the end of a day.
     pub zone: TimeZone,
 }
 
-/// Records what goes over all ports; an example is in the [module](self)'s description.
+/// Records the traffic of all ports; see the [module](self) documentation for an example.
 #[derive(Debug)]
 pub struct Recorder {
     folder: Folder,
@@ -83,22 +87,22 @@ pub struct Recorder {
     zone: TimeZone,
     today: Option<Day>,
     ports: HashMap<String, RecordedPort>,
-    /// When the oldest chunk was recorded that the disk has not been asked to store.
+    /// Time of the oldest chunk that is not synced to the disk.
     unsynced: Option<Timestamp>,
     budget_checked: Option<Timestamp>,
-    /// Bytes of chunks that were recorded since.
+    /// Bytes recorded since `budget_checked`.
     since_checked: u64,
     over_budget: bool,
     trouble: Option<Trouble>,
     reports: VecDeque<RecorderReport>,
 }
 
-/// A report for people about the recording.
+/// A report for users about the recording.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RecorderReport {
-    /// Chunks cannot be recorded. Reported once, until [`Resumed`](Self::Resumed).
-    #[error("not recording: cannot write {path} ({}); boards and games go on", in_words(*.error))]
+    /// Chunks cannot be recorded. Not repeated before [`Resumed`](Self::Resumed).
+    #[error("not recording: cannot write {path} ({}); boards and games go on", describe_error(*.error))]
     Failed {
         /// The file or folder.
         path: PathBuf,
@@ -108,15 +112,15 @@ pub enum RecorderReport {
     /// Recording works again.
     #[error("recording again; {lost} chunks were not recorded")]
     Resumed {
-        /// How many chunks are missing, of all ports.
+        /// Number of missing chunks of all ports.
         lost: u64,
     },
-    /// The files being written alone exceed the budget. Reported once, until they no longer do.
+    /// The captures exceed the budget, and none of them can be removed. Not repeated while the budget is exceeded.
     #[error("the recordings in {folder} take {size} bytes and none may be removed: raise the disk budget")]
     OverBudget {
-        /// Where they are.
+        /// Folder of the captures.
         folder: PathBuf,
-        /// Their size in bytes.
+        /// Total size of the captures in bytes.
         size: u64,
     },
 }
@@ -124,13 +128,12 @@ pub enum RecorderReport {
 #[derive(Debug, Default)]
 struct RecordedPort {
     file: Option<DayFile<File>>,
-    /// Files of other days that the disk has not been asked to store.
+    /// Files of other days or at their limit, which are kept until they are synced to the disk.
     finished: Vec<DayFile<File>>,
-    /// Whether the port is open.
     open: bool,
-    /// Whether it is by what has been recorded.
+    /// Whether the port is open according to the recording.
     recorded_open: bool,
-    /// Chunks that could not be recorded since the last that could.
+    /// Missing chunks since the last recorded chunk.
     gap: Option<Gap>,
 }
 
@@ -141,25 +144,25 @@ struct Gap {
     retry_at: Timestamp,
 }
 
-/// Chunks are being lost, or have been a moment ago.
+/// A current or recent failure to record.
 #[derive(Debug)]
 struct Trouble {
     last_failure: Timestamp,
     lost: u64,
-    /// Whether anything was recorded since.
+    /// Whether a chunk was recorded since `last_failure`.
     recovered: bool,
 }
 
-/// What a folder has of a port's recording of one local day.
+/// The captures of a port and local day in a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedDay {
-    /// The name of its first file, as in `2026-11-21-ttyUSB0.pcapng`, whether it is there or not.
+    /// Name of the first file, for example `2026-11-21-ttyUSB0.pcapng`, even if the file does not exist.
     pub name: String,
-    /// Its files, in the order in which they were written; none where nothing is left of that day.
+    /// Existing files, in the order in which they were written.
     pub files: Vec<PathBuf>,
 }
 
-/// What `folder` has of a port's recordings from the local day of `from` to that of `to`, day by day; at most a year.
+/// Returns the captures of a port in `folder` for each local day from `from` to `to`, at most 366 days.
 #[must_use]
 pub fn recorded_days(
     folder: &Path,
@@ -173,7 +176,7 @@ pub fn recorded_days(
     while at <= to.max(from) && days.len() < MAX_DAYS {
         let mut today = None;
         let day = Day::of(at, zone, &mut today);
-        days.push(folder.recorded(day.name(), port));
+        days.push(folder.recorded_day(day.name(), port));
         if day.end() <= at {
             break;
         }
@@ -182,7 +185,7 @@ pub fn recorded_days(
     days
 }
 
-/// All captures in `folder` from the local day of `from` on, day by day.
+/// Returns all captures in `folder` since the local day of `from`, ordered by day.
 #[must_use]
 pub fn recorded_since(folder: &Path, from: Timestamp, zone: &TimeZone) -> Vec<PathBuf> {
     let mut today = None;
@@ -190,11 +193,11 @@ pub fn recorded_since(folder: &Path, from: Timestamp, zone: &TimeZone) -> Vec<Pa
     Folder::new(folder.to_owned()).since(day.name())
 }
 
-/// The most days that are looked for at a time.
+/// Maximum number of days in a result of [`recorded_days`].
 const MAX_DAYS: usize = 366;
 
 impl Recorder {
-    /// A recorder that has nothing to record yet. The folder is not touched before there is something.
+    /// Returns a new recorder. The folder is not accessed before the first chunk.
     #[must_use]
     pub fn new(settings: RecorderSettings) -> Self {
         Self {
@@ -212,9 +215,9 @@ impl Recorder {
         }
     }
 
-    /// Records what happened on a port that is used in this way.
+    /// Records an entry of a port whose line has this mode.
     ///
-    /// Each port and mode is an interface of the capture, under the name of the port.
+    /// Each combination of port and mode is an interface of the capture, with the name of the port.
     pub fn record(&mut self, now: Timestamp, port: &str, mode: LineMode, content: &Content) {
         let state = match self.ports.get_mut(port) {
             Some(state) => state,
@@ -222,7 +225,7 @@ impl Recorder {
         };
         if let Some(gap) = &mut state.gap
             && now < gap.retry_at
-            // A clock that was set back does not make it wait for hours.
+            // Retry immediately if the clock was set back, instead of waiting for hours.
             && now >= gap.since
         {
             gap.chunks += 1;
@@ -231,13 +234,13 @@ impl Recorder {
             }
         } else {
             let day = Day::of(now, &self.zone, &mut self.today);
-            let part = part(self.budget);
-            match state.write(&self.folder, (port, part), day, now, mode, content) {
+            let max_size = file_limit(self.budget);
+            match state.write(&self.folder, (port, max_size), day, now, mode, content) {
                 Ok(()) => {
-                    self.since_checked += size(content);
-                    self.recorded(now);
+                    self.since_checked += size_in_file(content);
+                    self.note_recorded(now);
                 }
-                Err((path, error)) => self.lost(now, port, path, &error),
+                Err((path, error)) => self.note_lost(now, port, path, &error),
             }
         }
         if let Some(state) = self.ports.get_mut(port) {
@@ -245,7 +248,7 @@ impl Recorder {
         }
     }
 
-    /// Chunks of a port were lost before they came here. The gap is marked like any other.
+    /// Reports chunks of a port that were lost before they reached the recorder. The gap is marked like any other.
     pub fn missed(&mut self, now: Timestamp, port: &str, chunks: u64) {
         let state = self.ports.entry(port.to_owned()).or_default();
         let before = state.gap;
@@ -256,13 +259,13 @@ impl Recorder {
         });
     }
 
-    /// Whether what is handed in is recorded: nothing has failed that has not worked again since.
+    /// Returns whether recording works: there is no current or recent failure, and no gap.
     #[must_use]
     pub fn is_well(&self) -> bool {
         self.trouble.is_none() && self.ports.values().all(|port| port.gap.is_none())
     }
 
-    /// When to call [`sync`](Self::sync); `None` while there is nothing to store.
+    /// Returns the time for the next [`sync`](Self::sync), or `None` if there is nothing to do.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let unsynced = self.unsynced.map(|since| since + SYNC_AFTER);
@@ -271,8 +274,8 @@ impl Recorder {
         unsynced.into_iter().chain(well).min()
     }
 
-    /// Has the disk store what was recorded, and removes old captures when there are too many. It may take as long
-    /// as the disk does.
+    /// Syncs recorded data to the disk, and removes old captures if the budget is exceeded. Blocks until the disk has
+    /// finished.
     pub fn sync(&mut self, now: Timestamp) {
         if self.unsynced.take().is_some() {
             self.sync_files(now);
@@ -280,13 +283,13 @@ impl Recorder {
         if let Some(today) = &self.today
             && !today.contains(now)
         {
-            // A port that is gone writes no more into a file of the day before.
+            // Closes the files of ports that were closed on an earlier day.
             self.ports.retain(|_, port| port.open || port.gap.is_some());
         }
         let due = self
             .budget_checked
-            .is_none_or(|checked| now < checked || now.saturating_duration_since(checked) >= BUDGET_EVERY);
-        if (due || self.since_checked >= part(self.budget)) && !self.ports.is_empty() {
+            .is_none_or(|checked| now < checked || now.saturating_duration_since(checked) >= CHECK_PERIOD);
+        if (due || self.since_checked >= file_limit(self.budget)) && !self.ports.is_empty() {
             self.budget_checked = Some(now);
             self.since_checked = 0;
             self.forget_removed_files();
@@ -295,21 +298,21 @@ impl Recorder {
         self.settle_trouble(now);
     }
 
-    /// The next report for people, in the order in which things happened.
+    /// Returns the next report for users, in chronological order.
     #[must_use]
     pub fn poll_report(&mut self) -> Option<RecorderReport> {
         self.reports.pop_front()
     }
 
-    fn recorded(&mut self, now: Timestamp) {
-        // The earlier of the two: should the clock be set back, the deadline goes with it.
+    fn note_recorded(&mut self, now: Timestamp) {
+        // Use the minimum, so that the deadline moves back with the clock.
         self.unsynced = Some(self.unsynced.map_or(now, |since| since.min(now)));
         if let Some(trouble) = &mut self.trouble {
             trouble.recovered = true;
         }
     }
 
-    fn lost(&mut self, now: Timestamp, port: &str, path: PathBuf, error: &io::Error) {
+    fn note_lost(&mut self, now: Timestamp, port: &str, path: PathBuf, error: &io::Error) {
         if let Some(state) = self.ports.get_mut(port) {
             let before = state.gap;
             state.gap = Some(Gap {
@@ -318,13 +321,13 @@ impl Recorder {
                 retry_at: now + RETRY_AFTER,
             });
         }
-        self.fail(now, path, error);
+        self.note_failure(now, path, error);
         if let Some(trouble) = &mut self.trouble {
             trouble.lost += 1;
         }
     }
 
-    fn fail(&mut self, now: Timestamp, path: PathBuf, error: &io::Error) {
+    fn note_failure(&mut self, now: Timestamp, path: PathBuf, error: &io::Error) {
         match &mut self.trouble {
             Some(trouble) => {
                 trouble.last_failure = now;
@@ -342,14 +345,15 @@ impl Recorder {
         }
     }
 
-    /// A nearly full disk takes one chunk and refuses the next: all is well only after a while without failure.
+    /// Reports the end of a failure after `WELL_AFTER` without failures. One successful write is not enough, because a
+    /// nearly full disk may accept one chunk and refuse the next.
     fn settle_trouble(&mut self, now: Timestamp) {
-        let over = |trouble: &mut Trouble| {
+        let is_over = |trouble: &mut Trouble| {
             let well_for = now.saturating_duration_since(trouble.last_failure);
             let set_back = now < trouble.last_failure;
             trouble.recovered && (well_for >= WELL_AFTER || set_back)
         };
-        if let Some(trouble) = self.trouble.take_if(over) {
+        if let Some(trouble) = self.trouble.take_if(is_over) {
             self.reports
                 .push_back(RecorderReport::Resumed { lost: trouble.lost });
         }
@@ -357,20 +361,20 @@ impl Recorder {
 
     fn sync_files(&mut self, now: Timestamp) {
         let mut changed: Vec<_> = self.ports.values_mut().flat_map(RecordedPort::changed).collect();
-        let stored = store(&changed);
+        let synced = sync_to_disk(&changed);
         for file in &mut changed {
             file.changed = false;
         }
         for port in self.ports.values_mut() {
             port.finished.clear();
         }
-        if let Err(error) = stored {
+        if let Err(error) = synced {
             let path = self.folder.path().to_owned();
-            self.fail(now, path, &error);
+            self.note_failure(now, path, &error);
         }
     }
 
-    /// Lets go of files that were removed or renamed: what is written to them is lost.
+    /// Closes files that were removed or renamed, because data written to them would be lost.
     fn forget_removed_files(&mut self) {
         for port in self.ports.values_mut() {
             port.file.take_if(|file| !file.path.exists());
@@ -392,41 +396,41 @@ impl Recorder {
 }
 
 impl RecordedPort {
-    /// Writes to the file of the day, with the marks of a gap before it.
+    /// Writes an entry to the file of the day. If there is a gap, writes its markers first.
     fn write(
         &mut self,
         folder: &Folder,
-        (name, part): (&str, u64),
+        (name, max_size): (&str, u64),
         day: &Day,
         now: Timestamp,
         mode: LineMode,
         content: &Content,
     ) -> Result<(), (PathBuf, io::Error)> {
-        let mut file = match self.file_of(day, part) {
+        let mut file = match self.file_of(day, max_size) {
             Some(file) => file,
-            None => folder.open(day.name(), name, part)?,
+            None => folder.open(day.name(), name, max_size)?,
         };
         let written = self.write_gap(&mut file, name, now, mode, content);
         let written = written.and_then(|()| self.write_marked(&mut file, name, now, mode, content));
         if let Err(error) = written {
             let path = file.path.clone();
-            // A file that cannot be mended is examined again before it is used.
-            self.file = file.mend().is_ok().then_some(file);
+            // If the repair fails, the file is closed, and repaired when it is opened again.
+            self.file = file.repair().is_ok().then_some(file);
             return Err((path, error));
         }
         self.file = Some(file);
         Ok(())
     }
 
-    /// The file of the day, if it is open and has fewer bytes than `part`.
-    fn file_of(&mut self, day: &Day, part: u64) -> Option<DayFile<File>> {
+    /// Returns the file of the day if it is open and smaller than `max_size`.
+    fn file_of(&mut self, day: &Day, max_size: u64) -> Option<DayFile<File>> {
         self.finished.extend(self.file.take());
-        let is_it = |file: &DayFile<File>| file.day == day.name() && file.length() < part;
-        let position = self.finished.iter().position(is_it);
+        let matches = |file: &DayFile<File>| file.day == day.name() && file.length() < max_size;
+        let position = self.finished.iter().position(matches);
         position.map(|position| self.finished.swap_remove(position))
     }
 
-    /// Marks a gap as the port's going and coming, as far as `content`, which comes next, does not.
+    /// Marks a gap by a close and an open of the port. Omits the open if `content`, which is written next, is an open.
     fn write_gap(
         &mut self,
         file: &mut DayFile<File>,
@@ -468,20 +472,19 @@ impl RecordedPort {
     }
 }
 
-/// Has the disk store these files.
-fn store(files: &[&mut DayFile<File>]) -> io::Result<()> {
+fn sync_to_disk(files: &[&mut DayFile<File>]) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     if let Some(file) = files.first()
-        && files.len() > MAX_STORED_ALONE
+        && files.len() > MAX_SYNCED_SEPARATELY
     {
         return file.sync_file_system();
     }
-    // One that fails is no reason to leave out the others.
+    // Collect the results first, so that all files are synced even if one fails.
     let results: Vec<_> = files.iter().map(|file| file.sync()).collect();
     results.into_iter().collect()
 }
 
-/// Whether a port is open after this, if it was before.
+/// Returns whether a port is open after an entry.
 fn leaves_open(content: &Content, before: bool) -> bool {
     match content {
         Content::Opened => true,
@@ -490,21 +493,22 @@ fn leaves_open(content: &Content, before: bool) -> bool {
     }
 }
 
-/// How many bytes a file may have before another is begun, so that the budget can be kept during a day as well.
-fn part(budget: u64) -> u64 {
-    (budget / 16).clamp(MIN_PART, MAX_PART)
+/// Returns the size in bytes at which a new file is started. Limits files, so that old ones can be removed within a
+/// day.
+fn file_limit(budget: u64) -> u64 {
+    (budget / 16).clamp(MIN_FILE_LIMIT, MAX_FILE_LIMIT)
 }
 
-/// About what a chunk takes in a file.
-fn size(content: &Content) -> u64 {
+/// Returns the approximate size of an entry in a file, in bytes.
+fn size_in_file(content: &Content) -> u64 {
     let bytes = match content {
         Content::Bytes { bytes, .. } => bytes.len(),
         Content::Opened | Content::Closed { .. } | Content::ClockSet { .. } => 0,
     };
-    BLOCK + bytes as u64
+    BLOCK_OVERHEAD + bytes as u64
 }
 
-fn in_words(error: io::ErrorKind) -> String {
+fn describe_error(error: io::ErrorKind) -> String {
     match error {
         io::ErrorKind::StorageFull => "the disk is full: remove files, or lower the disk budget".to_owned(),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -514,26 +518,26 @@ fn in_words(error: io::ErrorKind) -> String {
     }
 }
 
-/// How long a chunk waits before the disk is asked to store it. With the time that storing takes, it is less than a
-/// second.
+/// Time from recording a chunk to the sync. Leaves time for the sync itself to finish within a second.
 const SYNC_AFTER: Duration = Duration::from_millis(800);
 
-/// At most this many files are stored one by one. With more, the file system stores everything at once, because
-/// each file would wait for its journal.
+/// Maximum number of files that are synced separately. With more files, the whole file system is synced at once,
+/// because each file would wait for the file system's journal.
 #[cfg(target_os = "linux")]
-const MAX_STORED_ALONE: usize = 8;
+const MAX_SYNCED_SEPARATELY: usize = 8;
 
-/// How long after a failure writing is tried again.
+/// Time from a failure to the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Recording counts as working again after this long without a failure.
+/// Time without failures after which recording counts as working again.
 const WELL_AFTER: Duration = Duration::from_secs(10);
-/// Files are never cut into smaller parts than this, in bytes, and always into parts of this size at least.
-const MIN_PART: u64 = 64 << 10;
-const MAX_PART: u64 = 64 << 20;
-/// What a block has besides the bytes of its chunk.
-const BLOCK: u64 = 44;
-/// How often the disk budget is checked.
-const BUDGET_EVERY: Duration = Duration::from_secs(60);
+/// Lower bound of [`file_limit`], in bytes.
+const MIN_FILE_LIMIT: u64 = 64 << 10;
+/// Upper bound of [`file_limit`], in bytes.
+const MAX_FILE_LIMIT: u64 = 64 << 20;
+/// Approximate size of a block without the bytes of its chunk.
+const BLOCK_OVERHEAD: u64 = 44;
+/// Interval between checks of the budget.
+const CHECK_PERIOD: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! One board on one port: from its bytes to observations, and what it is asked.
+//! A single board on a port: decodes its bytes into observations and decides which commands to send.
 
 mod listener;
 mod question;
@@ -17,14 +17,14 @@ pub use settings::SessionSettings;
 pub use watch::Recall;
 use writer::SessionWriter;
 
-/// One board on one port: a state machine that is given bytes and time and returns observations and, if it keeps the
-/// board, what to write.
+/// State machine for a single board on a port. Takes bytes and times, and returns observations. If it drives the board,
+/// it also returns the bytes to write.
 ///
-/// It never reads a clock and never opens anything. Observations come only from opening, closing and the bytes of both
-/// directions; deadlines lead to writes and to giving the port up, nothing else. So a replay that hands in the
-/// recorded bytes in the same way observes the same.
+/// It never reads a clock and performs no I/O. Observations result only from opening, closing and the bytes of both
+/// directions; deadlines lead only to writes and to closing the port. Therefore a replay of the recorded bytes makes
+/// the same observations.
 ///
-/// A replay listens:
+/// In a replay, the session listens:
 ///
 /// ```
 /// use kiebitz_hardware::{Observation, Session, Timestamp};
@@ -40,7 +40,7 @@ use writer::SessionWriter;
 /// ));
 /// ```
 ///
-/// A live port is driven until it is given up:
+/// On a live port, the driver polls the session until the session closes the port:
 ///
 /// ```
 /// use kiebitz_hardware::{Session, SessionSettings, Timestamp};
@@ -70,22 +70,27 @@ pub struct Session {
 }
 
 impl Session {
-    /// An answer is given up after this time. The longest is that of a full memory, which takes 8.3 s on the line; one
-    /// that comes damaged is asked for again within this time.
+    /// Maximum time for which the session waits for an answer. The longest answer, a full memory, takes 8.3 s on the
+    /// line. A damaged answer is requested again within this time.
     pub const MAX_ANSWER_TIME: Duration = question::MAX_ANSWER_TIME;
 
-    /// A session that only listens, with a port that has not been opened yet.
+    /// Creates a session that only listens. The port is not open yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A session that keeps its board answering, with a port that has not been opened yet.
+    /// Creates a session that drives its board. The port is not open yet.
     ///
-    /// After every opening it asks who the board is, puts it into update-nice mode, and asks for clock and dump. Then it
-    /// asks for a dump when the squares have become quiet, after garbage, after a press without a change before it and
-    /// once a minute, for the memory if reports were lost or the host wants it ([`recall`](Self::recall)) and the squares
-    /// are quiet, and for a sign of life when the board has sent nothing for a while. A port from which no board answers is given up ([`poll_close`](Self::poll_close)).
+    /// After every opening, it requests the board's version and serial numbers, switches the board to update-nice mode,
+    /// and requests clock and dump. After that it requests
+    ///
+    /// - a dump when the squares have been quiet after changes, after garbage, after a press without a change
+    ///   before it, and once a minute;
+    /// - the memory if reports were lost, or if the host asks for it ([`recall`](Self::recall));
+    /// - a sign of life if the board has sent nothing for [`SessionSettings::silence`].
+    ///
+    /// If no board answers, [`poll_close`](Self::poll_close) returns a reason to close the port.
     #[must_use]
     pub fn keeping(settings: SessionSettings) -> Self {
         Self {
@@ -94,18 +99,18 @@ impl Session {
         }
     }
 
-    /// Keeps the board answering from the next opening on; the port is closed.
+    /// Makes the session drive its board from the next opening on. Call while the port is closed.
     pub(crate) fn keep(&mut self, settings: SessionSettings) {
         self.writer = Some(SessionWriter::new(settings));
     }
 
-    /// What was decoded and what was dropped since the session began.
+    /// Returns the counters of the decoder since the session was created.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.listener.counters()
     }
 
-    /// The port was opened.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.listener.handle_opened(now);
         if let Some(writer) = &mut self.writer {
@@ -113,7 +118,7 @@ impl Session {
         }
     }
 
-    /// The port is gone.
+    /// Handles the closing of the port for this reason.
     pub fn handle_closed(&mut self, now: Timestamp, reason: &str) {
         self.listener.handle_closed(now, reason);
         if let Some(writer) = &mut self.writer {
@@ -121,20 +126,21 @@ impl Session {
         }
     }
 
-    /// Bytes came from the board.
+    /// Handles bytes received from the board.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         let Self { listener, writer } = self;
         let Some(writer) = writer else {
             listener.handle_bytes(now, bytes, |_| {});
             return;
         };
-        listener.handle_bytes(now, bytes, |decoded| writer.hear(now, decoded));
+        listener.handle_bytes(now, bytes, |decoded| writer.handle_decoded(now, decoded));
         if listener.mid_message() {
-            writer.hear_part(now);
+            writer.handle_partial(now);
         }
     }
 
-    /// Bytes were written to the board: live the driver hands back what it wrote, in a replay the recorded ones.
+    /// Handles bytes written to the board: bytes from [`poll_transmit`](Self::poll_transmit), or recorded bytes in a
+    /// replay.
     pub fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.listener.handle_sent(now, bytes);
         if let Some(writer) = &mut self.writer {
@@ -142,41 +148,42 @@ impl Session {
         }
     }
 
-    /// A deadline has come.
+    /// Handles all deadlines up to `now`.
     pub fn handle_deadline(&mut self, now: Timestamp) {
         if let Some(writer) = &mut self.writer {
             writer.handle_deadline(now);
         }
     }
 
-    /// When [`handle_deadline`](Self::handle_deadline) is due unless bytes come before; `None`: never.
+    /// Returns the time for the next [`handle_deadline`](Self::handle_deadline) if no bytes arrive earlier, or `None`
+    /// if there is no deadline.
     ///
-    /// After `handle_deadline` it is later than the time handed in, or `None` until the write that became due has been
-    /// taken with [`poll_transmit`](Self::poll_transmit).
+    /// After `handle_deadline`, the deadline is later than `now`, or `None` until the bytes to write have been taken
+    /// with [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.writer.as_ref()?.poll_deadline()
     }
 
-    /// What is to be written now: at most 10 bytes, as much as the board's input buffer holds. To be handed back to
-    /// [`handle_sent`](Self::handle_sent) once it is written.
+    /// Returns the bytes to write now: at most 10, the size of the board's input buffer. After writing, pass them to
+    /// [`handle_sent`](Self::handle_sent).
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         self.writer.as_mut()?.poll_transmit(now)
     }
 
-    /// Why the session gives the port up, returned once, in words for people. The driver closes the port, calls
-    /// [`handle_closed`](Self::handle_closed) with this reason, and opens it again when it sees fit.
+    /// Returns once the reason why the port should be closed, as a text for users. The driver closes the port, calls
+    /// [`handle_closed`](Self::handle_closed) with this reason, and may reopen the port at any time.
     #[must_use]
     pub fn poll_close(&mut self) -> Option<String> {
         self.writer.as_mut()?.poll_close()
     }
 
-    /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in small
-    /// letters. A text that has not been sent yet is replaced.
+    /// Shows a text on the clock's display for [`SessionSettings::text_time`]: its first 8 characters, in lower case.
+    /// Replaces a text that has not been sent yet.
     ///
-    /// Only for setting up, never during a game; the caller has to ensure that. Nothing happens without a clock,
-    /// on a closed port, or in a session that only listens. Clocks other than the DGT 3000 do not show it.
+    /// Must not be called during a game. Has no effect without a clock, on a closed port or in a session that only
+    /// listens. Only the DGT 3000 shows the text.
     pub fn show(&mut self, now: Timestamp, text: &str) {
         if let Some(writer) = &mut self.writer {
             writer.show(now, text);
@@ -192,7 +199,7 @@ impl Session {
         }
     }
 
-    /// The next observation, in the order of arrival.
+    /// Returns the next observation, in the order of arrival.
     #[must_use]
     pub fn poll_observation(&mut self) -> Option<Observed> {
         self.listener.poll_observation()

@@ -1,13 +1,11 @@
-//! Points in time, as captures record them.
-
 use core::ops::Add;
 use core::time::Duration;
 
-/// Microseconds since 1970-01-01T00:00:00Z, as in captures.
+/// A time in microseconds since 1970-01-01T00:00:00Z, as in captures.
 ///
-/// Nothing in this crate reads a clock: a timestamp comes in with the bytes it belongs to, from the system
-/// in live operation and from the capture in a replay. Arithmetic saturates at the ends of the range, which
-/// are some 292,000 years away.
+/// This crate never reads the time. The caller passes a timestamp with the bytes: the system time in live operation,
+/// the recorded time in a replay. Arithmetic saturates at the ends of the range, about 292,000 years before and after
+/// 1970.
 ///
 /// ```
 /// use core::time::Duration;
@@ -25,17 +23,17 @@ use core::time::Duration;
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The timestamp `micros` microseconds after 1970-01-01T00:00:00Z; before it, when negative.
+    /// Returns the timestamp `micros` microseconds after 1970-01-01T00:00:00Z, or before it if `micros` is negative.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since 1970-01-01T00:00:00Z; negative before it.
+    /// Returns the microseconds since 1970-01-01T00:00:00Z; negative for earlier times.
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// The time from `earlier` to this timestamp; zero when `earlier` is the later one.
+    /// Returns the time from `earlier` to this timestamp, or zero if `earlier` is later.
     pub fn saturating_duration_since(self, earlier: Self) -> Duration {
         if self.0 > earlier.0 {
             Duration::from_micros(self.0.abs_diff(earlier.0))
@@ -44,15 +42,13 @@ impl Timestamp {
         }
     }
 
-    /// The timestamp `duration` before this one, cut to whole microseconds; the earliest there is when that
-    /// is out of range.
+    /// Returns the timestamp `duration` earlier, rounded down to microseconds. Saturates at the earliest timestamp.
     pub fn saturating_sub(self, duration: Duration) -> Self {
         Self(i64::try_from(duration.as_micros()).map_or(i64::MIN, |micros| self.0.saturating_sub(micros)))
     }
 }
 
-/// The timestamp `duration` after this one, cut to whole microseconds; the last there is when that is out of
-/// range.
+/// Returns the timestamp `duration` later, rounded down to microseconds. Saturates at the latest timestamp.
 impl Add<Duration> for Timestamp {
     type Output = Self;
 
@@ -68,21 +64,21 @@ mod tests {
     const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
     #[test]
-    fn adding_and_taking_away_a_duration_cancel_out() {
+    fn adding_and_subtracting_a_duration_cancel_out() {
         let later = NOON + Duration::from_micros(1_500_001);
         assert_eq!(later.as_micros() - NOON.as_micros(), 1_500_001);
         assert_eq!(later.saturating_sub(Duration::from_micros(1_500_001)), NOON);
     }
 
     #[test]
-    fn time_does_not_run_backwards() {
+    fn a_negative_duration_saturates_at_zero() {
         let later = NOON + Duration::from_secs(3);
         assert_eq!(later.saturating_duration_since(NOON), Duration::from_secs(3));
         assert_eq!(NOON.saturating_duration_since(later), Duration::ZERO);
     }
 
     #[test]
-    fn arithmetic_stops_at_the_ends_of_the_range() {
+    fn arithmetic_saturates_at_the_ends_of_the_range() {
         let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
         assert_eq!(NOON + Duration::MAX, last);
         assert_eq!(last + Duration::from_micros(1), last);

@@ -1,11 +1,11 @@
-//! Values of the types that derive `Arbitrary`.
+//! Tests of the types that derive `Arbitrary`.
 
 use arbitrary::{Arbitrary, Unstructured};
 
 use crate::Observed;
 use crate::capture::{CaptureReader, CaptureWriter, Interface, Packet};
 
-/// Enough bytes for many values, none like the last.
+/// Returns pseudo-random bytes for many values.
 fn noise() -> Vec<u8> {
     let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     core::iter::successors(Some(1), next)
@@ -14,7 +14,7 @@ fn noise() -> Vec<u8> {
         .collect()
 }
 
-/// As many values as the noise is good for.
+/// Returns one value for every 1000 bytes of noise.
 fn values<T: for<'a> Arbitrary<'a>>() -> Vec<T> {
     noise()
         .chunks(1000)
@@ -23,7 +23,7 @@ fn values<T: for<'a> Arbitrary<'a>>() -> Vec<T> {
 }
 
 #[test]
-fn any_packet_is_read_as_it_was_written() {
+fn any_packet_round_trips() {
     let mut writer = CaptureWriter::new(Vec::new()).unwrap();
     let interfaces: Vec<Interface> = values();
     for interface in &interfaces {
@@ -47,7 +47,7 @@ fn any_packet_is_read_as_it_was_written() {
 }
 
 #[test]
-fn every_kind_of_observation_comes_up() {
+fn every_kind_of_observation_is_generated() {
     let kinds: std::collections::HashSet<_> = values::<Observed>()
         .iter()
         .map(|observed| core::mem::discriminant(&observed.observation))

@@ -1,6 +1,6 @@
-//! Serialization of what serde has no form for; all other types derive it.
+//! Serialization of types that serde does not support. All other types derive it.
 
-/// A dump as a list of what stands on its 64 fields, in wire order.
+/// Serializes a dump as a list with the contents of its 64 fields, in wire order.
 pub(crate) mod dump {
     use kiebitz_protocol::{Contents, Dump, Field};
     use serde::de::{Deserialize, Deserializer, Error};
@@ -26,8 +26,8 @@ mod tests {
     use crate::capture::{Content, Direction, Interface, LineMode, Packet};
     use crate::{Identity, Observation, Observed, Place, Timestamp};
 
-    /// Writes a value, compares it, and reads it back.
-    fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + core::fmt::Debug>(
+    /// Asserts that a value serializes to `json` and deserializes from it.
+    fn assert_round_trip<T: Serialize + for<'de> Deserialize<'de> + PartialEq + core::fmt::Debug>(
         value: &T,
         json: &str,
     ) {
@@ -36,10 +36,10 @@ mod tests {
     }
 
     #[test]
-    fn values_read_back_as_they_were_written() {
+    fn values_round_trip() {
         let at = Timestamp::from_micros(1_789_000_000_000_000);
         let update = FieldUpdate::new(Field::new(36).unwrap(), Some(Piece::WhitePawn));
-        reads_back(
+        assert_round_trip(
             &Observed {
                 at,
                 observation: Observation::Field {
@@ -49,27 +49,27 @@ mod tests {
             },
             r#"{"at":1789000000000000,"observation":{"field":{"update":{"field":36,"contents":"white_pawn","flags":0},"not_before":-1}}}"#,
         );
-        reads_back(&Observation::ClockAbsent, r#""clock_absent""#);
-        reads_back(
+        assert_round_trip(&Observation::ClockAbsent, r#""clock_absent""#);
+        assert_round_trip(
             &Observation::Identified(Identity::default()),
             r#"{"identified":{"serial":null,"long_serial":null,"version":null,"trademark":null}}"#,
         );
-        reads_back(
+        assert_round_trip(
             &Observation::Memory {
                 elements: vec![Element::PowerUp],
             },
             r#"{"memory":{"elements":["power_up"]}}"#,
         );
-        reads_back(&Place::Alone, r#""alone""#);
-        reads_back(&Place::At(BusAddress::new(1025).unwrap()), r#"{"at":1025}"#);
-        reads_back(
+        assert_round_trip(&Place::Alone, r#""alone""#);
+        assert_round_trip(&Place::At(BusAddress::new(1025).unwrap()), r#"{"at":1025}"#);
+        assert_round_trip(
             &Interface {
                 name: "ttyUSB0".to_owned(),
                 mode: LineMode::Bus,
             },
             r#"{"name":"ttyUSB0","mode":"bus"}"#,
         );
-        reads_back(
+        assert_round_trip(
             &Packet {
                 at,
                 interface: 0,
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dump_is_a_list_of_64_fields() {
+    fn a_dump_is_serialized_as_a_list_of_64_fields() {
         let board = |dump| Observation::Board {
             dump,
             not_before: Timestamp::from_micros(0),

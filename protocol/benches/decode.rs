@@ -1,10 +1,10 @@
-//! How fast streams are decoded.
+//! Decoding throughput.
 //!
-//! A board sends 960 bytes a second, so the point is not one board but long captures in replay
-//! and many boards on a small computer. The mark is 200 MB/s for `field_updates_and_clock_times`.
+//! One board sends at most 960 bytes per second. Throughput matters for the replay of long captures and for many
+//! boards on a small computer. The target is 200 MB/s for `field_updates_and_clock_times`.
 //!
-//! Measured on one core of a shared two-core x86-64 virtual machine, Rust 1.95, medians: 756 MB/s in one
-//! portion, 615 MB/s in portions of 62 bytes, 136 MB/s byte by byte; board dumps 1.2 GB/s.
+//! Medians on one core of a shared two-core x86-64 virtual machine, Rust 1.95: 756 MB/s in one portion, 615 MB/s
+//! in portions of 62 bytes, 136 MB/s byte by byte; board dumps 1.2 GB/s.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -16,25 +16,24 @@ fn main() {
     divan::main();
 }
 
-/// Four field updates, then one clock time, over and over, in one portion.
+/// Repeats four field updates and one clock time, in one portion.
 #[divan::bench]
 fn field_updates_and_clock_times(bencher: Bencher<'_, '_>) {
     decode(bencher, &stream(), usize::MAX);
 }
 
-/// The same in the portions of 62 bytes that a USB converter hands on.
+/// The same stream in portions of 62 bytes, as a USB converter delivers them.
 #[divan::bench]
 fn in_portions_of_a_usb_converter(bencher: Bencher<'_, '_>) {
     decode(bencher, &stream(), 62);
 }
 
-/// The same byte by byte, when every message goes through the buffer.
+/// The same stream byte by byte, so that every message passes through the buffer.
 #[divan::bench]
 fn byte_by_byte(bencher: Bencher<'_, '_>) {
     decode(bencher, &stream(), 1);
 }
 
-/// Board dumps.
 #[divan::bench]
 fn board_dumps(bencher: Bencher<'_, '_>) {
     let mut bytes = Vec::new();
@@ -44,7 +43,7 @@ fn board_dumps(bencher: Bencher<'_, '_>) {
     decode(bencher, &bytes, usize::MAX);
 }
 
-/// A memory of about 8 kB.
+/// Decodes 6 kB of a board's memory.
 #[divan::bench]
 fn memory(bencher: Bencher<'_, '_>) {
     let mut bytes = Vec::new();
@@ -61,7 +60,7 @@ fn memory(bencher: Bencher<'_, '_>) {
         .bench(|| eeprom::elements(black_box(&bytes)).flatten().count());
 }
 
-/// Commands, as an emulator reads them.
+/// Decodes commands, as an emulator does.
 #[divan::bench]
 fn commands(bencher: Bencher<'_, '_>) {
     let bytes = [0x42, 0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00].repeat(1000);
@@ -86,7 +85,7 @@ fn decode(bencher: Bencher<'_, '_>, bytes: &[u8], portion: usize) {
     });
 }
 
-/// About 1 MB of field updates and clock times.
+/// Returns about 1 MB of field updates and clock times.
 fn stream() -> Vec<u8> {
     let mut bytes = Vec::new();
     let fields = Field::all().cycle().zip(Piece::ALL.into_iter().cycle());

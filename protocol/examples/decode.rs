@@ -1,4 +1,4 @@
-//! Decodes bytes of the wire and prints what they say.
+//! Decodes bytes from the wire and prints the result.
 //!
 //! ```text
 //! cargo run --example decode
@@ -7,9 +7,9 @@
 //! cargo run --example decode -- bus 87 00 06 08 01 16
 //! ```
 //!
-//! The bytes are given in hexadecimal digits or in a file; without either, a short stream from a board is
-//! decoded. A word before them says what they are: `board` (the default) or `bus` for what boards send in
-//! the two modes, `host` or `host-bus` for what a host sends, `memory` for the contents of a board's memory.
+//! The input is hexadecimal digits or a file; without either, the example decodes a short stream from a board. A word
+//! before the input selects the decoder: `board` (the default) or `bus` for bytes from boards in the two modes, `host`
+//! or `host-bus` for bytes from a host, `memory` for the contents of a board's memory.
 
 use std::fmt::{Debug, Display};
 use std::io::Write;
@@ -25,9 +25,9 @@ fn main() -> ExitCode {
     let written = read(&arguments).and_then(|(bytes, kind)| {
         let lines = match kind {
             Kind::Board => decode::<Message<'_>>(&bytes, message),
-            Kind::Bus => decode::<BusAnswer<'_>>(&bytes, |answer| any(&answer)),
-            Kind::Host => decode::<Command>(&bytes, |command| any(&command)),
-            Kind::HostBus => decode::<BusCommand>(&bytes, |command| any(&command)),
+            Kind::Bus => decode::<BusAnswer<'_>>(&bytes, |answer| debug(&answer)),
+            Kind::Host => decode::<Command>(&bytes, |command| debug(&command)),
+            Kind::HostBus => decode::<BusCommand>(&bytes, |command| debug(&command)),
             Kind::Memory => elements(&bytes),
         };
         io::stdout().write_all((lines.join("\n") + "\n").as_bytes())
@@ -49,7 +49,7 @@ enum Kind {
     Memory,
 }
 
-/// Takes the bytes and what they are from the command line.
+/// Returns the bytes and their kind, as given on the command line.
 fn read(arguments: &[String]) -> io::Result<(Vec<u8>, Kind)> {
     let (kind, rest) = match arguments {
         [word, rest @ ..] if word == "board" => (Kind::Board, rest),
@@ -82,7 +82,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Decodes a stream; a line or more for each unit and each drop, and the sum.
+/// Decodes a stream. Returns an entry for each unit and each drop, and a summary.
 fn decode<F: Framing>(
     bytes: &[u8],
     mut show: impl FnMut(Result<F::Unit<'_>, Rejected<F::Error>>) -> String,
@@ -100,16 +100,16 @@ fn decode<F: Framing>(
     lines
 }
 
-/// A board dump as a diagram, memory element by element, every other message as it is.
+/// Formats a board dump as a diagram, a memory as a list of elements, and other messages with `Debug`.
 fn message(decoded: Decoded<'_>) -> String {
     match decoded {
         Ok(Message::BoardDump(dump)) => format!("BoardDump\n{}", diagram(&dump)),
         Ok(Message::EeMoves(memory)) => format!("EeMoves\n{}", elements(memory).join("\n")),
-        other => any(&other),
+        other => debug(&other),
     }
 }
 
-fn any<T: Debug, E: Display>(decoded: &Result<T, E>) -> String {
+fn debug<T: Debug, E: Display>(decoded: &Result<T, E>) -> String {
     match decoded {
         Ok(unit) => format!("{unit:?}"),
         Err(rejected) => format!("! {rejected}"),
@@ -128,11 +128,11 @@ fn diagram(dump: &Dump) -> String {
 
 fn elements(memory: &[u8]) -> Vec<String> {
     eeprom::elements(memory)
-        .map(|element| format!("    {}", any(&element)))
+        .map(|element| format!("    {}", debug(&element)))
         .collect()
 }
 
-/// What a board sends when a host asks for version, serial number and pieces, and White then plays e2-e4.
+/// Output of a board while a host requests version, serial number and pieces, and White then plays e2-e4.
 const DEFAULT: &[u8] = &[
     0x93, 0x00, 0x05, 0x01, 0x08, // VERSION: 1.8
     0x91, 0x00, 0x08, b'0', b'1', b'0', b'2', b'5', // SERIALNR

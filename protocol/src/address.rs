@@ -1,10 +1,8 @@
-//! The address of a board on a bus.
-
 use core::fmt;
 
 use crate::septets;
 
-/// The 14-bit address of a board on a bus, which is its serial number (BUSADRES).
+/// The 14-bit address of a board on a bus (BUSADRES), equal to its serial number.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAddress, Message};
@@ -19,10 +17,10 @@ use crate::septets;
 pub struct BusAddress(u16);
 
 impl BusAddress {
-    /// The address that all boards listen to, for a ping.
+    /// Broadcast address, used for pings.
     pub const ALL: Self = Self(0);
 
-    /// Returns the address with this number, `None` above 16,383.
+    /// Returns the address with this number, or `None` if the number is above 16,383.
     pub const fn new(number: u16) -> Option<Self> {
         if number <= septets::MAX {
             Some(Self(number))
@@ -36,7 +34,6 @@ impl BusAddress {
         self.0
     }
 
-    /// Reads high and low 7 bits.
     pub(crate) const fn from_wire([high, low]: [u8; 2]) -> Self {
         Self(septets::join(high, low))
     }
@@ -52,7 +49,7 @@ impl From<BusAddress> for u16 {
     }
 }
 
-/// Writes the address with five digits, as the serial number it is.
+/// Formats the address as a serial number, with five digits.
 impl fmt::Display for BusAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:05}", self.0)
@@ -65,7 +62,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn every_address_is_seven_and_seven_bits() {
+    fn every_address_round_trips_as_two_seven_bit_bytes() {
         let addresses = (0..=u16::MAX).filter_map(BusAddress::new);
         assert_eq!(addresses.clone().count(), 1 << 14);
         assert!(
@@ -81,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_written_as_the_serial_number() {
+    fn an_address_is_displayed_as_the_serial_number() {
         assert_eq!(BusAddress(1025).to_string(), "01025");
     }
 }

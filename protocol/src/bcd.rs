@@ -1,6 +1,6 @@
-//! Two decimal digits in one byte.
+//! Binary-coded decimal (BCD): two decimal digits in one byte.
 
-/// Returns the value of a BCD byte, `None` if a digit is above 9 or the value above 59.
+/// Decodes a BCD byte. Returns `None` if the low digit is above 9 or the value is above 59.
 pub(crate) const fn sixtieths(byte: u8) -> Option<u8> {
     let value = (byte >> 4) * 10 + (byte & 0x0f);
     if byte & 0x0f <= 9 && value <= 59 {
@@ -10,13 +10,13 @@ pub(crate) const fn sixtieths(byte: u8) -> Option<u8> {
     }
 }
 
-/// Returns the BCD byte of a value; above 59, that of 59.
+/// Encodes a value as a BCD byte. Values above 59 are encoded as 59.
 pub(crate) const fn from_sixtieths(value: u8) -> u8 {
     let value = if value > 59 { 59 } else { value };
     value / 10 * 16 + value % 10
 }
 
-/// Returns the value; above 9, 9.
+/// Clamps a value to one decimal digit.
 pub(crate) const fn digit(value: u8) -> u8 {
     if value > 9 { 9 } else { value }
 }
@@ -26,14 +26,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sixty_bytes_are_minutes_and_the_rest_are_not() {
+    fn exactly_sixty_bytes_are_valid() {
         let valid = (0..=255).filter_map(sixtieths);
         assert!(valid.eq(0..60));
         assert!((0..60).all(|value| sixtieths(from_sixtieths(value)) == Some(value)));
     }
 
     #[test]
-    fn a_value_above_fifty_nine_is_written_as_fifty_nine() {
+    fn a_value_above_fifty_nine_is_encoded_as_fifty_nine() {
         assert_eq!(from_sixtieths(200), 0x59);
     }
 }

@@ -1,11 +1,11 @@
-//! Many boards on one line: commands with an address, answers, checksums.
+//! Bus mode, with many boards on one line: addressed commands, answers and checksums.
 //!
-//! Boards answer only when addressed. They power up in bus mode. Any single-board command switches
-//! every board on the line to single-board mode, and the first bus command after that only switches
-//! back. So send a ping first on an unknown port, and nothing but bus commands on a known bus.
+//! Boards power up in bus mode and answer only when addressed. Any single-board command switches every
+//! board on the line to single-board mode; the first bus command after that switches the boards back and
+//! has no other effect. Therefore start with a ping on an unknown port, and send only bus commands on a bus.
 //!
-//! The ids 0x83 to 0x89 mean other things here than in single-board mode, so choose the decoder by
-//! the mode of the port.
+//! The ids 0x83 to 0x89 have other meanings in single-board mode, so choose the decoder by the mode of the
+//! port.
 //!
 //! ```
 //! use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind, BusData, BusDecoder};

@@ -1,4 +1,4 @@
-//! What the board says about its clock (BWTIME): times, acknowledgements, or that there is none.
+//! The board's reports about its clock (BWTIME): times, acknowledgements, or the absence of a clock.
 
 mod absent;
 mod ack;

@@ -1,4 +1,4 @@
-//! Clock messages: what a host can send to the clock through the board.
+//! Clock messages, which a host sends to the clock through the board.
 
 mod display;
 mod error;
@@ -10,12 +10,12 @@ pub use display::{ClockText, Icons, Segments, SideIcons};
 pub use error::ClockMessageError;
 pub use set_and_run::{SetAndRun, SetTime};
 
-/// A clock message, the contents of command 0x2b.
+/// A clock message, the payload of command 0x2b.
 ///
-/// The board answers with BWTIME in its acknowledgement form, in update and update-nice modes only.
-/// Wait 1 to 2 s for it before you send the next one.
+/// The board answers with the acknowledgement form of BWTIME, but only in update and update-nice modes.
+/// Wait 1 to 2 s for the acknowledgement before you send the next clock message.
 ///
-/// Exhaustive, so that an emulator's `match` has to answer all of them.
+/// The enum is exhaustive, so that an emulator's `match` has to handle every clock message.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockMessage, Command};
@@ -29,29 +29,29 @@ pub use set_and_run::{SetAndRun, SetTime};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum ClockMessage {
-    /// Light single segments of the display (0x01).
+    /// Light individual segments of the display (0x01).
     Display(Segments),
-    /// Light icons (0x02).
+    /// Show icons (0x02).
     Icons(Icons),
-    /// Go back to the times (0x03).
+    /// Return to the display of the times (0x03).
     End,
-    /// Ask which button is pressed (0x08).
+    /// Request the pressed button (0x08).
     Button,
-    /// Ask for the clock's version (0x09).
+    /// Request the clock's version (0x09).
     Version,
-    /// Set the times and which of them run (0x0a); works in the clock's remote mode only.
+    /// Set the times and start or stop each side (0x0a). Works in the clock's remote mode only.
     SetAndRun(SetAndRun),
     /// Beep (0x0b).
     Beep {
         /// The duration in units of 64 ms, 0 to 127.
         duration: u8,
     },
-    /// Show a text (0x0c); works on the DGT 3000 only.
+    /// Show a text (0x0c). Works on the DGT 3000 only.
     Text(ClockText),
 }
 
 impl ClockMessage {
-    /// Returns the message's id, as it comes back in the acknowledgement.
+    /// Returns the message's id, which the acknowledgement repeats.
     pub const fn id(&self) -> u8 {
         match self {
             Self::Display(_) => DISPLAY,
@@ -65,7 +65,7 @@ impl ClockMessage {
         }
     }
 
-    /// Appends id and content, without the frame around them.
+    /// Appends the id and the content, without the frame of the command.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.push(self.id());
         match self {
@@ -78,11 +78,11 @@ impl ClockMessage {
         }
     }
 
-    /// Reads a content.
+    /// Decodes the content of the clock message with this id.
     ///
     /// # Errors
     ///
-    /// [`ClockMessageError`] for an unknown id, a wrong length or impossible times.
+    /// Returns a [`ClockMessageError`] if the id is unknown, the length is wrong or a time is out of range.
     pub(crate) fn decode(id: u8, content: &[u8]) -> Result<Self, ClockMessageError> {
         let wrong_length = ClockMessageError::WrongLength {
             id,
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_of_another_length_is_refused() {
+    fn content_of_a_wrong_length_is_refused() {
         assert_eq!(ClockMessage::decode(END, &[]), Ok(ClockMessage::End));
         let error = ClockMessageError::WrongLength { id: END, length: 1 };
         assert_eq!(ClockMessage::decode(END, &[0]), Err(error));

@@ -1,5 +1,3 @@
-//! The commands to a board in single-board mode.
-
 mod error;
 
 use alloc::vec::Vec;
@@ -11,47 +9,47 @@ use crate::field::Field;
 use crate::framing::{Extent, Framing};
 use crate::rejected::Rejected;
 
-/// One command to a board in single-board mode.
+/// A command to a board in single-board mode.
 ///
-/// The board's input buffer holds 10 bytes, so leave time between commands. Any of them switches a
-/// board in bus mode, and every other board on its line, to single-board mode.
+/// The board's input buffer holds 10 bytes, so leave time between commands. Each of these commands switches
+/// a board in bus mode, and every other board on its line, to single-board mode.
 ///
-/// Commands that must never be sent cannot be built: 0x4e (boot loader) and 0x50 to 0x54 (draughts
-/// boards, with scan modes kept in EEPROM).
+/// Commands that must never be sent have no variant: 0x4e (boot loader) and 0x50 to 0x54 (draughts boards;
+/// they store scan modes in the EEPROM).
 ///
-/// Exhaustive, so that an emulator's `match` has to answer all of them.
+/// The enum is exhaustive, so that an emulator's `match` has to handle every command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Command {
-    /// Idle mode, no updates (0x40). Not answered.
+    /// Idle mode without updates (0x40). Not answered.
     Reset,
-    /// Ask for the clock (0x41). Answer: BWTIME.
+    /// Request the clock's report (0x41). Answer: BWTIME.
     SendClock,
-    /// Ask for all fields (0x42). Answer: BOARD_DUMP.
+    /// Request all fields (0x42). Answer: BOARD_DUMP.
     SendBoard,
-    /// Update mode (0x43): FIELD_UPDATE on change, BWTIME at least every second.
+    /// Update mode (0x43): FIELD_UPDATE on each change, BWTIME at least every second.
     Update,
-    /// Update-board mode (0x44): FIELD_UPDATE on change.
+    /// Update-board mode (0x44): FIELD_UPDATE on each change.
     UpdateBoard,
-    /// Ask for the serial number (0x45). Answer: SERIALNR.
+    /// Request the serial number (0x45). Answer: SERIALNR.
     ReturnSerialNumber,
-    /// Ask for the bus address (0x46). Answer: BUSADRES.
+    /// Request the bus address (0x46). Answer: BUSADRES.
     ReturnBusAddress,
-    /// Ask for the trademark text (0x47). Answer: TRADEMARK.
+    /// Request the trademark text (0x47). Answer: TRADEMARK.
     SendTrademark,
-    /// Ask for the board's memory (0x49). Answer: EE_MOVES, which takes about 8.3 s.
+    /// Request the board's memory (0x49). Answer: EE_MOVES, which takes about 8.3 s.
     SendEeMoves,
     /// Switch to bus mode (0x4a). Not answered.
     ToBusMode,
-    /// Update-nice mode (0x4b): FIELD_UPDATE on change, BWTIME when the clock's data changed.
+    /// Update-nice mode (0x4b): FIELD_UPDATE on each change, BWTIME when the clock's data changes.
     UpdateNice,
-    /// Ask for the battery of a Bluetooth board (0x4c). Answer: BATTERY_STATUS.
+    /// Request the battery status of a Bluetooth board (0x4c). Answer: BATTERY_STATUS.
     SendBatteryStatus,
-    /// Ask for the version (0x4d). Answer: VERSION.
+    /// Request the version (0x4d). Answer: VERSION.
     SendVersion,
-    /// Ask for the long serial number (0x55). Answer: LONG_SERIALNR.
+    /// Request the long serial number (0x55). Answer: LONG_SERIALNR.
     ReturnLongSerialNumber,
     /// Set the LEDs of a Revelation II (0x60). Not answered.
     SetLeds {
@@ -62,12 +60,12 @@ pub enum Command {
         /// The last field.
         last: Field,
     },
-    /// Send the clock a message (0x2b). Answer: BWTIME in its acknowledgement form.
+    /// Send a message to the clock (0x2b). Answer: the acknowledgement form of BWTIME.
     Clock(ClockMessage),
 }
 
 impl Command {
-    /// The one-byte commands.
+    /// All one-byte commands, ordered by code.
     pub const SINGLE: [Self; 14] = [
         Self::Reset,
         Self::SendClock,
@@ -85,7 +83,7 @@ impl Command {
         Self::ReturnLongSerialNumber,
     ];
 
-    /// Returns the first byte.
+    /// Returns the first byte of the encoded command.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Reset => 0x40,
@@ -107,7 +105,7 @@ impl Command {
         }
     }
 
-    /// Appends the command as it is sent, every byte below 0x80.
+    /// Appends the encoded command to `out`. Every byte is below 0x80.
     ///
     /// ```
     /// use kiebitz_protocol::{Command, Field};
@@ -129,20 +127,19 @@ impl Command {
                 out.extend([0, OPEN]);
                 message.encode(out);
                 out.push(CLOSE);
-                // No clock message is longer than 12 bytes.
+                // Fits: the longest clock message has 12 bytes.
                 out[size_at] = (out.len() - size_at - 1) as u8;
             }
             _ => {}
         }
     }
 
-    /// Reads the command at the start of `bytes` and returns it with its length in bytes.
-    ///
-    /// `None` when its end has not arrived yet.
+    /// Decodes the command at the start of `bytes` and returns it with its length in bytes, or `None` if the
+    /// command is incomplete.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] when they do not begin with a command.
+    /// Returns a [`CommandError`] if `bytes` do not begin with a command.
     ///
     /// ```
     /// use kiebitz_protocol::{Command, CommandError};
@@ -185,8 +182,7 @@ impl Framing for Command {
     }
 }
 
-/// The extent of the command at the start of some bytes, or why there is none and how many bytes to
-/// drop for it.
+/// The extent of a command, or an error with the number of bytes to drop.
 type Measured = Result<Extent, (CommandError, usize)>;
 
 fn measure(bytes: &[u8]) -> Measured {
@@ -224,7 +220,7 @@ fn measure_leds(bytes: &[u8]) -> Measured {
     }
 }
 
-/// Looks for a command of `length` bytes, none of which has bit 7.
+/// Measures a command of `length` bytes. Fails if one of them has bit 7 set.
 fn measure_low(code: u8, bytes: &[u8], length: usize) -> Measured {
     let bytes = bytes.get(..length).unwrap_or(bytes);
     match bytes.iter().position(|byte| *byte >= 0x80) {
@@ -241,9 +237,9 @@ fn single(code: u8) -> Option<Command> {
 const CLOCK: u8 = 0x2b;
 const SET_LEDS: u8 = 0x60;
 const LEDS_SIZE: u8 = 0x04;
-/// Comes before the id of a clock message.
+/// Byte before the id of a clock message.
 const OPEN: u8 = 0x03;
-/// Closes a command of several bytes.
+/// Last byte of a command with several bytes.
 const CLOSE: u8 = 0x00;
 
 #[cfg(test)]
@@ -252,7 +248,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn single_byte_commands_have_the_codes_of_the_description() {
+    fn one_byte_commands_have_the_documented_codes() {
         let codes: Vec<u8> = Command::SINGLE.iter().map(Command::code).collect();
         let expected = [
             0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x49, 0x4a, 0x4b, 0x4c, 0x4d, 0x55,
@@ -261,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_commands_are_told_apart_from_unknown_ones() {
+    fn forbidden_commands_are_distinguished_from_unknown_commands() {
         for code in 0..=255 {
             let forbidden = matches!(Command::decode(&[code]), Err(CommandError::Forbidden { .. }));
             assert_eq!(
@@ -273,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_incomplete_at_every_length_but_its_own() {
+    fn every_shorter_part_of_a_command_is_incomplete() {
         let mut bytes = vec![];
         Command::Clock(ClockMessage::Text(crate::ClockText::new("hello", 1))).encode(&mut bytes);
         for length in 0..bytes.len() {
@@ -283,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_command_is_not_read() {
+    fn bytes_after_a_command_are_ignored() {
         let beep_then_bus_ping = [0x2b, 0x04, 0x03, 0x0b, 0x04, 0x00, 0x87, 0x00, 0x00, 0x07];
         assert!(matches!(Command::decode(&beep_then_bus_ping), Ok(Some((_, 6)))));
     }

@@ -1,13 +1,10 @@
-//! What a decoder found and dropped.
-
 use crate::rejected::{Rejected, RejectedKind};
 
-/// How much a decoder found and dropped since it was made.
+/// Counts of messages and bytes that a decoder has decoded or dropped since its creation.
 ///
-/// All four decoders count in the same way, so "message" stands for answers and commands as well.
-/// No counter depends on the portions in which the bytes came. The bytes always add up: those fed
-/// are the sum of `message_bytes`, `skipped_bytes`, `rejected_bytes`, `reset_bytes` and what is
-/// pending.
+/// All four decoders use these counters, so "message" also stands for answers and commands. The portions in
+/// which the bytes arrive do not affect any counter. The number of bytes fed always equals the sum of
+/// `message_bytes`, `skipped_bytes`, `rejected_bytes`, `reset_bytes` and the pending bytes.
 ///
 /// ```
 /// use kiebitz_protocol::Decoder;
@@ -22,44 +19,44 @@ use crate::rejected::{Rejected, RejectedKind};
 #[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Counters {
-    /// Messages decoded.
+    /// Decoded messages.
     pub messages: u64,
-    /// Bytes of the messages decoded.
+    /// Bytes of decoded messages.
     pub message_bytes: u64,
     /// Bytes outside of any message.
     pub skipped_bytes: u64,
     /// Bytes of messages that were dropped for one of the reasons below.
     pub rejected_bytes: u64,
-    /// Bytes of unfinished messages that a reset dropped.
+    /// Bytes of incomplete messages that a reset dropped.
     pub reset_bytes: u64,
-    /// Messages cut off by the start of the next.
+    /// Messages cut off by the start of the next message.
     pub truncated: u64,
-    /// Headers with a length that their kind cannot have.
+    /// Messages and commands whose declared length is invalid for their kind.
     pub wrong_length: u64,
-    /// Bus answers and commands whose checksum was wrong.
+    /// Bus answers and commands with a wrong checksum.
     pub wrong_checksum: u64,
     /// Board dumps with a piece code above 15.
     pub wrong_piece_code: u64,
-    /// Clock times with impossible digits.
+    /// Clock times with invalid digits.
     pub wrong_clock_time: u64,
     /// Serial numbers with unprintable characters.
     pub wrong_serial_number: u64,
-    /// Battery states above 100 percent.
+    /// Battery states with a charge above 100 percent.
     pub wrong_battery_status: u64,
-    /// Memories without an end.
+    /// Memory dumps without an end.
     pub wrong_memory: u64,
-    /// Bytes that begin no known command.
+    /// Unknown commands.
     pub unknown_command: u64,
     /// Commands that must never be sent to a board.
     pub forbidden_command: u64,
-    /// Known commands with impossible contents.
+    /// Known commands with invalid contents.
     pub wrong_command: u64,
 }
 
-/// An error that has a counter.
+/// An error that has its own counter.
 #[expect(unnameable_types, reason = "no errors but those of this crate are counted")]
 pub trait Counted {
-    /// Returns the counter of this error.
+    /// Returns the counter for this error.
     fn counter<'c>(&self, counters: &'c mut Counters) -> &'c mut u64;
 }
 

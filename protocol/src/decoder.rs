@@ -1,4 +1,4 @@
-//! From bytes in any portions to messages, answers and commands.
+//! Decoders that find messages, answers and commands in a stream of bytes.
 
 mod stream;
 #[cfg(test)]
@@ -13,12 +13,10 @@ use crate::rejected::Rejected;
 
 /// Finds messages in the bytes that a board sends in single-board mode.
 ///
-/// A byte with bit 7 starts a message wherever it comes, so after garbage the decoder is back in
-/// step with the first whole message. A header with a length that its kind cannot have is dropped
-/// at once.
+/// A byte with bit 7 set always starts a message, so the decoder resynchronises at the first complete message
+/// after garbage. A header whose length is invalid for its kind is dropped immediately.
 ///
-/// The buffer holds one unfinished message, at most 16 kB. Messages that arrive whole are decoded
-/// in place.
+/// The buffer holds one incomplete message, at most 16 kB. Messages that arrive complete are decoded in place.
 ///
 /// ```
 /// use kiebitz_protocol::{Decoder, Message};
@@ -37,13 +35,13 @@ use crate::rejected::Rejected;
 /// ```
 pub type Decoder = StreamDecoder<Message<'static>>;
 
-/// What a [`Decoder`] hands on: a message, or why bytes were dropped.
+/// The output of a [`Decoder`]: a message, or dropped bytes and the reason.
 pub type Decoded<'a> = Result<Message<'a>, Rejected<MessageError>>;
 
 /// Finds answers in the bytes that the boards on a bus send.
 ///
-/// Works as [`Decoder`] does. Answers that collided on the line show as wrong checksums or as cut off.
-/// Reset the decoder when the wait for an answer is over.
+/// Works like [`Decoder`]. Answers that collided on the line have wrong checksums or are cut off. Reset the
+/// decoder when the timeout for an answer has passed.
 ///
 /// ```
 /// use kiebitz_protocol::{BusData, BusDecoder};
@@ -59,14 +57,14 @@ pub type Decoded<'a> = Result<Message<'a>, Rejected<MessageError>>;
 /// ```
 pub type BusDecoder = StreamDecoder<BusAnswer<'static>>;
 
-/// What a [`BusDecoder`] hands on: an answer, or why bytes were dropped.
+/// The output of a [`BusDecoder`]: an answer, or dropped bytes and the reason.
 pub type BusDecoded<'a> = Result<BusAnswer<'a>, Rejected<BusAnswerError>>;
 
 /// Finds commands in the bytes that a host sends in single-board mode.
 ///
-/// Commands have no bit 7, so unlike messages they cannot be distinguished from garbage. After bytes that
-/// are no command the decoder tries the next one. A clock message with impossible contents is
-/// dropped whole, so that its text is not read as commands. At most 128 bytes are pending.
+/// Commands have no byte with bit 7 set, so unlike messages they cannot be distinguished from garbage. After
+/// a byte that does not begin a command, the decoder tries the next byte. A clock message with invalid contents
+/// is dropped as a whole, so that its text is not decoded as commands. At most 128 bytes are pending.
 ///
 /// ```
 /// use kiebitz_protocol::{Command, CommandDecoder};
@@ -81,8 +79,9 @@ pub type CommandDecoder = StreamDecoder<Command>;
 
 /// Finds bus commands in the bytes that a host sends on a bus.
 ///
-/// Bytes below 0x80 outside of a command are reported as skipped. They may be single-board
-/// commands, which switch a real board's mode: an emulator that cares feeds byte by byte.
+/// Bytes below 0x80 outside of a command are reported as skipped. They may be single-board commands, which
+/// switch the mode of a real board. An emulator that needs the exact position of the switch feeds one byte at
+/// a time.
 ///
 /// ```
 /// use kiebitz_protocol::{BusCommandDecoder, BusCommandKind};

@@ -1,9 +1,7 @@
-//! The contents of the fields.
-
 use crate::field::Field;
 use crate::piece::Piece;
 
-/// The contents of one field: a piece, a token, or `None` for an empty field.
+/// The contents of one field: a piece, a result token, or `None` if the field is empty.
 pub type Contents = Option<Piece>;
 
 /// The contents of all fields in wire order, indexed by [`Field::index`].
@@ -38,7 +36,7 @@ pub(crate) const fn code_of(contents: Contents) -> u8 {
     }
 }
 
-/// From the a to the h file.
+/// Pieces from the a-file to the h-file.
 const BLACK_BACK_RANK: [Piece; 8] = [
     Piece::BlackRook,
     Piece::BlackKnight,

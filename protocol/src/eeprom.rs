@@ -1,4 +1,4 @@
-//! The board's memory: what changed, in order, without times of day (EE_MOVES and bus changes).
+//! The board's memory: a sequence of changes without times of day (EE_MOVES and bus changes).
 
 mod element;
 mod elements;

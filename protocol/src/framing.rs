@@ -1,57 +1,56 @@
-//! How a stream of bytes is cut into units.
-
 use crate::counters::Counted;
 use crate::rejected::Rejected;
 
 /// A unit that a [`StreamDecoder`](crate::StreamDecoder) finds in a stream of bytes.
 ///
-/// Implemented by [`Message`](crate::Message), [`Command`](crate::Command), [`BusAnswer`](crate::BusAnswer)
-/// and [`BusCommand`](crate::BusCommand), which are all that the wire has. It cannot be implemented outside
-/// this crate.
+/// The implementations cover all units of the protocol: [`Message`](crate::Message),
+/// [`Command`](crate::Command), [`BusAnswer`](crate::BusAnswer) and [`BusCommand`](crate::BusCommand). The trait
+/// cannot be implemented outside this crate.
 pub trait Framing {
-    /// The unit as the decoder hands it on; long ones borrow their data from the stream.
+    /// The decoded unit. Long units borrow their data from the stream.
     type Unit<'a>;
-    /// Why bytes that are framed correctly are no such unit.
+    /// Error for correctly framed bytes that are not a valid unit.
     type Error: Counted;
 
-    /// Finds the unit at the start of `bytes`, which are not empty.
+    /// Finds the unit at the start of `bytes`, which must not be empty.
     ///
-    /// The verdict on a unit must not change when more bytes follow it, so that the result does not
-    /// depend on the portions in which the bytes come.
+    /// Bytes after the unit must not change the result, because the result must not depend on the portions in
+    /// which the bytes arrive.
     ///
     /// # Errors
     ///
-    /// The bytes at the start that belong to no unit, at least one and no more than there are.
+    /// Returns the number of leading bytes that do not belong to a unit: at least 1, at most `bytes.len()`.
     #[doc(hidden)]
     fn scan(bytes: &[u8]) -> Result<Extent, Rejected<Self::Error>>;
 
-    /// Reads the bytes of one unit, as many as [`Framing::scan`] found.
+    /// Decodes the bytes of one unit, whose length [`Framing::scan`] returned.
     ///
     /// # Errors
     ///
-    /// Why the whole unit is to be dropped.
+    /// Returns the reason if the unit is invalid. The decoder then drops the whole unit.
     #[doc(hidden)]
     fn read(unit: &[u8]) -> Result<Self::Unit<'_>, Self::Error>;
 }
 
-/// How far the unit at the start of some bytes reaches.
+/// The extent of the unit at the start of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(unnameable_types, reason = "so that only this crate can implement `Framing`")]
 pub enum Extent {
-    /// The unit is complete and has this many bytes.
+    /// The unit is complete. Contains its length in bytes.
     Whole(usize),
-    /// More bytes have to come.
+    /// The unit is incomplete.
     Unfinished {
-        /// The number of bytes at which to scan again, unless a byte with bit 7 comes first.
+        /// Number of bytes at which to scan again. A byte with bit 7 set triggers a scan earlier.
         wanted: usize,
     },
 }
 
-/// Finds the unit of `length` bytes at the start of `bytes`, in which the first byte alone has bit 7.
+/// Finds the unit of `length` bytes at the start of `bytes`. Only the first byte of a unit has bit 7 set.
 ///
 /// # Errors
 ///
-/// The start of the unit if the next one cuts it off; `declared` is the length it declared.
+/// Returns [`RejectedKind::Truncated`](crate::RejectedKind::Truncated) with the `declared` length if another
+/// byte with bit 7 set cuts the unit off.
 #[inline]
 pub(crate) fn scan_marked<E>(
     bytes: &[u8],
@@ -70,7 +69,7 @@ pub(crate) fn scan_marked<E>(
     }
 }
 
-/// Returns the number of bytes below 0x80 at the start.
+/// Returns the number of leading bytes below 0x80.
 #[inline]
 pub(crate) fn low_run(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| byte >= 0x80).unwrap_or(bytes.len())

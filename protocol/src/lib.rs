@@ -1,7 +1,7 @@
 //! The wire protocol of DGT-compatible chess boards, in both directions.
 //!
-//! Bytes become messages and messages become bytes; nothing here opens a port, reads a clock or
-//! knows a rule of chess. A host decodes what the board sends and encodes commands. An emulator
+//! The crate decodes bytes to messages and encodes messages to bytes. It does not open ports, read the
+//! time or know the rules of chess. A host decodes the board's messages and encodes commands; an emulator
 //! does the reverse with the same types.
 //!
 //! | from | to | single board | bus |
@@ -9,8 +9,8 @@
 //! | board | host | [`Message`], [`Decoder`] | [`BusAnswer`], [`BusDecoder`] |
 //! | host | board | [`Command`], [`CommandDecoder`] | [`BusCommand`], [`BusCommandDecoder`] |
 //!
-//! All four decoders are a [`StreamDecoder`]. The board's memory comes inside messages and answers;
-//! [`eeprom::elements`] reads it.
+//! All four decoders are type aliases of [`StreamDecoder`]. Messages and answers can contain the board's
+//! memory; [`eeprom::elements`] reads it.
 //!
 //! ```
 //! use kiebitz_protocol::{Decoder, Message, Piece};
@@ -26,18 +26,18 @@
 //! assert_eq!(lines, [(36, Some(Piece::WhitePawn))]);
 //! ```
 //!
-//! Nothing that comes over the wire can make this crate panic. What cannot be decoded is reported
-//! as [`Rejected`] with its reason, and counted in [`Counters`].
+//! No input can make this crate panic. Bytes that cannot be decoded are reported as [`Rejected`] with the
+//! reason, and counted in [`Counters`].
 //!
-//! Enums over closed facts of the wire, such as [`Piece`], [`Message`] and [`Command`], are exhaustive,
-//! so that the compiler lists what a new variant touches; a new variant is a breaking version. Errors
-//! are `#[non_exhaustive]`.
+//! Enums such as [`Piece`], [`Message`] and [`Command`], whose values the wire format fixes, are exhaustive:
+//! the compiler then lists every `match` that a new variant affects. A new variant is a breaking change.
+//! Errors are `#[non_exhaustive]`.
 //!
 //! The feature `serde` adds `Serialize` and `Deserialize` to every value that owns its data, and
 //! `arbitrary` adds `Arbitrary` to every value. Both are off by default.
 //!
-//! Boards that sense only whether a field is occupied, not by which piece, are out of scope: their
-//! dumps do not name pieces. This crate is not affiliated with the makers of the boards.
+//! Boards that sense only whether a field is occupied are out of scope: their dumps do not identify pieces.
+//! This crate is not affiliated with the makers of the boards.
 #![no_std]
 #![warn(missing_debug_implementations)]
 

@@ -1,5 +1,3 @@
-//! The messages of a board in single-board mode.
-
 mod battery;
 mod error;
 mod field_update;
@@ -22,13 +20,12 @@ use crate::piece::Piece;
 use crate::rejected::Rejected;
 use crate::septets::{self, HEADER};
 
-/// One message from a board in single-board mode.
+/// A message from a board in single-board mode.
 ///
-/// Long ones borrow their data from the bytes they were decoded from. A [`Decoder`](crate::Decoder)
-/// finds messages in a stream; [`Message::encode`] writes them for an emulator.
+/// Long messages borrow their data from the decoded bytes. A [`Decoder`](crate::Decoder) finds messages in a
+/// stream; [`Message::encode`] encodes them, for an emulator.
 ///
-/// Exhaustive: every undocumented id is [`Message::Unknown`], so a `match` without a wildcard arm
-/// misses nothing.
+/// The enum is exhaustive: [`Message::Unknown`] covers all undocumented ids.
 ///
 /// ```
 /// use kiebitz_protocol::{Field, FieldUpdate, Message, Piece};
@@ -46,15 +43,17 @@ pub enum Message<'a> {
     BoardDump(Dump),
     /// The times of a connected clock (BWTIME).
     ///
-    /// Ignore one with all bytes zero right after a clock message.
+    /// Directly after a clock message, ignore times whose bytes are all zero.
     ClockTimes(ClockTimes),
-    /// The clock acknowledges a clock message or reports something unprompted (BWTIME, acknowledgement form).
+    /// An acknowledgement of a clock message, or an unsolicited report (BWTIME, acknowledgement form).
     ClockAck(ClockAck),
-    /// No clock is connected (BWTIME with bit 5 of its last byte).
+    /// No clock is connected (BWTIME with bit 5 of its last byte set).
     ClockAbsent(ClockAbsent),
     /// One field changed (FIELD_UPDATE).
     FieldUpdate(FieldUpdate),
-    /// The board's memory, for [`eeprom::elements`] (EE_MOVES). It ends with [`Element::End`](crate::Element::End).
+    /// The board's memory (EE_MOVES); [`eeprom::elements`] decodes it.
+    ///
+    /// It ends with [`Element::End`](crate::Element::End), followed by nothing but padding.
     EeMoves(&'a [u8]),
     /// The board's address on a bus (BUSADRES).
     BusAddress(BusAddress),
@@ -64,7 +63,7 @@ pub enum Message<'a> {
     LongSerialNumber(LongSerialNumber),
     /// ASCII text with firmware names and serial number (TRADEMARK).
     Trademark(&'a str),
-    /// The firmware's version (VERSION).
+    /// The firmware version (VERSION).
     Version {
         /// Number before the dot, 0 to 127.
         major: u8,
@@ -73,10 +72,10 @@ pub enum Message<'a> {
     },
     /// The state of a Bluetooth board's battery (BATTERY_STATUS).
     BatteryStatus(BatteryStatus),
-    /// An undocumented message, unread.
+    /// An undocumented message. Its data is not decoded.
     ///
-    /// Also a BATTERY_STATUS with a length other than 12, because its published length and layout
-    /// disagree.
+    /// Includes a BATTERY_STATUS with a length other than 12, because the published length and layout of that
+    /// message disagree.
     Unknown {
         /// The id with bit 7 set.
         id: u8,
@@ -86,7 +85,7 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns the id as it is sent, with bit 7 set.
+    /// Returns the id of the message, with bit 7 set.
     pub const fn id(&self) -> u8 {
         match self {
             Self::BoardDump(_) => BOARD_DUMP,
@@ -103,11 +102,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Appends the message as it is sent.
+    /// Appends the encoded message to `out`.
     ///
-    /// The result is always one well-formed message: values above their range are written as the
-    /// highest possible, characters outside ASCII as `?`, bytes of data without bit 7, and data is
-    /// cut at the 16,380 bytes that a message can hold.
+    /// The result is always one well-formed message. Encoding clamps values above their range to the maximum,
+    /// replaces characters outside ASCII with `?`, clears bit 7 of data bytes, and truncates data to 16,380 bytes,
+    /// the maximum of a message.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Self::BoardDump(ref dump) => {
@@ -135,11 +134,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Checks a header before its data has arrived.
+    /// Checks the id and declared length of a header before the data has arrived.
     ///
     /// # Errors
     ///
-    /// [`MessageError::WrongLength`] for a length that this kind of message cannot have.
+    /// Returns [`MessageError::WrongLength`] if this kind of message cannot have the declared length.
     #[inline]
     pub(crate) fn check_header(id: u8, declared: u16) -> Result<(), MessageError> {
         let (expected, exact) = match id {
@@ -161,11 +160,11 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Reads a frame whose header passed [`Message::check_header`].
+    /// Decodes a frame whose header has passed [`Message::check_header`].
     ///
     /// # Errors
     ///
-    /// [`MessageError`] for impossible data.
+    /// Returns a [`MessageError`] if the data is invalid.
     #[inline]
     pub(crate) fn from_frame(frame: &'a [u8]) -> Result<Self, MessageError> {
         let [id, _, _, data @ ..] = frame else {
@@ -221,11 +220,11 @@ impl Framing for Message<'_> {
     }
 }
 
-/// Reads the piece codes of a board dump.
+/// Decodes the piece codes of a board dump.
 ///
 /// # Errors
 ///
-/// [`MessageError::PieceCode`] for the first code above 15.
+/// Returns [`MessageError::PieceCode`] for the first code above 15.
 pub(crate) fn dump_from_wire(codes: &[u8; Field::COUNT]) -> Result<Dump, MessageError> {
     let mut dump = [None; Field::COUNT];
     for (field, (contents, &code)) in dump.iter_mut().zip(codes).enumerate() {
@@ -265,8 +264,8 @@ mod tests {
     use crate::clock::ClockTimeError;
     use alloc::vec;
 
-    /// Decodes one message and writes it again.
-    fn rewritten(bytes: &[u8]) -> Result<Vec<u8>, Rejected<MessageError>> {
+    /// Decodes and re-encodes one message.
+    fn reencoded(bytes: &[u8]) -> Result<Vec<u8>, Rejected<MessageError>> {
         let mut result = Ok(vec![]);
         Decoder::new().feed(bytes, |decoded| {
             result = decoded.map(|message| {
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_written_as_it_was_read() {
+    fn every_kind_of_message_round_trips() {
         let dump: Vec<u8> = (0..64).map(|field| field % 16).collect();
         for (id, data) in [
             (BOARD_DUMP, &dump[..]),
@@ -304,12 +303,12 @@ mod tests {
             (0xb0, &[1, 2, 3]),
         ] {
             let bytes = frame(id, data);
-            assert_eq!(rewritten(&bytes), Ok(bytes));
+            assert_eq!(reencoded(&bytes), Ok(bytes));
         }
     }
 
     #[test]
-    fn impossible_values_are_errors_of_their_own() {
+    fn each_kind_of_invalid_value_is_reported() {
         let mut dump = [0; 64];
         dump[9] = 0x10;
         for (id, data, error) in [
@@ -333,26 +332,26 @@ mod tests {
             (EE_MOVES, &[0x6a, 0x41, 0x24], MessageError::MemoryWithoutEnd),
         ] {
             let bytes = frame(id, data);
-            assert_eq!(rewritten(&bytes), Err(Rejected::invalid(error, bytes.len())));
+            assert_eq!(reencoded(&bytes), Err(Rejected::invalid(error, bytes.len())));
         }
     }
 
     #[test]
-    fn a_battery_status_of_another_length_is_kept_unread() {
+    fn a_battery_status_of_unexpected_length_is_unknown() {
         let bytes = frame(BATTERY_STATUS, &[80, 5, 30, 1]);
-        let mut unread = false;
+        let mut unknown = false;
         Decoder::new().feed(&bytes, |decoded| {
-            unread = decoded
+            unknown = decoded
                 == Ok(Message::Unknown {
                     id: BATTERY_STATUS,
                     data: &[80, 5, 30, 1],
                 });
         });
-        assert!(unread);
+        assert!(unknown);
     }
 
     #[test]
-    fn data_beyond_the_fourteen_bit_length_is_cut() {
+    fn data_beyond_the_fourteen_bit_length_is_truncated() {
         let data = vec![0x40; 20_000];
         let mut bytes = vec![];
         Message::EeMoves(&data).encode(&mut bytes);
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_outside_ascii_is_written_in_ascii() {
+    fn characters_outside_ascii_are_encoded_as_question_marks() {
         let mut bytes = vec![];
         Message::Trademark("Kö\u{85}").encode(&mut bytes);
         assert_eq!(bytes, frame(TRADEMARK, b"K??"));

@@ -1,9 +1,7 @@
-//! Pieces and result tokens by their wire codes.
-
 /// A piece or result token that the board can identify, in wire order.
 ///
-/// The discriminant is the code on the wire. Code 0 means an empty field and is no piece. The enum
-/// is exhaustive because four bits hold no further code.
+/// The discriminant is the code on the wire. Code 0 means an empty field. The enum is exhaustive, because its
+/// variants use all other values of the four-bit code.
 ///
 /// ```
 /// use kiebitz_protocol::{Color, Piece, PieceKind};
@@ -43,16 +41,16 @@ pub enum Piece {
     BlackKing = 11,
     /// Black queen, code 12.
     BlackQueen = 12,
-    /// The result piece for a draw, code 13.
+    /// The result token for a draw, code 13.
     DrawToken = 13,
-    /// The result piece for a win of White, code 14.
+    /// The result token for a win of White, code 14.
     WhiteWinsToken = 14,
-    /// The result piece for a win of Black, code 15.
+    /// The result token for a win of Black, code 15.
     BlackWinsToken = 15,
 }
 
 impl Piece {
-    /// All pieces and tokens in wire order, code 1 first.
+    /// All pieces and tokens in wire order, starting at code 1.
     pub const ALL: [Self; 15] = [
         Self::WhitePawn,
         Self::WhiteRook,
@@ -89,9 +87,9 @@ impl Piece {
         }
     }
 
-    /// Returns the colour of a chess piece, `None` for a result token.
+    /// Returns the colour of a chess piece, or `None` for a result token.
     ///
-    /// A token that shows a win belongs to neither player.
+    /// The tokens for a win have no colour either.
     pub const fn color(self) -> Option<Color> {
         match self.code() {
             1..=6 => Some(Color::White),
@@ -100,7 +98,7 @@ impl Piece {
         }
     }
 
-    /// Returns the kind of a chess piece, `None` for a result token.
+    /// Returns the kind of a chess piece, or `None` for a result token.
     pub const fn kind(self) -> Option<PieceKind> {
         match self {
             Self::WhitePawn | Self::BlackPawn => Some(PieceKind::Pawn),
@@ -113,7 +111,7 @@ impl Piece {
         }
     }
 
-    /// Returns the letter of a chess piece in FEN, upper case for White; `None` for a result token.
+    /// Returns the FEN letter of a chess piece, upper case for White, or `None` for a result token.
     pub const fn fen(self) -> Option<char> {
         let (Some(color), Some(kind)) = (self.color(), self.kind()) else {
             return None;
@@ -124,7 +122,7 @@ impl Piece {
         })
     }
 
-    /// Returns the chess piece with this letter in FEN, `None` for any other character.
+    /// Returns the chess piece with this FEN letter, or `None` for any other character.
     ///
     /// ```
     /// use kiebitz_protocol::Piece;
@@ -141,7 +139,8 @@ impl Piece {
         self as u8
     }
 
-    /// Returns the contents of a field with this wire code: `Some(None)` for 0 (empty), `None` above 15.
+    /// Returns the contents of a field with this wire code: `Some(None)` for 0 (empty), `None` if the code is
+    /// above 15.
     ///
     /// ```
     /// use kiebitz_protocol::Piece;
@@ -158,7 +157,7 @@ impl Piece {
         }
     }
 
-    /// Returns the contents with the code in the low 4 bits, whatever the bits above them.
+    /// Returns the contents with the code in the low 4 bits; the other bits are ignored.
     pub(crate) const fn from_low_bits(byte: u8) -> Option<Self> {
         match byte & 0x0f {
             0 => None,
@@ -221,7 +220,7 @@ impl PieceKind {
         Self::Queen,
     ];
 
-    /// Returns the English letter in upper case, `P` for a pawn.
+    /// Returns the English piece letter in upper case; `P` for a pawn.
     pub const fn letter(self) -> char {
         match self {
             Self::Pawn => 'P',
@@ -241,25 +240,25 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn every_code_names_what_it_came_from() {
+    fn every_code_round_trips() {
         for code in 0..16 {
             assert_eq!(Piece::from_code(code).map(code_of), Some(code));
         }
     }
 
     #[test]
-    fn codes_above_fifteen_name_nothing() {
+    fn codes_above_fifteen_are_refused() {
         assert!((16..=255).all(|code| Piece::from_code(code).is_none()));
     }
 
     #[test]
-    fn wire_order_is_the_order_of_the_type() {
+    fn pieces_are_ordered_by_wire_code() {
         assert!(Piece::ALL.is_sorted());
         assert_eq!(Piece::BlackWinsToken.code(), 15);
     }
 
     #[test]
-    fn colour_and_kind_make_the_piece_they_came_from() {
+    fn colour_and_kind_round_trip() {
         for piece in Piece::ALL {
             match (piece.color(), piece.kind()) {
                 (Some(color), Some(kind)) => assert_eq!(Piece::new(color, kind), piece),
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn twelve_letters_name_the_pieces_in_wire_order() {
+    fn twelve_fen_letters_map_to_the_pieces_in_wire_order() {
         let found: Vec<Piece> = "PRNBKQprnbkq".chars().filter_map(Piece::from_fen).collect();
         assert_eq!(found, Piece::ALL[..12]);
         assert_eq!(

@@ -1,9 +1,6 @@
-//! Bytes that a decoder dropped.
-
-/// Bytes that were dropped, and why.
+/// A number of dropped bytes and the reason.
 ///
-/// `E` is the error of the unit that the decoder looks for, such as
-/// [`MessageError`](crate::MessageError).
+/// `E` is the error type of the units that the decoder finds, for example [`MessageError`](crate::MessageError).
 ///
 /// ```
 /// use kiebitz_protocol::{Decoder, RejectedKind};
@@ -21,9 +18,9 @@
 #[error("{kind} (bytes dropped: {bytes})")]
 #[non_exhaustive]
 pub struct Rejected<E> {
-    /// Why.
+    /// Reason for the drop.
     pub kind: RejectedKind<E>,
-    /// How many bytes, at least 1.
+    /// Number of dropped bytes, at least 1.
     pub bytes: usize,
 }
 
@@ -54,18 +51,19 @@ impl<E> Rejected<E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RejectedKind<E> {
-    /// They are outside of any message.
+    /// The bytes are outside of any message.
     #[error("outside of any message")]
     Skipped,
-    /// The next message began before this one was complete.
+    /// The next message began before the end of this message.
     #[error("message {id:#04x} cut off by the start of the next")]
     Truncated {
         /// The id of the message that was cut off.
         id: u8,
-        /// The length it declared in bytes, `None` if it was cut off in its header or declares none.
+        /// Declared length in bytes; `None` if the message was cut off in its header, or is a bus command, which
+        /// declares no length.
         declared: Option<u16>,
     },
-    /// They are framed correctly, but their contents are impossible.
+    /// The bytes are framed correctly, but their contents are invalid.
     #[error(transparent)]
     Invalid(E),
 }

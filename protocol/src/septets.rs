@@ -1,30 +1,30 @@
-//! What messages and bus answers have in common: an id with bit 7, a 7+7 bit length, data below 0x80.
+//! The frame that messages and bus answers share: an id with bit 7 set, a 7+7-bit length, and data below 0x80.
 
 use alloc::vec::Vec;
 
 use crate::framing::{self, Extent};
 use crate::rejected::Rejected;
 
-/// The highest number that 7+7 bits hold, and so the longest frame.
+/// Maximum of a 7+7-bit number, which is also the maximum length of a frame in bytes.
 pub(crate) const MAX: u16 = 0x3fff;
 
-/// The number of bytes before the data: id, length high, length low.
+/// Length of the header in bytes: id, length high, length low.
 pub(crate) const HEADER: usize = 3;
 
-/// Returns the number made of a high and a low group of 7 bits.
+/// Combines a high and a low group of 7 bits into one number.
 pub(crate) const fn join(high: u8, low: u8) -> u16 {
     ((high & 0x7f) as u16) << 7 | (low & 0x7f) as u16
 }
 
-/// Returns the high and the low group of 7 bits, bits above the 14th dropped.
+/// Splits a number into a high and a low group of 7 bits. Drops the top two bits.
 pub(crate) const fn split(number: u16) -> [u8; 2] {
     [(number >> 7) as u8 & 0x7f, number as u8 & 0x7f]
 }
 
 /// Appends a frame: the id with bit 7 set, the length, and the data with bit 7 cleared.
 ///
-/// `length` is that of the data, which is cut at what a frame can hold. Returns where the frame
-/// begins in `out`.
+/// `length` is the length of the data, which is truncated to the maximum of a frame. Returns the index in `out` at
+/// which the frame begins.
 pub(crate) fn encode(id: u8, length: usize, data: impl Iterator<Item = u8>, out: &mut Vec<u8>) -> usize {
     let start = out.len();
     let total = (HEADER + length).min(usize::from(MAX));
@@ -37,11 +37,12 @@ pub(crate) fn encode(id: u8, length: usize, data: impl Iterator<Item = u8>, out:
 
 /// Finds the frame at the start of `bytes`.
 ///
-/// `check` judges the id and declared length of a header before its data has arrived.
+/// `check` validates the id and declared length of a header before the data has arrived.
 ///
 /// # Errors
 ///
-/// A run of bytes outside of any frame, a header that fails the check, or a frame cut off by the next.
+/// Fails for bytes outside of a frame, a header that does not pass `check`, and a frame cut off by the start of the
+/// next.
 #[inline]
 pub(crate) fn scan<E>(bytes: &[u8], check: impl Fn(u8, u16) -> Result<(), E>) -> Result<Extent, Rejected<E>> {
     match *bytes {

@@ -1,7 +1,7 @@
-//! Arbitrary values of the types whose bytes have to be checked; all others derive it.
+//! `Arbitrary` for the types with invariants. All other types derive it.
 //!
-//! Numbers in public members may be above their range, and an unknown message may have the id of a known
-//! one: encoding has to cope with both.
+//! Derived values may be invalid: numbers in public fields may be above their range, and an unknown message may
+//! have the id of a known message. Encoding has to handle both.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
@@ -41,7 +41,7 @@ impl Arbitrary<'_> for ClockAck {
     }
 }
 
-/// Always the one that boards send.
+/// Always returns the default report, as boards send it.
 impl Arbitrary<'_> for ClockAbsent {
     fn arbitrary(_: &mut Unstructured<'_>) -> Result<Self> {
         Ok(Self::default())
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::{BusAnswer, BusCommand, BusDecoder, Command, CommandDecoder, Decoder, Message, SerialNumber};
 
-    /// Enough bytes for many values, none like the last.
+    /// Returns pseudo-random bytes for many values.
     fn noise() -> Vec<u8> {
         let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
         core::iter::successors(Some(1), next)
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn any_value_is_written_as_one_whole_unit() {
+    fn any_value_is_encoded_as_one_complete_unit() {
         let mut kinds = [0_u32; 256];
         for noise in noise().chunks(1000) {
             let mut u = Unstructured::new(noise);

@@ -1,6 +1,7 @@
-//! Serialization of the values whose bytes have to be checked; all others derive it.
+//! Serialization of the types with invariants. All other types derive it.
 //!
-//! Numbers and texts are written as such, what the clock sends as its seven data bytes.
+//! Fields and addresses are serialized as numbers, serial numbers as strings, clock reports and clock texts as
+//! their bytes on the wire.
 
 use alloc::string::String;
 
@@ -13,7 +14,7 @@ use crate::clock_message::ClockText;
 use crate::field::Field;
 use crate::message::Serial;
 
-/// Writes a value as another type and reads it back if that is possible.
+/// Implements serde for a type by conversion to another type, and a checked conversion back.
 macro_rules! as_checked {
     ($value:ty as $form:ty, $write:expr, $read:expr, $refusal:literal) => {
         impl Serialize for $value {
@@ -42,19 +43,19 @@ as_checked!(
 as_checked!(
     ClockAck as [u8; 7],
     Self::to_wire,
-    |data| low(data).and_then(Self::from_wire),
+    |data| seven_bit(data).and_then(Self::from_wire),
     "not an acknowledgement"
 );
 as_checked!(
     ClockAbsent as [u8; 7],
     Self::to_wire,
-    |data| low(data).and_then(Self::from_wire),
+    |data| seven_bit(data).and_then(Self::from_wire),
     "not an absent clock"
 );
 as_checked!(
     ClockText as [u8; 9],
     Self::to_wire,
-    |wire| low(wire).map(Self::from_wire),
+    |wire| seven_bit(wire).map(Self::from_wire),
     "not a text in ASCII"
 );
 
@@ -74,8 +75,8 @@ impl<'de, const N: usize> Deserialize<'de> for Serial<N> {
     }
 }
 
-/// Returns the bytes if all are below 0x80, as on the wire.
-fn low<const N: usize>(bytes: [u8; N]) -> Option<[u8; N]> {
+/// Returns the bytes, or `None` if one of them has bit 7 set and so cannot be data on the wire.
+fn seven_bit<const N: usize>(bytes: [u8; N]) -> Option<[u8; N]> {
     bytes.iter().all(|byte| *byte < 0x80).then_some(bytes)
 }
 
@@ -90,33 +91,33 @@ mod tests {
         SetAndRun,
     };
 
-    /// Writes a value, compares it, and reads it back.
-    fn reads_back<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(value: T, json: &str) {
+    /// Asserts that a value serializes to `json` and deserializes from it.
+    fn assert_round_trip<T: Serialize + for<'de> Deserialize<'de> + PartialEq + Debug>(value: T, json: &str) {
         assert_eq!(serde_json::to_string(&value).unwrap(), json);
         assert_eq!(serde_json::from_str::<T>(json).unwrap(), value);
     }
 
     #[test]
-    fn values_read_back_as_they_were_written() {
+    fn values_round_trip() {
         let field = Field::new(36).unwrap();
-        reads_back(field, "36");
-        reads_back(
+        assert_round_trip(field, "36");
+        assert_round_trip(
             FieldUpdate::new(field, Some(Piece::WhitePawn)),
             r#"{"field":36,"contents":"white_pawn","flags":0}"#,
         );
-        reads_back(BusAddress::new(1025).unwrap(), "1025");
-        reads_back(SerialNumber::new(*b"01025").unwrap(), r#""01025""#);
-        reads_back(LongSerialNumber::new(*b"3000012345").unwrap(), r#""3000012345""#);
-        reads_back(Element::PowerUp, r#""power_up""#);
-        reads_back(
+        assert_round_trip(BusAddress::new(1025).unwrap(), "1025");
+        assert_round_trip(SerialNumber::new(*b"01025").unwrap(), r#""01025""#);
+        assert_round_trip(LongSerialNumber::new(*b"3000012345").unwrap(), r#""3000012345""#);
+        assert_round_trip(Element::PowerUp, r#""power_up""#);
+        assert_round_trip(
             Command::Clock(ClockMessage::Beep { duration: 4 }),
             r#"{"clock":{"beep":{"duration":4}}}"#,
         );
-        reads_back(ClockAck::new([0x10, 0x88, 0x00, 0x33]), "[10,16,8,42,0,51,0]");
-        reads_back(ClockAbsent::default(), "[0,0,0,0,0,0,32]");
-        reads_back(ClockText::new("Nf3", 1), "[78,102,51,32,32,32,32,32,1]");
+        assert_round_trip(ClockAck::new([0x10, 0x88, 0x00, 0x33]), "[10,16,8,42,0,51,0]");
+        assert_round_trip(ClockAbsent::default(), "[0,0,0,0,0,0,32]");
+        assert_round_trip(ClockText::new("Nf3", 1), "[78,102,51,32,32,32,32,32,1]");
         let set = serde_json::to_string(&SetAndRun::default()).unwrap();
-        reads_back(SetAndRun::default(), &set);
+        assert_round_trip(SetAndRun::default(), &set);
     }
 
     #[test]
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_an_older_version_lack_some() {
+    fn missing_counters_default_to_zero() {
         let counters: Counters = serde_json::from_str(r#"{"messages":3}"#).unwrap();
         assert_eq!(
             counters,

@@ -1,6 +1,6 @@
-//! The arguments as they are written on the command line.
+//! Definition of the command line arguments.
 //!
-//! The doc comments here are the help texts; tests/whole/help has them as they are printed.
+//! The doc comments of this module are the help texts for users; tests/whole/help contains their printed form.
 
 mod after;
 
@@ -80,7 +80,7 @@ pub(super) enum CliCommand {
     User(UserArguments),
 }
 
-/// There is one help, the short one; what does not fit belongs in the documentation.
+/// The help option. There is only a short help; longer explanations belong in the documentation.
 #[derive(Debug, Args)]
 struct Help {
     /// Print this help
@@ -356,7 +356,7 @@ pub(super) struct SetupArguments {
     help: Help,
 }
 
-/// What is played, if no configuration says so.
+/// Rules of play, if they are not from a configuration.
 #[derive(Debug, Args)]
 pub(super) struct RulesArguments {
     /// Edition of the Laws, as in fide-2018 [default: fide-2023]
@@ -389,7 +389,7 @@ pub(super) struct LawsArguments {
     help: Help,
 }
 
-/// Of which time and which boards.
+/// Selection by time and boards.
 #[derive(Debug, Args)]
 pub(super) struct SelectionArguments {
     /// Only this day, as in 2026-11-21 or today
@@ -595,6 +595,6 @@ fn port_mode() -> impl TypedValueParser<Value = PortMode> {
     })
 }
 
-/// A month.
+/// Limit of the duration of a recording: 31 days, in seconds.
 #[cfg(target_os = "linux")]
 const LONGEST_RECORDING: u64 = 31 * 86_400;

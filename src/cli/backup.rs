@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::journal::BackupError;
 use crate::kept::KeptGames;
 
-/// Copies the journal to a file and says what is in it.
+/// Copies the journal to a file and prints a summary of the copy.
 pub(super) fn run(request: &BackupRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);

@@ -14,12 +14,12 @@ use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
 use crate::outputs::shared::wrap::wrapped;
 
-/// The widest line, in columns.
+/// Width of the output, in columns.
 const WIDTH: usize = 100;
-/// So wide is what each line of the outline is about.
+/// Width of the labels, in columns.
 const LABEL: usize = 14;
 
-/// Says what is wrong with a configuration, or else what `kiebitz run` makes of it. Opens no port, connects to nothing.
+/// Prints the errors of a configuration, or else its effect. Opens no port and connects to nothing.
 pub(super) fn run(file: Option<&Path>, out: &mut impl Write) -> Result<Exit> {
     let config = match Config::read_or_default(file) {
         Ok(config) => config,

@@ -11,10 +11,9 @@ use crate::config::Config;
 use crate::outputs::shared::wrap::wrapped;
 use crate::tournament::{self, Check, FideList, Finding, Severity, Totals, lost};
 
-/// The widest line, in columns.
+/// Width of the output, in columns.
 const WIDTH: usize = 100;
 
-/// Says what of the pairings in the files will be missed.
 pub(super) fn check(request: &EventCheckRequest, out: &mut impl Write) -> Result<Exit> {
     let (findings, totals) = match found(request) {
         Ok(found) => found,
@@ -66,7 +65,7 @@ fn print_lines(findings: &[Finding], totals: Totals, out: &mut impl Write) -> Re
             .as_ref()
             .map(|place| format!("{place}: "))
             .unwrap_or_default();
-        // What a file says is one line here.
+        // Text from a file must not break the line.
         let text: String = finding
             .text
             .chars()

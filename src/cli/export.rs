@@ -13,30 +13,30 @@ use crate::journal::JournaledEvent;
 use crate::kept::KeptGames;
 use crate::system_time;
 
-/// Writes events of the journal as they were kept. If a game cannot be had, the others are written all the same.
+/// Writes stored events of the journal. Games that cannot be read are reported, and the others are still written.
 pub(super) fn run(request: &ExportRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);
     };
     let kept = KeptGames::open(&config)?;
     let Some(path) = &request.output else {
-        return export(&kept, &request.what, out);
+        return export(&kept, &request.events, out);
     };
     let cannot = || format!("cannot write {}", path.display());
     let mut file = BufWriter::new(File::create(path).with_context(cannot)?);
-    let exit = export(&kept, &request.what, &mut file).with_context(cannot)?;
+    let exit = export(&kept, &request.events, &mut file).with_context(cannot)?;
     file.flush().with_context(cannot)?;
     Ok(exit)
 }
 
-fn export(kept: &KeptGames, what: &Exported, out: &mut impl Write) -> Result<Exit> {
+fn export(kept: &KeptGames, events: &Exported, out: &mut impl Write) -> Result<Exit> {
     let mut exit = Exit::Fine;
     let mut written = 0_u64;
     let mut write = |event: &JournaledEvent| -> Result<()> {
         written += 1;
         Ok(writeln!(out, "{}", event.payload)?)
     };
-    match what {
+    match events {
         Exported::Games(ids) => {
             for id in ids {
                 match kept.find(id).and_then(|game| kept.journaled(&game)) {
@@ -56,7 +56,7 @@ fn export(kept: &KeptGames, what: &Exported, out: &mut impl Write) -> Result<Exi
         }
     }
     if written == 0 && matches!(exit, Exit::Fine) {
-        failure::say(&format!(
+        failure::note(&format!(
             "kiebitz: no such events in the journal {}",
             kept.file().display()
         ));

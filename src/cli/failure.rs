@@ -1,4 +1,4 @@
-//! Errors and warnings on stderr, and the exit code that goes with them.
+//! Errors and warnings on stderr, with the matching exit code.
 
 use core::fmt::Display;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use kiebitz_hardware::capture::{CaptureError, FileKind};
 
 use crate::{Exit, shown};
 
-/// Prints an error once, as a chain, with advice on what to do about it.
+/// Prints an error with its causes and, if possible, advice.
 pub(super) fn report(error: &Error) -> Exit {
     if is_broken_pipe(error) {
         return Exit::Fine;
@@ -21,17 +21,16 @@ pub(super) fn report(error: &Error) -> Exit {
     Exit::Failed
 }
 
-/// Prints a warning about a file, which does not end the program.
 pub(super) fn warn(path: &Path, text: &dyn Display) {
     print(&format!("kiebitz: {}: {text}", path.display()));
 }
 
-/// Says something that is no failure.
-pub(super) fn say(text: &str) {
+/// Prints a note that is neither an error nor a warning.
+pub(super) fn note(text: &str) {
     print(text);
 }
 
-/// Whether the reader of the output has gone, as `head` does.
+/// Returns whether the error is a closed output, for example because `head` has ended.
 pub(super) fn is_broken_pipe(error: &Error) -> bool {
     let kind = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
@@ -42,7 +41,7 @@ pub(super) fn is_broken_pipe(error: &Error) -> bool {
     })
 }
 
-/// What to do about an error, if its text does not say so itself.
+/// Returns advice on an error whose own text has none.
 fn advice(error: &Error) -> Option<&'static str> {
     if let Some(error) = error
         .chain()
@@ -86,7 +85,7 @@ fn advice(error: &Error) -> Option<&'static str> {
 }
 
 fn print(text: &str) {
-    // Nothing can be done when stderr is gone.
+    // Ignore errors: if stderr is closed, nobody reads the message.
     let _ = writeln!(shown::stderr(), "{text}");
 }
 
@@ -97,13 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_that_has_gone_is_no_failure() {
-        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        assert!(is_broken_pipe(&gone().into()));
+    fn a_broken_pipe_is_not_a_failure() {
+        let broken_pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(is_broken_pipe(&broken_pipe().into()));
         assert!(is_broken_pipe(
-            &Error::from(serde_json::Error::io(gone())).context("printing")
+            &Error::from(serde_json::Error::io(broken_pipe())).context("printing")
         ));
-        let wrapped: Result<(), _> = Err(gone()).context("printing");
+        let wrapped: Result<(), _> = Err(broken_pipe()).context("printing");
         assert!(wrapped.is_err_and(|error| is_broken_pipe(&error)));
         assert!(!is_broken_pipe(&io::Error::from(io::ErrorKind::NotFound).into()));
     }

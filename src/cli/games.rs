@@ -12,7 +12,6 @@ use crate::Exit;
 use crate::kept::{KeptGames, Listed};
 use crate::system_time;
 
-/// Lists the games of the journal that are asked for.
 pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);
@@ -23,7 +22,7 @@ pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> 
     let period = selection.period.in_zone(&zone, system_time::wall_time());
     let mut listed = Vec::new();
     for game in kept.all()? {
-        // What the journal's index has is asked first: the rest takes all events of the game.
+        // Check the indexed fields first, because the other criteria need all events of the game.
         if period.contains(game.entry.started) && selection.is_on_board(&game.board) {
             let line = Listed::of(&game, &kept.events(&game)?);
             listed.extend(line.filter(|line| request.wants(line)));
@@ -37,7 +36,7 @@ pub(super) fn run(request: &GamesRequest, out: &mut impl Write) -> Result<Exit> 
             serde_json::to_writer(&mut *out, game)?;
             anyhow::Ok(writeln!(out)?)
         })?,
-        GamesForm::Lines if listed.is_empty() => failure::say(&format!(
+        GamesForm::Lines if listed.is_empty() => failure::note(&format!(
             "kiebitz: no such games in the journal {}",
             kept.file().display()
         )),
@@ -82,7 +81,7 @@ fn findings(game: &Listed) -> String {
     counted.collect::<Vec<_>>().join(", ")
 }
 
-/// A line for each game, in columns.
+/// Prints a line for each game, in aligned columns.
 fn lines(games: &[Listed], zone: &TimeZone, out: &mut impl Write) -> Result<()> {
     let rows = games.iter().map(|game| {
         let ended = game

@@ -9,10 +9,9 @@ use super::request::LawsRequest;
 use crate::Exit;
 use crate::outputs::shared::wrap::wrapped;
 
-/// The widest line, in characters.
+/// Width of the output, in columns.
 const WIDTH: usize = 100;
 
-/// Lists editions, modes and kinds of incidents, or explains one kind.
 pub(super) fn run(request: &LawsRequest, out: &mut impl Write) -> Result<Exit> {
     let LawsRequest {
         kind,

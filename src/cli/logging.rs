@@ -7,21 +7,17 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::shown::LogLines;
 
-/// What is logged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Logging {
     targets: Targets,
 }
 
-/// The environment variable that says what is logged: a level, or levels by module as in "kiebitz=debug,rumqttc=info".
+/// Environment variable with the log level, or with levels by module as in "kiebitz=debug,rumqttc=info".
 const VARIABLE: &str = "KIEBITZ_LOG";
 
 impl Logging {
-    /// What [`VARIABLE`] says, else what `-v` given `verbose` times does.
-    ///
-    /// # Errors
-    ///
-    /// When the variable cannot be understood.
+    /// Reads the selection from [`VARIABLE`], or derives it from the number of `-v` options. Fails if the variable has
+    /// an invalid value.
     pub(super) fn new(verbose: u8) -> Result<Self> {
         if let Ok(text) = std::env::var(VARIABLE)
             && !text.is_empty()
@@ -44,12 +40,11 @@ impl Logging {
         })
     }
 
-    /// Starts to log.
     pub(super) fn start(&self) {
         let layer = tracing_subscriber::fmt::layer()
             .with_writer(LogLines::default)
             .without_time();
-        // Only one can be set for a process; the first stays.
+        // Fails if logging was started before; the first subscriber stays.
         let _ = tracing_subscriber::registry()
             .with(layer)
             .with(self.targets.clone())

@@ -1,4 +1,4 @@
-//! Man pages and completions for shells, made from the definition of the command line. `systemd/package` calls this.
+//! Generates man pages and shell completions from the definition of the command line, for `systemd/package`.
 
 use std::fs;
 use std::io;
@@ -10,11 +10,7 @@ use clap_mangen::Man;
 
 use super::command;
 
-/// Writes `man/*.1` and `completions/*` into a directory.
-///
-/// # Errors
-///
-/// If a file cannot be written.
+/// Writes `man/*.1` and `completions/*` into a directory. Fails if a file cannot be written.
 pub(super) fn write(directory: &Path) -> Result<()> {
     write_pages(&directory.join("man"))
         .and_then(|()| write_completions(&directory.join("completions")))
@@ -26,25 +22,25 @@ pub(super) fn write(directory: &Path) -> Result<()> {
         })
 }
 
-/// Writes one page for the program, one for each of its commands, and one for each of their commands.
+/// Writes a page for the program and for each command, including nested ones.
 fn write_pages(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut commands = vec![command()];
     while let Some(command) = commands.pop() {
         let name = command.get_name().to_owned();
-        let called = command.get_bin_name().unwrap_or(&name);
-        commands.extend(command.get_subcommands().map(|below| {
-            let called = format!("{called} {}", below.get_name());
-            // clap keeps names as `&'static str`; the program ends when the pages are written.
-            let name: &'static str = format!("{name}-{}", below.get_name()).leak();
-            below.clone().name(name).bin_name(called)
+        let bin_name = command.get_bin_name().unwrap_or(&name);
+        commands.extend(command.get_subcommands().map(|subcommand| {
+            let bin_name = format!("{bin_name} {}", subcommand.get_name());
+            // clap needs a `&'static str`; the leak is harmless, because the program ends soon.
+            let name: &'static str = format!("{name}-{}", subcommand.get_name()).leak();
+            subcommand.clone().name(name).bin_name(bin_name)
         }));
         fs::write(directory.join(format!("{name}.1")), page(command)?)?;
     }
     Ok(())
 }
 
-/// Renders one page. Its notes keep the line breaks of the help text.
+/// Renders one page. The notes keep the line breaks of the help text.
 fn page(command: clap::Command) -> io::Result<Vec<u8>> {
     let more = command.get_after_help().map(ToString::to_string);
     let version = format!("kiebitz {}", env!("CARGO_PKG_VERSION"));

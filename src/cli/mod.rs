@@ -1,6 +1,6 @@
-//! The command line: arguments, the requests they are parsed into, and the functions that carry these out.
+//! The command line: the arguments, the requests they are parsed into, and the functions that carry out the requests.
 //!
-//! Nothing below this module sees a flag.
+//! No other module depends on command line flags.
 
 mod args;
 mod backup;
@@ -40,18 +40,18 @@ use crate::tools::demo::Venue;
 use crate::{Exit, shown};
 use request::Invocation;
 
-/// Definition of the command line, with all that it accepts.
+/// Returns the definition of the command line.
 #[must_use]
 pub fn command() -> clap::Command {
     <args::Arguments as clap::CommandFactory>::command()
 }
 
-/// Reads the arguments and does what they say.
+/// Parses the arguments and carries out the command.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     #[cfg(feature = "manual")]
     let args: Vec<OsString> = args.into_iter().collect();
-    // Not one of clap's commands: it would be in every help text, man page and completion.
+    // Handled before clap, so that the command stays out of help texts, man pages and completions.
     #[cfg(feature = "manual")]
     if let [_, command, directory] = args.as_slice()
         && command == "manual"
@@ -66,14 +66,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return usage(&error),
     };
     let mut out = BufWriter::with_capacity(BUFFER, shown::stdout());
-    let done = match request {
+    let result = match request {
         Invocation::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Invocation::Boards(options) => crate::tools::boards::run(&options, &mut out),
         #[cfg(target_os = "linux")]
         Invocation::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
         Invocation::Demo(mut demo) => {
-            // Scripts expect that the demo ends; a person wants to look at its pages.
+            // On a terminal the pages stay available until Ctrl-C. Scripts expect the demo to end.
             demo.wait |= std::io::stdout().is_terminal();
             crate::tools::demo::run(&demo, venue(), &mut out)
         }
@@ -101,11 +101,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         #[cfg(target_os = "linux")]
         Invocation::User(request) => user::run(&request, &mut out),
     };
-    let done = done.and_then(|exit| {
+    let result = result.and_then(|exit| {
         out.flush()?;
         Ok(exit)
     });
-    done.unwrap_or_else(|error| failure::report(&error))
+    result.unwrap_or_else(|error| failure::report(&error))
 }
 
 fn venue() -> Venue {
@@ -118,11 +118,11 @@ fn venue() -> Venue {
     }
 }
 
-/// Prints what clap has to say. Help and version go to stdout and are no failure.
+/// Prints an error of clap. Help and version also come as errors, go to stdout and count as success.
 fn usage(error: &clap::Error) -> Exit {
-    // Nothing can be done when this cannot be printed.
+    // Ignore printing errors: there is no other place to report them.
     if error.use_stderr() {
-        // Without colours: an argument that it repeats may be the name of a file from anybody.
+        // Without colours, because clap repeats arguments, which may be hostile file names.
         let _ = write!(shown::stderr(), "{}", error.render());
         Exit::Usage
     } else {

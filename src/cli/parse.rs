@@ -1,4 +1,4 @@
-//! From the arguments of the command line to requests: what makes no sense is refused here.
+//! Parses the arguments of the command line into requests, and refuses invalid combinations.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,13 +40,10 @@ use crate::tools::emulate::{Boards, Emulation, Wiring};
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
 
-/// What the arguments ask for, checked.
-///
-/// # Errors
-///
-/// When they make no sense; also when they ask for help, which is then the error's text.
+/// Parses and checks the arguments. Fails if the arguments are invalid. A request for help is also an error, with the
+/// help as its text.
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
-    let arguments = Arguments::try_parse_from(args).map_err(naming_what_was_left_out)?;
+    let arguments = Arguments::try_parse_from(args).map_err(explain_missing_command)?;
     match arguments.command {
         CliCommand::Backup(backup) => Ok(Invocation::Backup(backup.into())),
         #[cfg(target_os = "linux")]
@@ -57,7 +54,7 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         #[cfg(all(unix, feature = "emulator"))]
         CliCommand::Emulate(emulate) => emulation(emulate)
             .map(Invocation::Emulate)
-            .map_err(|error| wrong("emulate", &error)),
+            .map_err(|error| argument_error("emulate", &error)),
         CliCommand::Event(event) => match event.command {
             EventCommand::Check(check) => Ok(Invocation::EventCheck(check.into())),
         },
@@ -71,10 +68,10 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         CliCommand::Record(record) => Ok(Invocation::Record(record.into())),
         CliCommand::Replay(arguments) => replay(arguments)
             .map(|request| Invocation::Replay(Box::new(request)))
-            .map_err(|error| wrong("replay", &error)),
+            .map_err(|error| argument_error("replay", &error)),
         CliCommand::Report(arguments) => report(arguments)
             .map(|request| Invocation::Report(Box::new(request)))
-            .map_err(|error| wrong("report", &error)),
+            .map_err(|error| argument_error("report", &error)),
         #[cfg(target_os = "linux")]
         CliCommand::User(user) => Ok(Invocation::User(UserRequest {
             name: user.name,
@@ -97,8 +94,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     }
 }
 
-/// Replaces clap's error for an unknown command if the command exists and this program was built without it.
-fn naming_what_was_left_out(error: clap::Error) -> clap::Error {
+/// Replaces clap's error for an unknown command if the command exists but is not part of this build.
+fn explain_missing_command(error: clap::Error) -> clap::Error {
     let command = error.get(ContextKind::InvalidSubcommand).map(ToString::to_string);
     if cfg!(feature = "emulator") || command.as_deref() != Some("emulate") {
         return error;
@@ -109,8 +106,8 @@ fn naming_what_was_left_out(error: clap::Error) -> clap::Error {
     )
 }
 
-/// What is wrong with the arguments of a command, as clap reports it.
-fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
+/// Converts an error in the arguments of a command into an error of clap.
+fn argument_error(name: &str, error: &anyhow::Error) -> clap::Error {
     let mut command = Arguments::command();
     command.build();
     let command = command.find_subcommand(name).cloned().unwrap_or(command);
@@ -119,7 +116,7 @@ fn wrong(name: &str, error: &anyhow::Error) -> clap::Error {
         .error(ErrorKind::ValueValidation, format!("{error:#}"))
 }
 
-/// Refuses faults of boards that do not exist.
+/// Builds the options of `emulate`. Fails if a fault names a board that does not exist.
 #[cfg(all(unix, feature = "emulator"))]
 fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
     let EmulateArguments {
@@ -254,7 +251,6 @@ fn rules_from(config: Option<PathBuf>, rules: RulesArguments) -> RulesFrom {
     }
 }
 
-/// The regulations that the arguments give, for all boards.
 fn regulations(rules: RulesArguments) -> Regulations {
     let played = RulesTable {
         laws: rules.laws,
@@ -267,7 +263,7 @@ fn regulations(rules: RulesArguments) -> Regulations {
 }
 
 impl CaptureRequest {
-    /// Every capture has a stream of its own: within one the events are numbered without gaps.
+    /// Gives each capture a stream of its own, because events are numbered per stream without gaps.
     fn new(path: PathBuf, stream: &str, number: usize) -> Self {
         let stream = if number == 1 {
             stream.to_owned()
@@ -342,7 +338,7 @@ impl From<ExportArguments> for ExportRequest {
             ..
         } = arguments;
         Self {
-            what: if games.is_empty() {
+            events: if games.is_empty() {
                 Exported::Selection(selection.into())
             } else {
                 Exported::Games(games)
@@ -485,7 +481,7 @@ fn broker(
     ca_file: Option<&Path>,
     prefix: Prefix,
 ) -> anyhow::Result<MqttConfig> {
-    // The URL is not repeated in the error: it may hold a password.
+    // The URL is left out of the error, because it may contain a password.
     let mut config = MqttConfig::from_url(url).context("--mqtt")?;
     if let Some(path) = password_file {
         if config.has_password() {
@@ -510,18 +506,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_that_was_left_out_is_told_from_an_unknown_one() {
+    fn a_command_missing_in_this_build_is_explained() {
         let message = |command: &str| {
             let error = parse(["kiebitz", command, "--no-such-option"].map(OsString::from)).unwrap_err();
             error.to_string()
         };
-        let says_so = message("emulate").contains("built without `emulate`");
-        assert_eq!(says_so, !cfg!(feature = "emulator"));
+        let is_explained = message("emulate").contains("built without `emulate`");
+        assert_eq!(is_explained, !cfg!(feature = "emulator"));
         assert!(message("imitate").contains("unrecognized subcommand 'imitate'"));
     }
 
     #[test]
-    fn several_captures_have_several_streams() {
+    fn each_capture_has_its_own_stream() {
         let streams: Vec<String> = (1..4)
             .map(|number| CaptureRequest::new(PathBuf::new(), "replay", number).stream)
             .collect();
@@ -529,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn address_of_the_broker_is_checked() {
+    fn broker_url_and_files_are_checked() {
         let file = Some(Path::new("file"));
         let accepts = |url, password, ca| broker(url, password, ca, Prefix::replay()).is_ok();
         assert!(accepts("mqtt://localhost", None, None));

@@ -1,4 +1,4 @@
-//! From when to when: days and times as people write them.
+//! Periods of time, with bounds as users write them.
 
 use core::ops::RangeInclusive;
 use core::str::FromStr;
@@ -8,18 +8,18 @@ use jiff::tz::TimeZone;
 use kiebitz_hardware::Timestamp;
 use thiserror::Error;
 
-/// A day or a time, as in "today", "2026-11-21" or "2026-11-21T14:00".
+/// A day or a time, such as "today", "2026-11-21" or "2026-11-21T14:00".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeriodBound {
     Today,
     Yesterday,
     Day(Date),
-    /// On the clock of the hall.
+    /// Time in the local time zone.
     Local(DateTime),
     Exact(jiff::Timestamp),
 }
 
-/// A text that names neither a day nor a time.
+/// Error of parsing a [`PeriodBound`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is not a day or time; expected for example \"today\", \"2026-11-21\" or \"2026-11-21T14:00\""
@@ -28,14 +28,13 @@ pub(super) struct NoMoment {
     text: String,
 }
 
-/// Games that were started at these times, or events of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Period {
     pub(super) since: Option<PeriodBound>,
     pub(super) until: Option<PeriodBound>,
 }
 
-/// A period on the clock of the system, both ends included.
+/// A period in system time, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PeriodTimes {
     first: Timestamp,
@@ -51,8 +50,10 @@ impl FromStr for PeriodBound {
             "yesterday" => return Ok(Self::Yesterday),
             _ => {}
         }
-        // jiff takes the day of a time, too, and leaves out the rest.
-        let day = (text.len() == DAY).then(|| text.parse::<Date>().ok()).flatten();
+        // The length is checked, because jiff also parses a date out of a longer text and ignores the rest.
+        let day = (text.len() == DATE_LENGTH)
+            .then(|| text.parse::<Date>().ok())
+            .flatten();
         let exact = || text.parse().ok().map(Self::Exact);
         let local = || text.parse().ok().map(Self::Local);
         let moment = day.map(Self::Day).or_else(exact).or_else(local);
@@ -63,7 +64,7 @@ impl FromStr for PeriodBound {
 }
 
 impl PeriodBound {
-    /// The first and the last microsecond of it.
+    /// Returns the first and the last microsecond of the day or time.
     fn ends(self, zone: &TimeZone, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let today = || {
             let now = jiff::Timestamp::from_microsecond(now.as_micros()).ok()?;
@@ -87,7 +88,7 @@ impl PeriodBound {
 }
 
 impl Period {
-    /// The same for clocks in `zone`, as of `now`.
+    /// Resolves the bounds in time zone `zone`, with `now` as the current time.
     pub(super) fn in_zone(self, zone: &TimeZone, now: Timestamp) -> PeriodTimes {
         let ends = |moment: Option<PeriodBound>| moment.and_then(|moment| moment.ends(zone, now));
         PeriodTimes {
@@ -107,15 +108,15 @@ impl PeriodTimes {
     }
 }
 
-/// The length of a date.
-const DAY: usize = 10;
+/// Length of a date such as "2026-11-21", in bytes.
+const DATE_LENGTH: usize = 10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn days_and_times_are_those_of_the_hall() {
+    fn days_and_times_are_local() {
         let zone = TimeZone::fixed(jiff::tz::offset(1));
         let noon = 1_795_258_800_000_000; // 2026-11-21T11:00:00Z
         let now = Timestamp::from_micros(noon);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_day_nor_time_is_refused() {
+    fn other_texts_are_refused() {
         for text in ["", "soon", "2026-13-01", "21.11.2026", "2026-11-21 at two"] {
             assert!(text.parse::<PeriodBound>().is_err(), "{text}");
         }

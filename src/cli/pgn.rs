@@ -10,7 +10,7 @@ use crate::Exit;
 use crate::kept::KeptGames;
 use crate::outputs::pgn::pgn;
 
-/// Writes games of the journal as PGN. If one cannot be had, the others are written all the same.
+/// Writes games of the journal as PGN. Games that cannot be read are reported, and the others are still written.
 pub(super) fn run(request: &PgnRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);

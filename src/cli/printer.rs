@@ -1,4 +1,4 @@
-//! What a replay prints.
+//! Output of a replay.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,28 +12,24 @@ use crate::outputs::pgn::pgn;
 use crate::outputs::sheet::{AtEnd, Detail, Sheet};
 use crate::replay::Replay;
 
-/// What is printed of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplayOutput {
-    /// Every event, one JSON object per line.
+    /// All events, one JSON object per line.
     Events,
-    /// The score sheet, with what every move rests on.
+    /// The score sheet, with the evidence for every move.
     Explanation,
-    /// The games.
     Pgn,
-    /// The score sheet.
     Sheet,
 }
 
-/// Prints one capture after another.
 #[derive(Debug)]
 pub(super) struct Printer<'w, W> {
     out: &'w mut W,
     output: ReplayOutput,
-    /// The replay is paced: events are flushed at once.
+    /// Whether the replay is paced, so that events are flushed at once.
     live: bool,
     zone: TimeZone,
-    /// Whether something was printed before.
+    /// Whether output was printed before, so that a gap is needed.
     begun: bool,
     sheet: Sheet,
     games: Vec<GameRecord>,
@@ -53,7 +49,6 @@ impl<'w, W: Write> Printer<'w, W> {
         }
     }
 
-    /// Begins the next capture.
     pub(super) fn begin(&mut self, path: &Path) -> Result<()> {
         if let ReplayOutput::Sheet | ReplayOutput::Explanation = self.output {
             let detail = if self.output == ReplayOutput::Sheet {
@@ -86,7 +81,7 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    /// Ends a capture, which may be broken off here.
+    /// Ends a capture. Also called for a capture that ends with an error.
     pub(super) fn end<R: Read>(&mut self, replay: &Replay<R>) -> Result<()> {
         match self.output {
             ReplayOutput::Events => {}
@@ -110,23 +105,23 @@ impl<'w, W: Write> Printer<'w, W> {
         Ok(())
     }
 
-    fn print_events(&mut self, said: &[ExplainedEvent]) -> Result<()> {
-        for said in said {
-            serde_json::to_writer(&mut *self.out, &said.event)?;
+    fn print_events(&mut self, events: &[ExplainedEvent]) -> Result<()> {
+        for explained in events {
+            serde_json::to_writer(&mut *self.out, &explained.event)?;
             self.out.write_all(b"\n")?;
         }
-        if self.live && !said.is_empty() {
+        if self.live && !events.is_empty() {
             self.out.flush()?;
         }
         Ok(())
     }
 
-    fn collect_game(&mut self, said: &ExplainedEvent) {
-        match GameRecord::from_started(&said.event) {
+    fn collect_game(&mut self, explained: &ExplainedEvent) {
+        match GameRecord::from_started(&explained.event) {
             Some(game) => self.games.push(game),
-            // Each ignores other games' events.
+            // Each game ignores events of other games.
             None => self.games.iter_mut().rev().for_each(|game| {
-                game.apply(&said.event);
+                game.apply(&explained.event);
             }),
         }
     }

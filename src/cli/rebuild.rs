@@ -20,13 +20,13 @@ use crate::progress::Progress;
 use crate::restart::{self, Rebuilt, RebuiltBoard};
 use crate::system_time;
 
-/// Fills in what the journal lacks, and says what that was and what is still missing.
+/// Restores missing events of the journal, and prints a summary.
 pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit> {
     let Some(config) = replay::config_of_games(request.config.as_deref()) else {
         return Ok(Exit::Usage);
     };
     let now = system_time::wall_time();
-    // Looked for first: where there is nothing to go by, no directory is made.
+    // Checked before anything is created: without recordings nothing can be restored.
     let recordings = config.recordings();
     if recorded_since(&recordings, Timestamp::from_micros(0), &system_time::local_zone()).is_empty() {
         bail!(
@@ -36,23 +36,23 @@ pub(super) fn run(request: &RebuildRequest, out: &mut impl Write) -> Result<Exit
         );
     }
     let _lock = StateLock::require(&config.state_directory(), now)?;
-    // What a file that cannot be read knows is not known.
-    let given = SeqFile::lasts_in(&config.seqs_file(), None).unwrap_or_default();
+    // An unreadable file counts as empty.
+    let last_seqs = SeqFile::lasts_in(&config.seqs_file(), None).unwrap_or_default();
     let mut rebuilt = if request.dry_run {
-        rehearsed(&config)?
+        rebuild_copy(&config)?
     } else {
-        rebuilt(&config, now, &given)?
+        rebuild_journal(&config, now, &last_seqs)?
     };
-    note_given(&mut rebuilt, &given);
+    add_missing_seqs(&mut rebuilt, &last_seqs);
     for (path, reason) in &rebuilt.damaged {
         failure::warn(path, reason);
     }
-    say(&rebuilt, request.dry_run, out)?;
+    print_summary(&rebuilt, request.dry_run, out)?;
     Ok(Exit::Fine)
 }
 
-/// Fills in the journal, which is made where there is none, and replaced where it is damaged.
-fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Result<Rebuilt> {
+/// Restores events in the journal. Creates the journal if it does not exist, and replaces it if it is damaged.
+fn rebuild_journal(config: &Config, now: Timestamp, last_seqs: &BTreeMap<String, u64>) -> Result<Rebuilt> {
     let path = config.journal_file();
     let opened = Journal::open(&path).and_then(|journal| {
         journal.check(true)?;
@@ -65,7 +65,7 @@ fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Re
                 journal,
                 aside,
                 events,
-            } = Journal::recover(&path, now, given, &Progress::default())?;
+            } = Journal::recover(&path, now, last_seqs, &Progress::default())?;
             let text = format!(
                 "moved to {}; {events} events were copied into a new journal",
                 aside.display()
@@ -80,8 +80,8 @@ fn rebuilt(config: &Config, now: Timestamp, given: &BTreeMap<String, u64>) -> Re
     Ok(rebuilt)
 }
 
-/// Does the same to a copy of the journal, which is removed then.
-fn rehearsed(config: &Config) -> Result<Rebuilt> {
+/// Restores events in a temporary copy of the journal.
+fn rebuild_copy(config: &Config) -> Result<Rebuilt> {
     let copy = JournalCopy(config.journal_file().with_extension("rehearsal"));
     copy.remove();
     let path = config.journal_file();
@@ -107,15 +107,15 @@ fn fill(journal: &mut Journal, config: &Config) -> Result<Rebuilt> {
     rebuilt.with_context(|| format!("cannot rebuild {}", config.journal_file().display()))
 }
 
-/// A copy of the journal. It goes with what SQLite keeps beside it.
+/// A temporary copy of the journal. Dropping it removes the copy and SQLite's files next to it.
 struct JournalCopy(PathBuf);
 
 impl JournalCopy {
     fn remove(&self) {
-        for beside in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm"] {
             let mut name = self.0.clone().into_os_string();
-            name.push(beside);
-            // What is left of it is overwritten the next time.
+            name.push(suffix);
+            // Ignore errors: the next run overwrites leftovers.
             let _ = std::fs::remove_file(name);
         }
     }
@@ -127,12 +127,12 @@ impl Drop for JournalCopy {
     }
 }
 
-/// A journal that root has made is of no use to the daemon.
+/// Warns if the daemon may not be able to write the journal, because root has created it.
 fn warn_of_owner(path: &Path) {
     let owner = |path: &Path| {
         std::fs::metadata(path)
             .ok()
-            .map(|about| (about.uid(), about.gid()))
+            .map(|metadata| (metadata.uid(), metadata.gid()))
     };
     let directory = path.parent().and_then(owner);
     if directory.is_some() && owner(path) != directory {
@@ -144,55 +144,54 @@ fn warn_of_owner(path: &Path) {
     }
 }
 
-/// Numbers that are known to have been given after the last that the journal has are missing as well.
-fn note_given(rebuilt: &mut Rebuilt, given: &BTreeMap<String, u64>) {
-    for (board, last) in given {
-        let about = rebuilt.boards.entry(board.clone()).or_default();
-        if about.last < *last {
-            about.missing.push((about.last + 1, *last));
+/// Adds the seqs between the last event in the journal and the last assigned seq to the missing ones.
+fn add_missing_seqs(rebuilt: &mut Rebuilt, last_seqs: &BTreeMap<String, u64>) {
+    for (board, last) in last_seqs {
+        let result = rebuilt.boards.entry(board.clone()).or_default();
+        if result.last < *last {
+            result.missing.push((result.last + 1, *last));
         }
     }
 }
 
-fn say(rebuilt: &Rebuilt, dry_run: bool, out: &mut impl Write) -> Result<()> {
+fn print_summary(rebuilt: &Rebuilt, dry_run: bool, out: &mut impl Write) -> Result<()> {
     if let Some(begins) = rebuilt.begins {
         writeln!(out, "the recordings begin at {}", time_text(begins))?;
     }
-    for (board, about) in &rebuilt.boards {
+    for (board, result) in &rebuilt.boards {
         let name: String = board.chars().filter(|c| !c.is_control()).collect();
-        writeln!(out, "{name}: {}", words(about, dry_run))?;
+        writeln!(out, "{name}: {}", describe(result, dry_run))?;
     }
     Ok(())
 }
 
-/// What has become of a board's events.
-fn words(about: &RebuiltBoard, dry_run: bool) -> String {
-    let filled = match about.filled {
+fn describe(result: &RebuiltBoard, dry_run: bool) -> String {
+    let filled = match result.filled {
         0 => "nothing".to_owned(),
         1 => "1 event".to_owned(),
         events => format!("{events} events"),
     };
-    let done = match (dry_run, about.filled) {
+    let done = match (dry_run, result.filled) {
         (true, _) => "would be filled in",
         (false, 0 | 1) => "was filled in",
         (false, _) => "were filled in",
     };
     let mut words = vec![format!("{filled} {done}")];
-    words.extend(about.unfit.iter().map(ToString::to_string));
-    words.push(match about.missing.as_slice() {
+    words.extend(result.unfit.iter().map(ToString::to_string));
+    words.push(match result.missing.as_slice() {
         [] => "no event is missing".to_owned(),
-        missing => format!("missing: {}", holes(missing)),
+        missing => format!("missing: {}", ranges(missing)),
     });
     words.join("; ")
 }
 
-/// Stretches of numbers, as in "12, 60-71".
-fn holes(missing: &[(u64, u64)]) -> String {
-    let hole = |(first, last): &(u64, u64)| match first == last {
+/// Formats ranges of seqs, as in "12, 60-71".
+fn ranges(missing: &[(u64, u64)]) -> String {
+    let range = |(first, last): &(u64, u64)| match first == last {
         true => first.to_string(),
         false => format!("{first}-{last}"),
     };
-    missing.iter().map(hole).collect::<Vec<_>>().join(", ")
+    missing.iter().map(range).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -201,27 +200,27 @@ mod tests {
     use crate::restart::NotRebuilt;
 
     #[test]
-    fn what_became_of_a_board_is_said_in_one_line() {
-        let about = RebuiltBoard {
+    fn the_result_for_a_board_is_described_in_one_line() {
+        let result = RebuiltBoard {
             filled: 1,
             unfit: vec![NotRebuilt::Differs(57)],
             missing: vec![(12, 12), (60, 71)],
             last: 80,
         };
         assert_eq!(
-            words(&about, false),
+            describe(&result, false),
             "1 event was filled in; event 57 differs between the recording and the journal; missing: 12, 60-71"
         );
-        let about = RebuiltBoard {
+        let result = RebuiltBoard {
             filled: 2,
             ..RebuiltBoard::default()
         };
         assert_eq!(
-            words(&about, true),
+            describe(&result, true),
             "2 events would be filled in; no event is missing"
         );
         assert_eq!(
-            words(&RebuiltBoard::default(), false),
+            describe(&RebuiltBoard::default(), false),
             "nothing was filled in; no event is missing"
         );
     }

@@ -26,7 +26,7 @@ use crate::replay::{Replay, read_commands};
 use crate::restart::Recordings;
 use crate::system_time::{self, Pace, Speed};
 
-/// Replays the captures of a request. If one fails, the others are replayed all the same.
+/// Replays the captures of a request. Captures that fail are reported, and the others are still replayed.
 pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit> {
     let names = match names(&request.rules) {
         Ok(names) => names,
@@ -36,7 +36,7 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
         }
     };
     let commands = request.commands.as_deref().map(read_commands).transpose()?;
-    let given = ReplayRules {
+    let rules = ReplayRules {
         names,
         rules: &request.rules,
         commands: commands.as_ref(),
@@ -46,47 +46,46 @@ pub(super) fn run(request: &ReplayRequest, out: &mut impl Write) -> Result<Exit>
     let live = request.speed != Speed::Max;
     let mut printer = Printer::new(out, request.output, live, system_time::local_zone());
     let exit = match &request.mqtt {
-        None => print_all(request, &given, &mut printer)?,
+        None => print_all(request, &rules, &mut printer)?,
         Some(config) => {
             request.logging.start();
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?
-                .block_on(publish_all(request, config, &given, &mut printer))?
+                .block_on(publish_all(request, config, &rules, &mut printer))?
         }
     };
     match exit {
-        Exit::Fine => given.check_boards().map(|()| exit),
+        Exit::Fine => rules.check_boards().map(|()| exit),
         _ => Ok(exit),
     }
 }
 
-/// What applies to every capture.
+/// Settings that apply to every capture.
 struct ReplayRules<'c> {
-    /// What boards are called and what is played on them.
+    /// Names and regulations of the boards.
     names: Names,
     rules: &'c RulesFrom,
     commands: Option<&'c CommandFile>,
-    /// Names of boards; none: all.
+    /// Names of the boards to show. If empty, all boards are shown.
     boards: &'c [String],
-    /// The boards of the captures replayed so far.
+    /// Boards of the captures replayed so far.
     seen: RefCell<BTreeSet<String>>,
 }
 
-/// What boards are called and what is played on them.
 fn names(rules: &RulesFrom) -> Result<Names, ConfigError> {
     Ok(Names::RecordedAs(config(rules)?.roster()))
 }
 
-/// The configuration of the daemon, which says where its games are: that of the file named, else the usual one. What is
-/// wrong with it is reported.
+/// Reads the daemon's configuration for the location of its games: the named file, or else the usual one. Reports an
+/// error and returns `None` if the configuration is invalid.
 pub(super) fn config_of_games(path: Option<&Path>) -> Option<Config> {
     Config::read_or_default(path)
         .map_err(|error| failure::report(&error.into()))
         .ok()
 }
 
-/// The configuration that was named, else one in which the arguments hold for all boards.
+/// Returns the named configuration, or else one that applies the arguments to all boards.
 pub(super) fn config(rules: &RulesFrom) -> Result<Config, ConfigError> {
     match rules {
         RulesFrom::Config(path) => Config::read(path),
@@ -102,7 +101,7 @@ impl ReplayRules<'_> {
         self.boards.is_empty() || self.boards.iter().any(|wanted| wanted == board)
     }
 
-    /// Refuses a name that no board in the captures has.
+    /// Fails if the captures lack a board that was named.
     fn check_boards(&self) -> Result<()> {
         let seen = self.seen.borrow();
         let Some(missing) = self.boards.iter().find(|board| !seen.contains(*board)) else {
@@ -118,7 +117,7 @@ impl ReplayRules<'_> {
         )
     }
 
-    /// A capture, a folder of the daemon's recordings, or what was recorded of a game in the journal.
+    /// Opens a capture, a folder of the daemon's recordings, or the recording of a game in the journal.
     fn open(&self, capture: &CaptureRequest) -> Result<(Replay<BufReader<Chain>>, Option<GameStretch>)> {
         let (path, stream) = (&capture.path, &capture.stream);
         let cannot = || format!("cannot replay {}", path.display());
@@ -133,7 +132,7 @@ impl ReplayRules<'_> {
         }
         let config = match self.rules {
             RulesFrom::Config(path) => Config::read(path)?,
-            RulesFrom::Arguments(given) if *given != Regulations::default() => {
+            RulesFrom::Arguments(rules) if *rules != Regulations::default() => {
                 bail!(
                     "there is no file {}; for a game in the journal, leave out the options about rules: its \
                      configuration sets them",
@@ -156,7 +155,6 @@ impl ReplayRules<'_> {
     }
 }
 
-/// All that the daemon recorded in a folder.
 fn recordings(folder: &Path) -> Result<Recordings> {
     let from = Timestamp::from_micros(0);
     let recordings = Recordings::after(folder, from, &system_time::local_zone());
@@ -170,16 +168,16 @@ fn recordings(folder: &Path) -> Result<Recordings> {
     Ok(recordings)
 }
 
-/// Without MQTT no runtime is needed.
+/// Replays all captures without MQTT, and so without an async runtime.
 fn print_all<W: Write>(
     request: &ReplayRequest,
-    given: &ReplayRules<'_>,
+    rules: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let mut exit = Exit::Fine;
     for capture in &request.captures {
         let mut pace = Pace::new(request.speed);
-        let done = Running::begin(capture, given, printer).and_then(|mut running| {
+        let done = Running::begin(capture, rules, printer).and_then(|mut running| {
             while let Some(at) = running.next_at() {
                 if running.shows(at) {
                     pace.wait(at);
@@ -188,7 +186,7 @@ fn print_all<W: Write>(
             }
             running.end(printer)
         });
-        exit = after(done, exit)?;
+        exit = exit_after(done, exit)?;
     }
     Ok(exit)
 }
@@ -196,7 +194,7 @@ fn print_all<W: Write>(
 async fn publish_all<W: Write>(
     request: &ReplayRequest,
     config: &MqttConfig,
-    given: &ReplayRules<'_>,
+    rules: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
 ) -> Result<Exit> {
     let connection = BrokerConnection::open(config.clone()).await?;
@@ -204,14 +202,14 @@ async fn publish_all<W: Write>(
     let work = async {
         let mut exit = Exit::Fine;
         for capture in &request.captures {
-            let done = publish(request.speed, capture, given, printer, &connection).await;
-            exit = after(done, exit)?;
+            let done = publish(request.speed, capture, rules, printer, &connection).await;
+            exit = exit_after(done, exit)?;
         }
         connection.drained().await?;
         anyhow::Ok(exit)
     };
     let published = stop.unless_stopped(work).await;
-    // A second Ctrl-C does not wait for the broker.
+    // A second Ctrl-C skips waiting for the broker.
     let _ = stop.unless_stopped(connection.close()).await;
     published.unwrap_or_else(Ok)
 }
@@ -219,31 +217,31 @@ async fn publish_all<W: Write>(
 async fn publish<W: Write>(
     speed: Speed,
     capture: &CaptureRequest,
-    given: &ReplayRules<'_>,
+    rules: &ReplayRules<'_>,
     printer: &mut Printer<'_, W>,
     connection: &BrokerConnection,
 ) -> Result<()> {
     let mut publisher = connection.publisher(&capture.stream)?;
     let mut pace = Pace::new(speed);
-    let mut running = Running::begin(capture, given, printer)?;
+    let mut running = Running::begin(capture, rules, printer)?;
     while let Some(at) = running.next_at() {
         let shows = running.shows(at);
         if shows {
             pace.pass(at).await;
         }
-        let said = running.step(printer)?;
+        let explained = running.step(printer)?;
         if shows {
             let boards = running
                 .replay
                 .boards()
-                .filter(|board| running.is_of(board.name()));
-            connection.publish(&mut publisher, at, &said, boards).await?;
+                .filter(|board| running.shows_board(board.name()));
+            connection.publish(&mut publisher, at, &explained, boards).await?;
         }
     }
     running.end(printer)
 }
 
-/// Warns of commands that were refused; the replay has not failed because of them.
+/// Warns about refused commands. They do not make the replay fail.
 pub(super) fn warn_of_refused(file: &CommandFile, answers: Vec<(usize, Answer)>) {
     for (line, answer) in answers {
         if let Some(error) = answer.error {
@@ -253,8 +251,8 @@ pub(super) fn warn_of_refused(file: &CommandFile, answers: Vec<(usize, Answer)>)
     }
 }
 
-/// Decides whether to go on after a capture: the exit code so far, or an error that ends everything.
-fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
+/// Decides whether to continue after a capture. Returns the exit code so far, or an error that ends the replay.
+fn exit_after(done: Result<()>, exit: Exit) -> Result<Exit> {
     match done {
         Ok(()) => Ok(exit),
         Err(error) if error.is::<Unprinted>() || error.is::<Undelivered>() => Err(error),
@@ -262,17 +260,16 @@ fn after(done: Result<()>, exit: Exit) -> Result<Exit> {
     }
 }
 
-/// A capture being replayed.
 struct Running<'c> {
     capture: &'c CaptureRequest,
-    given: &'c ReplayRules<'c>,
+    rules: &'c ReplayRules<'c>,
     replay: Replay<BufReader<Chain>>,
-    /// The part that is asked for, where that is a game of the journal.
+    /// Part of the recording to show, if a game of the journal is replayed.
     stretch: Option<GameStretch>,
     broken: Option<anyhow::Error>,
 }
 
-/// The output cannot be written, so there is no point in going on.
+/// The output cannot be written, so the replay ends.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the output")]
 struct Unprinted;
@@ -280,15 +277,15 @@ struct Unprinted;
 impl<'c> Running<'c> {
     fn begin<W: Write>(
         capture: &'c CaptureRequest,
-        given: &'c ReplayRules<'c>,
+        rules: &'c ReplayRules<'c>,
         printer: &mut Printer<'_, W>,
     ) -> Result<Self> {
-        let commands = given.commands;
-        let (replay, stretch) = given.open(capture)?;
+        let commands = rules.commands;
+        let (replay, stretch) = rules.open(capture)?;
         printer.begin(&capture.path).context(Unprinted)?;
         Ok(Self {
             capture,
-            given,
+            rules,
             replay: replay.with_commands(commands.map_or(&[], CommandFile::commands)),
             stretch,
             broken: None,
@@ -302,14 +299,13 @@ impl<'c> Running<'c> {
             .filter(|at| self.broken.is_none() && !over(at))
     }
 
-    /// Whether a step at that time is of the part that is asked for.
+    /// Returns whether a step at time `at` belongs to the part to show.
     fn shows(&self, at: Timestamp) -> bool {
         self.stretch.as_ref().is_none_or(|stretch| stretch.shows(at))
     }
 
-    /// Whether the board of that name is asked for.
-    fn is_of(&self, board: &str) -> bool {
-        self.given.is_on_board(board) && self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
+    fn shows_board(&self, board: &str) -> bool {
+        self.rules.is_on_board(board) && self.stretch.as_ref().is_none_or(|stretch| stretch.is_of(board))
     }
 
     fn step<W: Write>(&mut self, printer: &mut Printer<'_, W>) -> Result<Vec<ExplainedEvent>> {
@@ -320,7 +316,7 @@ impl<'c> Running<'c> {
                     Some(stretch) => stretch.select(events),
                     None => events,
                 };
-                events.retain(|said| self.given.is_on_board(&said.event.board));
+                events.retain(|explained| self.rules.is_on_board(&explained.event.board));
                 printer.take_step(&events).context(Unprinted)?;
                 Ok(events)
             }
@@ -332,16 +328,16 @@ impl<'c> Running<'c> {
     }
 
     fn warn_of_refusals(&mut self) {
-        if let Some(file) = self.given.commands {
+        if let Some(file) = self.rules.commands {
             warn_of_refused(file, self.replay.take_answers());
         }
     }
 
-    /// Prints what was found, even if the capture is broken off.
+    /// Prints the rest of the output, even if an error has ended the replay early.
     fn end<W: Write>(self, printer: &mut Printer<'_, W>) -> Result<()> {
         printer.end(&self.replay).context(Unprinted)?;
         let boards = self.replay.boards().map(|board| board.name().to_owned());
-        self.given.seen.borrow_mut().extend(boards);
+        self.rules.seen.borrow_mut().extend(boards);
         let path = &self.capture.path;
         if let Some(offset) = self.replay.truncated() {
             failure::warn(

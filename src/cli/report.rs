@@ -20,12 +20,12 @@ use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
 use crate::system_time;
 
-/// Makes the report that is asked for.
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
-    let of_file = request.subject.exists();
-    // A game is in the journal of the usual configuration; for a capture that one does not count, as in a replay.
+    let is_file = request.subject.exists();
+    // A game comes from the journal of the default configuration. For a file that configuration is not read, as in
+    // `kiebitz replay`.
     let config = match &request.rules {
-        RulesFrom::Arguments(_) if !of_file => Config::read_or_default(None),
+        RulesFrom::Arguments(_) if !is_file => Config::read_or_default(None),
         rules => replay::config(rules),
     };
     let config = match config {
@@ -37,10 +37,10 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     };
     let language = request.language.unwrap_or(config.event.language);
     let commands = request.commands.as_deref().map(read_commands).transpose()?;
-    if commands.is_some() && !of_file {
+    if commands.is_some() && !is_file {
         bail!("--commands is for captures only: a game in the journal already includes its commands");
     }
-    let (report, exit) = if of_file {
+    let (report, exit) = if is_file {
         report_of_file(&request.subject, config, commands.as_ref())?
     } else {
         (report_of_game(&request.subject, &config)?, Exit::Fine)
@@ -66,7 +66,7 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     Ok(exit)
 }
 
-/// The report of a capture, or of events as `kiebitz replay --json` prints them.
+/// Creates the report of a capture, or of a file of events as printed by `kiebitz replay --json`.
 fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -> Result<(Report, Exit)> {
     let open = || File::open(path).with_context(|| format!("cannot open {}", path.display()));
     let mut events = Vec::new();
@@ -74,7 +74,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
         file: path.display().to_string(),
         cut_at: None,
     };
-    if holds_events(BufReader::new(open()?))? {
+    if is_event_file(BufReader::new(open()?))? {
         if commands.is_some() {
             bail!("--commands is for captures only: a file of events already includes their effects");
         }
@@ -85,7 +85,7 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
         return Ok((report, Exit::Fine));
     }
     let replay = Replay::open(path, "replay")?.named(Names::RecordedAs(config.roster()));
-    let broken = replayed(replay, commands, &mut events, &mut source);
+    let broken = collect_events(replay, commands, &mut events, &mut source);
     let mut report = Report::from_events(&events);
     report.source = Some(source);
     report.locate(&Frames::read(BufReader::new(open()?))?);
@@ -96,17 +96,17 @@ fn report_of_file(path: &Path, config: Config, commands: Option<&CommandFile>) -
     Ok((report, exit))
 }
 
-/// Whether a file begins like a JSON object, as no capture can.
-fn holds_events(mut file: impl BufRead) -> Result<bool> {
+/// Returns whether a file begins with a JSON object and is therefore not a capture.
+fn is_event_file(mut file: impl BufRead) -> Result<bool> {
     loop {
-        let ahead = file.fill_buf()?;
-        if ahead.is_empty() {
+        let buffered = file.fill_buf()?;
+        if buffered.is_empty() {
             return Ok(false);
         }
-        if let Some(first) = ahead.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        if let Some(first) = buffered.iter().find(|byte| !byte.is_ascii_whitespace()) {
             return Ok(*first == b'{');
         }
-        let blank = ahead.len();
+        let blank = buffered.len();
         file.consume(blank);
     }
 }
@@ -122,8 +122,9 @@ fn read_events(file: impl BufRead, events: &mut Vec<Event>) -> Result<()> {
     Ok(())
 }
 
-/// Collects the events of a capture in the same way as `kiebitz replay`. Returns what broke it off.
-fn replayed(
+/// Collects the events of a capture in the same way as `kiebitz replay`. Returns the error that has ended the replay
+/// early.
+fn collect_events(
     replay: Replay<BufReader<File>>,
     commands: Option<&CommandFile>,
     events: &mut Vec<Event>,
@@ -132,7 +133,7 @@ fn replayed(
     let mut replay = replay.with_commands(commands.map_or(&[], CommandFile::commands));
     while replay.next_at().is_some() {
         match replay.step() {
-            Ok(said) => events.extend(said.into_iter().map(|said| said.event)),
+            Ok(explained) => events.extend(explained.into_iter().map(|explained| explained.event)),
             Err(error) => return Some(error),
         }
         if let Some(file) = commands {
@@ -143,7 +144,6 @@ fn replayed(
     None
 }
 
-/// The report of a game in the journal.
 fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
     let name = game.to_string_lossy();
     let kept = KeptGames::open(config).with_context(|| format!("there is no file {name}"))?;

@@ -1,4 +1,5 @@
-//! What the program is asked to do, checked.
+//! Requests to the program, after parsing and checking. In all of them `config` is the configuration file; `None`
+//! stands for the default file.
 
 use std::path::PathBuf;
 
@@ -21,13 +22,12 @@ use crate::tools::emulate::Emulation;
 #[cfg(target_os = "linux")]
 use crate::tools::{boards, record::Recording};
 
-/// What the program is asked to do.
 #[derive(Debug)]
 pub(super) enum Invocation {
     Backup(BackupRequest),
     #[cfg(target_os = "linux")]
     Boards(boards::Options),
-    /// Check the configuration, of a file if one was named.
+    /// Check the given or the usual configuration.
     #[cfg(target_os = "linux")]
     CheckConfig(Option<PathBuf>),
     Demo(Demo),
@@ -44,10 +44,10 @@ pub(super) enum Invocation {
     Record(Recording),
     Replay(Box<ReplayRequest>),
     Report(Box<ReportRequest>),
-    /// The hub, likewise.
+    /// Run the hub with the given or the usual configuration.
     #[cfg(target_os = "linux")]
     Hub(Option<PathBuf>),
-    /// The daemon, with the configuration's file if one was named.
+    /// Run the daemon with the given or the usual configuration.
     #[cfg(target_os = "linux")]
     Run(Option<PathBuf>),
     #[cfg(target_os = "linux")]
@@ -58,62 +58,52 @@ pub(super) enum Invocation {
     User(UserRequest),
 }
 
-/// Copy the journal.
 #[derive(Debug)]
 pub(super) struct BackupRequest {
     pub(super) file: PathBuf,
-    /// Whether a file of that name is overwritten.
+    /// Whether an existing file is overwritten.
     pub(super) replace: bool,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
-/// Say what of the pairings will be missed.
 #[derive(Debug)]
 pub(super) struct EventCheckRequest {
     pub(super) files: Vec<PathBuf>,
     pub(super) fide_list: Option<PathBuf>,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
-    /// `None`: those with open games.
+    /// Round to check; `None` for all rounds with open games.
     pub(super) round: Option<u32>,
     pub(super) json: bool,
 }
 
-/// Fill in what the journal lacks.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct RebuildRequest {
-    /// Only say what would be done.
+    /// Whether to leave the journal unchanged and only print the result.
     pub(super) dry_run: bool,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
-/// Write a first configuration.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct SetupRequest {
-    /// `None`: the usual file; "-": stdout.
+    /// Output file; `None` for the usual configuration file, "-" for stdout.
     pub(super) output: Option<PathBuf>,
-    /// Ask only these ports; empty: all that are found.
+    /// Ports to query. If empty, all ports that are found are queried.
     pub(super) ports: Vec<PathBuf>,
 }
 
-/// Explain the Laws.
 #[derive(Debug)]
 pub(super) struct LawsRequest {
-    /// One kind of incident; `None`: list everything.
     pub(super) kind: Option<IncidentKind>,
     pub(super) regulations: Regulations,
     pub(super) language: Language,
 }
 
-/// Of which time and which boards something in the journal is.
 #[derive(Debug)]
 pub(super) struct Selection {
     pub(super) period: Period,
-    /// Names of boards; none: all.
+    /// Names of boards. If empty, all boards are selected.
     pub(super) boards: Vec<String>,
 }
 
@@ -123,39 +113,33 @@ impl Selection {
     }
 }
 
-/// Write events of the journal.
 #[derive(Debug)]
 pub(super) struct ExportRequest {
-    pub(super) what: Exported,
+    pub(super) events: Exported,
     pub(super) output: Option<PathBuf>,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
-/// Which events are written.
 #[derive(Debug)]
 pub(super) enum Exported {
-    /// Those of the games with these ids.
+    /// Events of the games with these ids.
     Games(Vec<String>),
-    /// Those of a time and of boards, with what belongs to no game.
+    /// Events of a period and of boards, including events that belong to no game.
     Selection(Selection),
 }
 
-/// List games of the journal.
 #[derive(Debug)]
 pub(super) struct GamesRequest {
     pub(super) selection: Selection,
-    /// A part of a player's name.
+    /// Part of a player's name.
     pub(super) player: Option<String>,
     pub(super) result: Option<GameResult>,
     pub(super) unfinished: bool,
     pub(super) violations: bool,
     pub(super) form: GamesForm,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
-/// How games are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GamesForm {
     Ids,
@@ -163,20 +147,17 @@ pub(super) enum GamesForm {
     Lines,
 }
 
-/// Write games of the journal as PGN.
 #[derive(Debug)]
 pub(super) struct PgnRequest {
     pub(super) games: Vec<String>,
     pub(super) output: Option<PathBuf>,
-    /// `None`: the usual one.
     pub(super) config: Option<PathBuf>,
 }
 
-/// Replay some captures.
 #[derive(Debug)]
 pub(super) struct ReplayRequest {
     pub(super) captures: Vec<CaptureRequest>,
-    /// Names of boards; none: all.
+    /// Names of boards. If empty, all boards are shown.
     pub(super) boards: Vec<String>,
     pub(super) rules: RulesFrom,
     pub(super) commands: Option<PathBuf>,
@@ -186,26 +167,24 @@ pub(super) struct ReplayRequest {
     pub(super) logging: Logging,
 }
 
-/// Make a report of a file, or of a game in the journal.
 #[derive(Debug)]
 pub(super) struct ReportRequest {
-    /// A file, or the id of a game.
+    /// Path of a file, or id of a game.
     pub(super) subject: PathBuf,
     pub(super) form: Form,
     pub(super) output: Option<PathBuf>,
-    /// `None`: the configuration's.
+    /// Language; `None` for that of the configuration.
     pub(super) language: Option<Language>,
-    /// `None`: the language's.
+    /// Piece letters; `None` for those of the language.
     pub(super) letters: Option<&'static Letters>,
-    /// What is played in a capture; a configuration says where the journal is as well.
+    /// Rules for a capture. A configuration also has the location of the journal.
     pub(super) rules: RulesFrom,
-    /// Whether the sheet for an adjournment is wanted.
+    /// Whether to add the sheet for an adjournment even if the game was not adjourned.
     pub(super) adjournment: bool,
-    /// A file of an arbiter's commands, for a capture.
+    /// File with an arbiter's commands, for a capture.
     pub(super) commands: Option<PathBuf>,
 }
 
-/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Html,
@@ -213,19 +192,17 @@ pub(super) enum Form {
     Text,
 }
 
-/// Where the rules of a capture come from.
 #[derive(Debug)]
 pub(super) enum RulesFrom {
-    /// A configuration.
     Config(PathBuf),
-    /// The arguments, for all boards.
+    /// Regulations from the arguments, for all boards.
     Arguments(Regulations),
 }
 
-/// Replay one capture as a stream of that name.
+/// A capture to replay, and the name of its event stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CaptureRequest {
-    /// A file, or the id of a game.
+    /// Path of a file or folder, or id of a game.
     pub(super) path: PathBuf,
     pub(super) stream: String,
 }

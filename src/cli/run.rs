@@ -8,30 +8,28 @@ use super::failure;
 use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
 
-/// Runs the daemon until it is asked to stop.
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
     let Some(config) = begin(file) else {
         return Ok(Exit::Usage);
     };
-    if let Some(said) = bearings(&config, Config::file(file)) {
-        tracing::info!("{said}");
+    if let Some(hint) = startup_hint(&config, Config::file(file)) {
+        tracing::info!("{hint}");
     }
-    to_the_end(crate::daemon::run(config, file.map(Path::to_owned)))
+    run_to_end(crate::daemon::run(config, file.map(Path::to_owned)))
 }
 
-/// Runs the hub until it is asked to stop.
 pub(super) fn hub(file: Option<&Path>) -> Result<Exit> {
     match begin(file) {
-        Some(config) => to_the_end(crate::hub::run(config)),
+        Some(config) => run_to_end(crate::hub::run(config)),
         None => Ok(Exit::Usage),
     }
 }
 
-/// The configuration, with which logging is started; `None`: it is wrong, which has been said.
+/// Reads the configuration and starts logging. Reports an error and returns `None` if the configuration is invalid.
 fn begin(file: Option<&Path>) -> Option<Config> {
     let config = match Config::read_or_default(file) {
         Ok(config) => config,
-        // systemd does not restart after this exit code: the file stays wrong until somebody mends it.
+        // systemd does not restart after the exit code for wrong usage, because a restart would not repair the file.
         Err(error) => {
             failure::report(&error.into());
             return None;
@@ -47,18 +45,18 @@ fn begin(file: Option<&Path>) -> Option<Config> {
     Some(config)
 }
 
-fn to_the_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
+fn run_to_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(work);
-    // A thread that waits for a disk which does not answer is not waited for.
+    // Do not wait for threads that are blocked by a disk.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)
 }
 
-/// What a new user may want to know: that there is no configuration, or no broker in it, what that means, and the next
-/// step. `None`: there is a broker. `file` is the one that was read.
-fn bearings(config: &Config, file: Option<&Path>) -> Option<String> {
+/// Returns a hint for new users if nothing is published: the consequence and the next step. `None` if a broker or
+/// another publishing output is configured. `file` is the configuration that was read.
+fn startup_hint(config: &Config, file: Option<&Path>) -> Option<String> {
     let is_broadcast = config.publish.is_some() || config.lichess.is_some() || !config.webhooks.is_empty();
     if config.mqtt.is_some() || is_broadcast {
         return None;
@@ -81,22 +79,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_no_broker_is_told_the_next_step() {
+    fn the_hint_without_a_broker_names_the_next_step() {
         let read = |text| Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
         let file = Path::new("/srv/kiebitz.toml");
-        let none = bearings(&Config::default(), None).unwrap_or_default();
+        let none = startup_hint(&Config::default(), None).unwrap_or_default();
         assert!(
             none.starts_with("there is no /etc/kiebitz.toml, so") && none.contains("`kiebitz setup`"),
             "{none}"
         );
-        let no_broker = bearings(&read("[event]\n"), Some(file)).unwrap_or_default();
+        let no_broker = startup_hint(&read("[event]\n"), Some(file)).unwrap_or_default();
         assert!(
             no_broker.starts_with("no broker is configured: nothing is published"),
             "{no_broker}"
         );
         assert!(no_broker.ends_with("to /srv/kiebitz.toml"), "{no_broker}");
         assert_eq!(
-            bearings(&read("[mqtt]\nurl = \"mqtt://localhost\"\n"), Some(file)),
+            startup_hint(&read("[mqtt]\nurl = \"mqtt://localhost\"\n"), Some(file)),
             None
         );
     }

@@ -12,14 +12,13 @@ use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
 use crate::tools::boards::{self, ConfigDraft};
 
-/// Writes a first configuration, and says what comes next.
 pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> {
     let file = match &request.output {
         Some(path) if path.as_os_str() == "-" => None,
         Some(path) => Some(path.clone()),
         None => Some(PathBuf::from(USUAL_FILE)),
     };
-    // Before the boards are asked, which takes its time.
+    // Check before the boards are queried, which takes some time.
     if let Some(file) = file.as_ref().filter(|file| file.symlink_metadata().is_ok()) {
         return exists(file);
     }
@@ -33,7 +32,7 @@ pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> 
     let Some(file) = file else {
         write!(out, "{}", draft.text)?;
         out.flush()?;
-        failure::say(&found(&draft));
+        failure::note(&summary(&draft));
         return Ok(Exit::Fine);
     };
     match create(&file, &draft.text) {
@@ -45,7 +44,7 @@ pub(super) fn run(request: &SetupRequest, out: &mut impl Write) -> Result<Exit> 
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot write {}", file.display())),
     }
-    writeln!(out, "{}\nWritten: {}\n", found(&draft), file.display())?;
+    writeln!(out, "{}\nWritten: {}\n", summary(&draft), file.display())?;
     writeln!(out, "{}", next_steps(&file))?;
     Ok(Exit::Fine)
 }
@@ -58,7 +57,7 @@ fn exists(file: &Path) -> Result<Exit> {
     )
 }
 
-/// A file that is cut short is not left behind.
+/// Creates a file, and removes it again if it cannot be written completely.
 fn create(file: &Path, text: &str) -> io::Result<()> {
     let mut created = File::create_new(file)?;
     let written = created
@@ -70,14 +69,14 @@ fn create(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-fn found(draft: &ConfigDraft) -> String {
+fn summary(draft: &ConfigDraft) -> String {
     let boards = match draft.boards {
         0 => "No board was found, so the configuration names none. `kiebitz boards` explains what to do."
             .to_owned(),
         1 => "1 board was found and has a name in the configuration.".to_owned(),
         boards => format!("{boards} boards were found; each has a name in the configuration."),
     };
-    let left_out = draft.left_out.iter().map(|why| format!("! {why}"));
+    let left_out = draft.left_out.iter().map(|reason| format!("! {reason}"));
     let lines: Vec<String> = core::iter::once(boards).chain(left_out).collect();
     lines.join("\n")
 }

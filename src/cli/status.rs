@@ -1,4 +1,4 @@
-//! `kiebitz status`: how a running kiebitz and its boards are, in a terminal.
+//! `kiebitz status`: shows the state of a running kiebitz and its boards in a terminal.
 
 use core::time::Duration;
 use std::io::Write;
@@ -10,17 +10,16 @@ use serde::Deserialize;
 use crate::Exit;
 use crate::config::Config;
 
-/// What is asked of it, and how it is printed.
 #[derive(Debug)]
 pub(super) struct StatusRequest {
     pub(super) config: Option<std::path::PathBuf>,
     pub(super) json: bool,
 }
 
-/// A daemon that takes longer does not work.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Timeout of the request. A daemon that needs longer is not working.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What of the answer is shown.
+/// Part of the daemon's answer that is printed.
 #[derive(Debug, Deserialize)]
 struct Answer {
     ok: bool,
@@ -65,11 +64,10 @@ struct StatusTimes {
     running: Option<String>,
 }
 
-/// Times as JSON has them.
 mod jiff_time {
     use serde::{Deserialize, Deserializer};
 
-    /// A time of the day, here.
+    /// Local time of day, as text.
     #[derive(Debug)]
     pub(super) struct Time(pub(super) String);
 
@@ -83,7 +81,7 @@ mod jiff_time {
     }
 }
 
-/// Asks the daemon and prints what it says. The exit code says whether something needs a person.
+/// Queries the daemon and prints its state. The exit code shows whether something needs attention.
 pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit> {
     let config = Config::read_or_default(request.config.as_deref())?;
     let Some(address) = config.http else {
@@ -116,9 +114,12 @@ fn ask(url: &str) -> Result<String> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        // Needed even where nothing is encrypted; one may have been chosen already.
+        // reqwest needs a provider even for plain HTTP. This fails if one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder().timeout(PATIENCE).no_proxy().build()?;
+        let client = reqwest::Client::builder()
+            .timeout(REQUEST_TIMEOUT)
+            .no_proxy()
+            .build()?;
         Ok(client.get(url).send().await?.text().await?)
     })
 }
@@ -171,7 +172,7 @@ impl StatusBoard {
             .to_owned(),
             game.map(StatusGame::title).unwrap_or_default(),
             game.map(StatusGame::stage).unwrap_or_default(),
-            self.times.as_ref().map(StatusTimes::shown).unwrap_or_default(),
+            self.times.as_ref().map(StatusTimes::text).unwrap_or_default(),
         ]
     }
 }
@@ -193,8 +194,8 @@ impl StatusGame {
 }
 
 impl StatusTimes {
-    /// With a star at the side whose time runs.
-    fn shown(&self) -> String {
+    /// Formats both times, with a star at the side whose time runs.
+    fn text(&self) -> String {
         let side = |ms: u64, name: &str| {
             let star = if self.running.as_deref() == Some(name) {
                 "*"

@@ -1,4 +1,4 @@
-//! The file as it is written, and the checks that it has to pass.
+//! The configuration file as it is written, and the checks of its values.
 
 use core::ops::Range;
 use core::str::FromStr;
@@ -23,7 +23,6 @@ use crate::outputs::status::HttpTable;
 use crate::outputs::{alarm, webhook};
 use crate::settings::{Absolute, Delay, Name, NoUsbId, SpannedError, TextValue, UniqueLines, UsbId};
 
-/// The whole file.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct Document {
@@ -66,7 +65,7 @@ struct BoardTable {
     name: Spanned<TextValue<Name>>,
     serial: Option<Spanned<TextValue<Serial>>>,
     port: Option<Spanned<TextValue<Absolute>>>,
-    // The keys of `RulesTable`: to flatten it in, unknown keys would have to be accepted.
+    // The keys of `RulesTable` are repeated, because serde's `flatten` would accept unknown keys.
     #[serde(default, deserialize_with = "from_text")]
     laws: Option<Edition>,
     #[serde(default, deserialize_with = "from_text")]
@@ -92,7 +91,7 @@ struct BoardTable {
     table: Option<u32>,
 }
 
-/// A port, in one of the ways to name it.
+/// A port in one of its notations: path, name or USB id.
 struct AnyPort(Ignored);
 
 impl FromStr for AnyPort {
@@ -113,14 +112,13 @@ impl FromStr for AnyPort {
     }
 }
 
-/// What is logged.
 struct Log(Targets);
 
 impl FromStr for Log {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // A single word that is not a level would be taken for the name of a module.
+        // `Targets` would parse a single word that is not a level as the name of a module.
         let plain = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
         let targets = text.parse().ok().filter(|_| text.split(',').all(plain));
         targets.map(Self).ok_or(
@@ -129,7 +127,7 @@ impl FromStr for Log {
     }
 }
 
-/// The largest total size of all recordings, in bytes.
+/// Limit of the total size of all recordings, in bytes.
 struct Budget(u64);
 
 impl FromStr for Budget {
@@ -144,7 +142,8 @@ impl FromStr for Budget {
     }
 }
 
-/// A board with a running clock fills this in two days; with less there is nothing left to look at afterwards.
+/// Smallest budget, in bytes. A board with a running clock fills this in two days; a smaller budget would leave no
+/// useful recordings.
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
@@ -179,7 +178,7 @@ pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
     })
 }
 
-/// What the text says of boards and of what is played on them.
+/// Extracts the tables about boards and rules as text.
 fn of_boards(text: &str) -> Result<String, SpannedError> {
     let mut table: toml::Table = toml::from_str(text)?;
     table.retain(|key, _| matches!(key, "event" | "board"));
@@ -225,7 +224,7 @@ fn boards(
             default_time: table.default_time,
             no_draw_before_move: table.no_draw_before_move,
             quickplay_finish: table.quickplay_finish,
-            // Boards have names of their own; the event is the same for all.
+            // Names and pairings belong to the event, not to a board.
             name: None,
             site: None,
             pairings: Vec::new(),
@@ -250,7 +249,8 @@ fn boards(
     Ok(boards)
 }
 
-/// How a board is recognised, and where in the file that is written.
+/// Determines how a board is identified. Returns the position in the file as well. Fails unless exactly one of `serial`
+/// and `port` is given, or if the port is a bus.
 fn known_by(
     table: Range<usize>,
     serial: Option<Spanned<TextValue<Serial>>>,
@@ -280,7 +280,7 @@ fn known_by(
     }
 }
 
-// How single values of a table are read.
+// Deserialisation of single values.
 
 fn table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     match u32::deserialize(deserializer)? {

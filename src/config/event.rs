@@ -1,4 +1,4 @@
-//! What is played: the keys of `[event]`, and of `[[board]]` where a board differs.
+//! The rules of play: the keys of `[event]`, and the overrides in `[[board]]`.
 
 use core::fmt::{self, Display};
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::value::Datetime;
 
-/// What is played, as far as it is written. What is left out is as for the event, or the default.
+/// Rules of play, as far as the file sets them. Missing values are inherited from the event, or are defaults.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RulesTable {
@@ -45,7 +45,7 @@ pub(crate) struct RulesTable {
     pub(crate) points: OpenPointsTable,
 }
 
-/// The points that the Laws leave open.
+/// Points that the Laws leave open.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OpenPointsTable {
@@ -59,7 +59,7 @@ pub(crate) struct OpenPointsTable {
 }
 
 impl RulesTable {
-    /// The regulations that apply; what is not written here is taken from the event's.
+    /// Returns the complete regulations, with missing values from the event's.
     ///
     /// A time control without a mode of play determines the mode.
     pub(crate) fn regulations(self, event: &Regulations) -> Regulations {
@@ -114,7 +114,7 @@ fn one_or_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, 
     }
 }
 
-/// The number of a move, from 2: no game has more than 999.
+/// Deserialises the number of a move, from 2 to 999, more than any game has.
 pub(super) fn move_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     match u32::deserialize(deserializer)? {
         number @ 2..=999 => Ok(Some(number)),
@@ -122,7 +122,7 @@ pub(super) fn move_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 }
 
-/// A value that is written as text.
+/// Deserialises a value that is parsed from a string.
 pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -130,7 +130,6 @@ pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     text.parse().map(Some).map_err(D::Error::custom)
 }
 
-/// A name for people, on one line.
 fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.trim().is_empty() || text.contains(char::is_control) {
@@ -139,12 +138,11 @@ fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(Some(text.trim().to_owned()))
 }
 
-/// When the rounds begin, in their order.
+/// Deserialises the beginnings of the rounds, in ascending order.
 pub(super) fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rounds>, D::Error> {
     deserializer.deserialize_seq(PlanVisitor).map(Some)
 }
 
-/// Reads when the rounds begin.
 struct PlanVisitor;
 
 impl<'de> Visitor<'de> for PlanVisitor {
@@ -163,7 +161,7 @@ impl<'de> Visitor<'de> for PlanVisitor {
     }
 }
 
-/// Reads when a round begins, which is after the one before.
+/// Reads the beginning of a round, which must be after that of the previous round.
 struct After(Option<Timestamp>);
 
 impl After {
@@ -190,7 +188,7 @@ impl<'de> DeserializeSeed<'de> for After {
     }
 }
 
-/// TOML has a type for times; in quotes they are understood as well.
+/// Accepts TOML's own type for times as well as strings.
 impl<'de> Visitor<'de> for After {
     type Value = Timestamp;
 

@@ -1,7 +1,7 @@
-//! The configuration: one TOML file, every key of it optional.
+//! The configuration: one TOML file, in which every key is optional.
 //!
-//! systemd/kiebitz.toml is the example: it explains each key and shows its default. A file with a mistake is refused with
-//! the file's name, the line, and its text.
+//! The example systemd/kiebitz.toml explains each key and shows its default. A file with a mistake is refused with the
+//! name of the file, the line number and the text of the line.
 
 mod document;
 mod event;
@@ -34,7 +34,7 @@ pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId}
 pub(crate) use event::RulesTable;
 pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
 
-/// What the daemon is to do.
+/// The configuration of the daemon and the other commands.
 ///
 /// ```
 /// use kiebitz::config::{Config, PortMode};
@@ -55,133 +55,133 @@ pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
-    /// The daemon itself.
+    /// Settings of the daemon itself.
     pub daemon: DaemonSettings,
-    /// What is played on all boards, unless a board says otherwise.
+    /// Regulations for all boards, unless a board has its own.
     pub event: Regulations,
-    /// The broker, with the prefix, the daemon's name and the delay for spectators; `None`: nothing is published.
+    /// Broker, with topic prefix, daemon's name and delay for spectators. If `None`, nothing is published over MQTT.
     pub mqtt: Option<MqttConfig>,
-    /// Where the status is served, on this computer alone; `None`: nowhere.
+    /// Address of the status page, on this computer only. If `None`, the page is not served.
     pub http: Option<SocketAddr>,
-    /// The files of pairings and players, absolute paths.
+    /// Files of pairings and players, as absolute paths.
     pub pairings: Vec<PathBuf>,
-    /// Where the files of the broadcast go; `None`: nowhere.
+    /// Targets of the broadcast. If `None`, there is no broadcast.
     pub publish: Option<Publish>,
-    /// Broadcasting on Lichess; `None`: not.
+    /// Settings of broadcasts on Lichess. If `None`, nothing is sent to Lichess.
     pub lichess: Option<Lichess>,
-    /// Addresses that are told what happens. No two have the same name.
+    /// Webhooks, with unique names.
     pub webhooks: Vec<Webhook>,
-    /// Who is told when a person is needed. No two have the same name.
+    /// Alarms for situations that need a person, with unique names.
     pub alarms: Vec<AlarmSettings>,
-    /// The prefixes of the halls that `kiebitz hub` listens to; none: that of the broker.
+    /// Topic prefixes of the halls for `kiebitz hub`. If empty, the prefix of the broker is used.
     pub halls: Vec<Prefix>,
-    /// What programs know from LiveChess; `None`: it is not served.
+    /// Settings of the LiveChess emulation. If `None`, it is not served.
     pub livechess: Option<LiveChessSettings>,
-    /// Where arbiters work; `None`: it is not served.
+    /// Settings of the arbiters' desk. If `None`, the desk is not served.
     pub desk: Option<DeskSettings>,
-    /// How long events are kept.
+    /// Settings of the journal.
     pub journal: JournalSettings,
-    /// The recording of all bytes.
+    /// Settings of the recorder.
     pub recorder: RecorderSettings,
-    /// Where boards are looked for.
+    /// Settings of the search for ports.
     pub ports: PortsSettings,
-    /// Boards with names of their own. No two have the same name, serial number or port.
+    /// Named boards. Names, serial numbers and ports are unique.
     pub boards: Vec<NamedBoard>,
-    /// What clocks display between games.
+    /// Messages on clocks between games.
     pub clock_messages: ClockMessages,
-    /// The part of the text that says how boards are called and what is played on them, as a configuration of its own:
-    /// what a daemon knew then follows from it, and there is nothing in it that others should not see.
+    /// The tables about boards and rules, as a configuration of its own. The journal stores this text, so that a later
+    /// replay uses the names and rules that applied at the time. It contains no secrets.
     pub of_boards: String,
 }
 
-/// The daemon itself.
+/// Settings of the daemon itself.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DaemonSettings {
-    /// Its name in the topics; `None`: the machine's host name.
+    /// Name of the daemon in topics. If `None`, the host name is used.
     #[serde(deserialize_with = "crate::settings::name")]
     pub name: Option<Name>,
-    /// Where its files are, absolute; `None`: see [`Config::state_directory`].
+    /// Absolute path of the state directory. If `None`, see [`Config::state_directory`].
     #[serde(deserialize_with = "crate::settings::path")]
     pub state_directory: Option<PathBuf>,
-    /// What is logged.
+    /// Log levels by module.
     #[serde(deserialize_with = "document::log")]
     pub log: Targets,
 }
 
-/// How long events are kept.
+/// Settings of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalSettings {
-    /// In days, at least one.
+    /// Time for which events are kept, in days, at least 1.
     #[serde(deserialize_with = "document::days")]
     pub keep_days: u32,
 }
 
-/// The recording of all bytes.
+/// Settings of the recorder.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecorderSettings {
-    /// Whether bytes are recorded.
+    /// Whether all bytes are recorded.
     pub enabled: bool,
-    /// Where to, absolute; `None`: see [`Config::recordings`].
+    /// Absolute path of the directory for recordings. If `None`, see [`Config::recordings`].
     #[serde(deserialize_with = "crate::settings::path")]
     pub directory: Option<PathBuf>,
-    /// The largest total size of all recordings in bytes, at least 10 MB.
+    /// Limit of the total size of all recordings, in bytes, at least 10 MB.
     #[serde(deserialize_with = "document::budget")]
     pub budget: u64,
 }
 
-/// Where boards are looked for.
+/// Settings of the search for ports.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PortsSettings {
     /// Whether boards on USB are found automatically.
     pub usb: bool,
-    /// USB ids of boards, besides those that kiebitz knows.
+    /// USB ids of boards, in addition to the ids that kiebitz knows.
     #[serde(deserialize_with = "document::usb_ids")]
     pub usb_ids: Vec<UsbId>,
     /// Ports that are never opened.
     #[serde(deserialize_with = "document::ignored")]
     pub ignore: Vec<Ignored>,
-    /// Ports that are opened, whatever is on them. No two have the same path, and no path is among those ignored.
+    /// Ports that are always opened. The paths are unique and are not among the ignored ones.
     #[serde(skip)]
     pub listed: Vec<ListedPort>,
 }
 
-/// A port that is never opened, even where it is found or listed.
+/// A port that is never opened, even if it is found or listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ignored {
-    /// By its path, absolute, or its name in /dev/serial/by-id or /dev.
+    /// The port with this absolute path, or this name in /dev/serial/by-id or /dev.
     Path(PathBuf),
-    /// By the USB id: all ports of such devices.
+    /// All ports of devices with this USB id.
     Usb(UsbId),
 }
 
-/// A port that is opened, whatever is on it.
+/// A port that is always opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPort {
-    /// Its path, absolute, as in "/dev/serial/by-id/usb-DGT-if00".
+    /// Absolute path, such as "/dev/serial/by-id/usb-DGT-if00".
     pub path: PathBuf,
-    /// Whether it has one board, or boards in bus mode.
+    /// Mode of the line.
     pub mode: PortMode,
 }
 
-/// Whether a port has one board, or boards in bus mode.
+/// Mode of a line: one board, or a bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortMode {
-    /// To be detected.
+    /// The mode is detected.
     #[default]
     Auto,
     /// One board.
     Single,
-    /// Many boards in bus mode.
+    /// Any number of boards in bus mode.
     Bus,
 }
 
 impl PortMode {
-    /// How the boards speak; `None`: to be found out.
+    /// Returns the mode of the line; `None` if it has to be detected.
     #[must_use]
     pub fn line_mode(self) -> Option<LineMode> {
         match self {
@@ -192,52 +192,52 @@ impl PortMode {
     }
 }
 
-/// A board with a name of its own.
+/// A board with a configured name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedBoard {
-    /// Its name in topics, events and files.
+    /// Name in topics, events and file names.
     pub name: Name,
-    /// How it is recognised.
+    /// Serial number or port by which the board is identified.
     pub known_by: KnownBy,
-    /// What is played on it.
+    /// Regulations for the board.
     pub regulations: Regulations,
-    /// How much later spectators get what is played on it, at most two hours; `None`: as on other boards.
+    /// Delay for spectators of this board, at most two hours. If `None`, the general delay applies.
     pub public_delay: Option<Duration>,
-    /// The table that it stands on, from 1; `None`: the number at the end of its name.
+    /// Table number of the board, counted from 1. If `None`, the number at the end of the name is used.
     pub table: Option<u32>,
 }
 
-/// What clocks display between games.
+/// Messages on the displays of clocks between games.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClockMessages {
-    /// Whether anything is shown.
+    /// Whether messages are shown.
     pub enabled: bool,
-    /// The texts, one after another.
+    /// Messages to show in turn.
     pub show: Vec<ClockText>,
 }
 
-/// A text on a clock's display.
+/// A message on the display of a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockText {
-    /// The board's name.
+    /// The name of the board.
     Name,
-    /// That kiebitz watches.
+    /// A confirmation that kiebitz watches the board.
     Ok,
-    /// On which side White sits.
+    /// The side on which White sits.
     WhiteSide,
 }
 
-/// The configuration's file if none is named.
+/// Configuration file that is read if no other file is named.
 pub const USUAL_FILE: &str = "/etc/kiebitz.toml";
 
 impl Config {
-    /// The configuration of a file.
+    /// Reads a configuration file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or has a mistake; the message names file and line.
+    /// Fails if the file cannot be read or has a mistake. The message names file and line.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = text_file::read(path).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
@@ -246,33 +246,33 @@ impl Config {
         Self::parse(path, &text)
     }
 
-    /// The configuration of the file named, else of /etc/kiebitz.toml, and if that does not exist the defaults.
+    /// Reads the named file, or else /etc/kiebitz.toml. Returns the defaults if that file does not exist.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// Fails like [`read`](Self::read).
     pub fn read_or_default(path: Option<&Path>) -> Result<Self, ConfigError> {
         Self::file(path).map_or_else(|| Ok(Self::default()), Self::read)
     }
 
-    /// The file that [`read_or_default`](Self::read_or_default) reads; `None`: there is none.
+    /// Returns the file that [`read_or_default`](Self::read_or_default) reads; `None` if it uses the defaults.
     #[must_use]
     pub fn file(path: Option<&Path>) -> Option<&Path> {
         let usual = Path::new(USUAL_FILE);
         path.or_else(|| usual.exists().then_some(usual))
     }
 
-    /// The configuration in `text`; `path` is its file's name, for the errors.
+    /// Parses the text of a configuration. `path` is the file name for error messages.
     ///
     /// # Errors
     ///
-    /// When it has a mistake; the message names file and line.
+    /// Fails if the text has a mistake. The message names file and line.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         document::parse(text).map_err(|wrong| ConfigError::Wrong(Mistake::new(path, text, wrong)))
     }
 
-    /// The file that [`read_or_default`](Self::read_or_default) has read this from, if the broker's password is in it and
-    /// everyone on this computer may read it.
+    /// Returns the file from which [`read_or_default`](Self::read_or_default) has read this configuration, if it
+    /// contains the broker's password and every user of the computer may read it.
     #[must_use]
     pub fn exposed_file<'p>(&self, path: Option<&'p Path>) -> Option<&'p Path> {
         let secret = self.mqtt.as_ref().is_some_and(MqttConfig::has_password);
@@ -280,7 +280,7 @@ impl Config {
         (secret && is_open_to_all(file)).then_some(file)
     }
 
-    /// The named boards and the regulations, for the hall.
+    /// Returns the named boards and the regulations, for the hall.
     #[must_use]
     pub fn roster(&self) -> Roster {
         let boards = self.boards.iter().map(|board| RosterEntry {
@@ -294,13 +294,13 @@ impl Config {
         }
     }
 
-    /// The configured name of the board with these serial numbers on that port: see [`Roster::board_name`].
+    /// Returns the configured name of the board with these serial numbers on this port; see [`Roster::board_name`].
     #[must_use]
     pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<String> {
         self.roster().board_name(serials, port).map(str::to_owned)
     }
 
-    /// The daemon's name, else that of the computer.
+    /// Returns the daemon's name, or else the host name.
     #[must_use]
     pub fn host(&self) -> String {
         match (&self.mqtt, &self.daemon.name) {
@@ -310,13 +310,13 @@ impl Config {
         }
     }
 
-    /// What is played on the board of that name.
+    /// Returns the regulations for a board.
     #[must_use]
     pub fn regulations(&self, name: &str) -> &Regulations {
         self.board(name).map_or(&self.event, |board| &board.regulations)
     }
 
-    /// How much later spectators get what is played on the board of that name.
+    /// Returns the delay for spectators of a board.
     #[must_use]
     pub fn public_delay(&self, name: &str) -> Duration {
         let usual = self.mqtt.as_ref().map(MqttConfig::public_delay);
@@ -324,7 +324,7 @@ impl Config {
         own.or(usual).unwrap_or_default()
     }
 
-    /// The table of the board of that name; `None`: it has no number.
+    /// Returns the table of a board; `None` if neither the configuration nor its name has a number.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<u32> {
         let own = self.board(name).and_then(|board| board.table);
@@ -338,7 +338,7 @@ impl Config {
 
 #[cfg(target_os = "linux")]
 impl PortsSettings {
-    /// The settings for listing the system's ports.
+    /// Returns the settings for listing the system's ports.
     #[must_use]
     pub fn settings(&self) -> PortSettings {
         let usb = |id: &UsbId| kiebitz_hardware::port::UsbId {

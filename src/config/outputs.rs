@@ -1,4 +1,4 @@
-//! The outputs that a configuration asks for.
+//! Collects the outputs of a configuration.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use crate::outputs::feeds::{FeedSettings, Output};
 use crate::outputs::mqtt::MqttConfig;
 
 impl Config {
-    /// The outputs to be started. `in_hall` is what a desk has beside the boards; a hub, which has them elsewhere, has none.
+    /// Returns the configured outputs. `in_hall` gives the desk access to pairings and recordings; a hub passes `None`,
+    /// because its boards are elsewhere.
     pub(crate) fn outputs(&self, in_hall: Option<InHall>) -> FeedSettings {
-        // Programs know LiveChess from beside the boards.
+        // Programs that expect LiveChess run next to the boards, so a hub does not serve them.
         let livechess = self.livechess.as_ref().filter(|_| in_hall.is_some());
         let desk = self.desk.clone().map(|settings| DeskOutput { settings, in_hall });
         let all = [

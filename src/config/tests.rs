@@ -19,7 +19,7 @@ fn parsed(text: &str) -> Config {
     parse(text).unwrap_or_else(|error| panic!("{error}\nin\n{text}"))
 }
 
-/// The example as blocks: a table each, with what stands in front of it.
+/// Splits the example into blocks: a table each, with the lines up to the next table.
 fn blocks() -> Vec<Vec<&'static str>> {
     let mut blocks = vec![Vec::new()];
     for line in EXAMPLE.lines() {
@@ -31,7 +31,7 @@ fn blocks() -> Vec<Vec<&'static str>> {
     blocks
 }
 
-/// The text of a line that is commented out; `None` for other lines.
+/// Returns the text of a line that is commented out; `None` for other lines.
 fn commented_out(line: &str) -> Option<&str> {
     line.strip_prefix('#')
         .filter(|text| !text.is_empty() && !text.starts_with(' '))
@@ -42,7 +42,7 @@ fn uncommented<'a>(lines: impl IntoIterator<Item = &'a &'a str>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A configuration without how it was written.
+/// Clears the text of the configuration, so that only the values are compared.
 fn meaning(config: Config) -> Config {
     Config {
         of_boards: String::new(),
@@ -50,9 +50,9 @@ fn meaning(config: Config) -> Config {
     }
 }
 
-/// What is played follows from a part of the configuration, in which no password is.
+/// A later replay needs the rules, but must not see passwords.
 #[test]
-fn the_part_that_says_what_is_played_stands_alone() {
+fn the_part_about_boards_parses_on_its_own() {
     let text = "[mqtt]\nurl = \"mqtt://me:secret@localhost\"\n[event]\ntime_control = \"90+30\"\nrounds = \
                 [2026-11-21T14:00:00+01:00]\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nserial = \
                 \"01025\"\nname = \"board-1\"\nlaws = \"fide-2014\"\npublic_delay = \"1 min\"\n";
@@ -65,14 +65,15 @@ fn the_part_that_says_what_is_played_stands_alone() {
 }
 
 #[test]
-fn nothing_and_the_example_are_the_defaults() {
+fn the_empty_file_and_the_example_equal_the_defaults() {
     assert_eq!(parsed(""), Config::default());
     assert_eq!(meaning(parsed(EXAMPLE)), Config::default());
 }
 
-/// The mode that is named holds; else that of the board's own time, else that of the event's (2023: A.1, B.1).
+/// A configured mode takes precedence, then the mode of the board's own time control, then that of the event's (2023:
+/// A.1, B.1).
 #[test]
-fn the_mode_follows_from_the_time_unless_it_is_named() {
+fn the_mode_follows_from_the_time_control_unless_it_is_set() {
     let config = parsed(
         r#"
         [event]
@@ -93,7 +94,7 @@ fn the_mode_follows_from_the_time_unless_it_is_named() {
         mode = "standard"
         "#,
     );
-    let of = |name: &str| {
+    let rules_of = |name: &str| {
         let regulations = config.regulations(name);
         (
             regulations.rules.mode,
@@ -101,9 +102,9 @@ fn the_mode_follows_from_the_time_unless_it_is_named() {
             regulations.no_draw_before_move,
         )
     };
-    assert_eq!(of("one"), (Mode::Rapid, false, Some(20)));
-    assert_eq!(of("two"), (Mode::Blitz, false, Some(40)));
-    assert_eq!(of("three"), (Mode::Standard, true, Some(20)));
+    assert_eq!(rules_of("one"), (Mode::Rapid, false, Some(20)));
+    assert_eq!(rules_of("two"), (Mode::Blitz, false, Some(40)));
+    assert_eq!(rules_of("three"), (Mode::Standard, true, Some(20)));
     assert_eq!(config.regulations("two").quickplay_finish, Some(false));
     let follows = config.regulations("two").mode_of_time();
     assert_eq!(follows, Some((Mode::Blitz, "B.1")));
@@ -113,9 +114,9 @@ fn the_mode_follows_from_the_time_unless_it_is_named() {
     }
 }
 
-/// A time control that can be read in two ways is refused with what to write.
+/// A time control with two meanings is refused with both unambiguous spellings.
 #[test]
-fn an_ambiguous_time_control_is_refused_with_its_readings() {
+fn an_ambiguous_time_control_is_refused_with_both_meanings() {
     let text = "[event]\ntime_control = \"40/90\"\n";
     let error = Config::parse("k.toml".as_ref(), text)
         .expect_err("ambiguous")
@@ -127,7 +128,7 @@ fn an_ambiguous_time_control_is_refused_with_its_readings() {
 }
 
 #[test]
-fn each_line_of_the_example_says_what_holds_without_it() {
+fn each_setting_of_the_example_shows_its_default() {
     let mut checked = 0;
     for block in blocks()
         .iter()
@@ -171,16 +172,16 @@ fn each_line_of_the_example_says_what_holds_without_it() {
 
 #[test]
 fn each_block_of_the_example_can_be_used() {
-    let outside: Vec<_> = blocks()
+    let optional: Vec<_> = blocks()
         .into_iter()
         .filter(|block| block.first().is_some_and(|line| line.starts_with("#[")))
         .collect();
     assert_eq!(
-        outside.len(),
+        optional.len(),
         11,
         "`#[tables]` were added to or removed from systemd/kiebitz.toml: write their number here"
     );
-    for block in &outside {
+    for block in &optional {
         assert_ne!(parsed(&uncommented(block)), Config::default());
     }
     let all = parsed(&uncommented(&EXAMPLE.lines().collect::<Vec<_>>()));
@@ -206,7 +207,7 @@ fn each_block_of_the_example_can_be_used() {
 }
 
 #[test]
-fn all_that_can_be_said_is_understood() {
+fn all_settings_parse() {
     let config = parsed(
         r#"
         [daemon]
@@ -273,7 +274,7 @@ fn all_that_can_be_said_is_understood() {
 }
 
 #[test]
-fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
+fn boards_inherit_the_rules_of_the_event() {
     let config = parsed(
         r#"
         [event]
@@ -332,7 +333,7 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
     let two = config.regulations("two");
     let changed = Rules {
         edition: Edition::Fide2023,
-        // Its own time control says so.
+        // The mode follows from the board's own time control.
         mode: Mode::Blitz,
         supervised: true,
         points: OpenPoints {
@@ -355,7 +356,7 @@ fn board_plays_what_the_event_does_but_for_what_is_said_of_it() {
 }
 
 #[test]
-fn spectators_of_a_board_wait_as_those_of_others_but_for_what_is_said_of_it() {
+fn boards_inherit_the_public_delay() {
     let boards = "[[board]]\nserial = \"1\"\nname = \"one\"\npublic_delay = \"2 h\"\n\
                   [[board]]\nserial = \"2\"\nname = \"two\"\npublic_delay = \"0 s\"\n\
                   [[board]]\nserial = \"3\"\nname = \"three\"\n";
@@ -367,7 +368,7 @@ fn spectators_of_a_board_wait_as_those_of_others_but_for_what_is_said_of_it() {
     assert_eq!(parsed(boards).public_delay("three"), Duration::ZERO);
 }
 
-/// A user with that home, and what `$XDG_STATE_HOME` says.
+/// Environment of a user with this home and this `$XDG_STATE_HOME`, unless that is empty.
 fn ordinary_user(home: &str, state_home: &str) -> Environment {
     Environment {
         is_ordinary_user: true,
@@ -378,7 +379,7 @@ fn ordinary_user(home: &str, state_home: &str) -> Environment {
 }
 
 #[test]
-fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
+fn state_directory_comes_from_configuration_then_systemd_then_user() {
     let configured = parsed("[daemon]\nstate_directory = \"/srv/k\"");
     let default = Config::default();
     let user = ordinary_user("/home/ada", "");
@@ -397,7 +398,7 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
             ordinary_user("/home/ada", "/var/ada"),
             "/var/ada/kiebitz",
         ),
-        // The specification wants what is not absolute ignored.
+        // The specification requires that paths that are not absolute are ignored.
         (
             &default,
             ordinary_user("/home/ada", "state"),
@@ -407,11 +408,11 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
         (&default, ordinary_user("/var/lib/kiebitz", ""), SYSTEM),
         (&default, Environment::default(), SYSTEM),
     ];
-    for (config, surroundings, expected) in directories {
-        let directory = config.state_directory_in(&surroundings);
-        assert_eq!(directory, Path::new(expected), "{surroundings:?}");
+    for (config, environment, expected) in directories {
+        let directory = config.state_directory_in(&environment);
+        assert_eq!(directory, Path::new(expected), "{environment:?}");
     }
-    // Root has a home, too.
+    // Root has a home as well.
     let root = Environment {
         is_ordinary_user: false,
         ..ordinary_user("/root", "/root/state")
@@ -420,7 +421,7 @@ fn state_directory_is_the_configured_one_then_that_of_systemd_then_the_users() {
 }
 
 #[test]
-fn one_who_only_reads_looks_where_there_is_a_journal() {
+fn reading_commands_use_the_directory_with_a_journal() {
     let own = "/home/ada/.local/state/kiebitz";
     let read = |config: &Config, journals: &[&str]| {
         let has_journal = |directory: &Path| journals.iter().any(|known| directory == Path::new(known));
@@ -436,7 +437,7 @@ fn one_who_only_reads_looks_where_there_is_a_journal() {
 }
 
 #[test]
-fn name_of_the_serial_number_goes_before_that_of_the_port() {
+fn name_by_serial_number_precedes_name_by_port() {
     let config =
         parsed("[[board]]\nport = \"/dev/ttyS1\"\nname = \"a\"\n[[board]]\nserial = \"7\"\nname = \"b\"\n");
     assert_eq!(
@@ -453,7 +454,7 @@ fn name_of_the_serial_number_goes_before_that_of_the_port() {
 }
 
 #[test]
-fn file_that_is_not_there_is_named() {
+fn a_missing_file_is_named_in_the_error() {
     let error = Config::read(Path::new("/nowhere/kiebitz.toml")).expect_err("no such file");
     assert_eq!(
         error.to_string(),
@@ -462,7 +463,7 @@ fn file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn any_part_of_a_configuration_is_understood_or_refused_with_its_line() {
+fn any_part_of_a_file_parses_or_is_refused_with_its_line() {
     let whole = uncommented(&EXAMPLE.lines().collect::<Vec<_>>());
     let mut refused = 0;
     for end in 0..=whole.len() {

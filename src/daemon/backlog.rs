@@ -1,4 +1,4 @@
-//! What the broker's outbox has no room for: it is in the journal.
+//! The journal as the outbox's backlog: the outbox reads events for which it had no room from there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,14 +10,12 @@ use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Backlog, BacklogEvent};
 
-/// The journal's live events. The file is opened for each page: it is read after an outage alone, and another one may
-/// have taken its place since.
+/// Opens the journal's file for each page, since it is needed only after an outage and may have been replaced since.
 #[derive(Debug)]
 struct Journaled {
     file: PathBuf,
 }
 
-/// The backlog of the daemon's outbox.
 pub(super) fn of(config: &Config) -> Arc<dyn Backlog> {
     Arc::new(Journaled {
         file: config.journal_file(),
@@ -57,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_what_would_have_been_published() {
+    fn the_backlog_has_the_payloads_that_are_published() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("journal.sqlite");
         let backlog = Journaled { file: file.clone() };

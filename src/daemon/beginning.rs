@@ -1,4 +1,4 @@
-//! What the disks are asked for before boards are watched.
+//! Prepares the event loop: reads all files before boards are watched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,39 +23,38 @@ use crate::restart;
 use crate::system_time::{self, LiveTime, wall_time};
 use crate::tournament::{Tournament, read};
 
-/// What there is to go on with.
+/// The state with which the event loop begins.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) started: Started,
     pub(super) time: LiveTime,
     pub(super) mqtt: Option<Mqtt>,
-    /// What is published before all else.
+    /// Messages to publish before all others.
     pub(super) first: Vec<Message>,
-    /// The games that the broadcast goes on with, board by board.
+    /// Events of earlier games with which the broadcast continues, by board.
     pub(super) past: Vec<(String, Vec<Event>)>,
 }
 
-/// The lock of a state directory, or who is to answer whether it can be had.
+/// Yields the lock of the state directory once its disk answers.
 pub(super) type PendingLock = oneshot::Receiver<Result<StateLock, LockError>>;
 
-/// Asks the disks.
 pub(super) struct Preparation {
     pub(super) config: Config,
     pub(super) outbox: Option<Outbox>,
     pub(super) storage: Storage,
     pub(super) lock: Arc<StateLock>,
-    /// It is waited for: without it nothing is touched.
+    /// Awaited before any file is read or written.
     pub(super) pending: Option<PendingLock>,
     pub(super) beginning: Beginning,
-    /// Nobody waits for it any more.
+    /// Set when the daemon no longer waits for the preparation.
     pub(super) abandoned: Arc<AtomicBool>,
     pub(super) progress: Progress,
-    /// Get the games that the journal has before the recordings are played back.
+    /// Receives the games of the journal before the recordings are replayed.
     pub(super) feeds: Option<Feeds>,
 }
 
 impl Preparation {
-    /// Takes up what there is, and what the broker is to get of it. Waits for disks.
+    /// Restores the daemon's state and prepares the first messages to the broker. Blocks on disks.
     pub(super) fn prepare(self) -> Result<Prepared> {
         let Self {
             config,
@@ -78,20 +77,20 @@ impl Preparation {
         let mut shown = None;
         let mut show = |journal: &Journal| {
             if let Some(feeds) = &mut feeds {
-                shown = Some(shown_meanwhile(journal, &config, feeds, now));
+                shown = Some(show_during_replay(journal, &config, feeds, now));
             }
         };
-        let surroundings = start::StartContext {
+        let context = start::StartContext {
             zone: &zone,
             storage: &storage,
             abandoned: &abandoned,
             progress: &progress,
         };
-        let mut started = start::start(&config, beginning, now, &surroundings, &mut show)?;
-        let mut prepared = Prepared::of_nothing(&config, outbox, LiveTime::after(started.until))?;
+        let mut started = start::start(&config, beginning, now, &context, &mut show)?;
+        let mut prepared = Prepared::without_data(&config, outbox, LiveTime::after(started.until))?;
         if let (Some(broker), Some(mqtt)) = (&config.mqtt, &mut prepared.mqtt) {
             if let Some(journal) = &mut started.journal {
-                mqtt.go_on(journal, beginning);
+                mqtt.restore(journal, beginning);
             }
             prepared.first = mqtt.unkept(&started.unkept, broker.prefix());
         }
@@ -111,12 +110,12 @@ impl Preparation {
     }
 }
 
-/// The events of each board that outputs have, and the time for which they were chosen.
+/// The time as of which past events were chosen, and the events that the outputs got, by board.
 type ShownEvents = (Timestamp, BTreeMap<String, Vec<Event>>);
 
-/// Gives outputs the games that the journal has, for the time in which the recordings are played back.
-fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
-    // A computer without a clock of its own may be wrong about the time.
+/// Passes the games of the journal to the outputs, so that they show them while the recordings are replayed.
+fn show_during_replay(journal: &Journal, config: &Config, feeds: &mut Feeds, now: Timestamp) -> ShownEvents {
+    // The system time may be too early on a computer without a battery-backed clock.
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);
     let past = past::of(journal, config, at);
@@ -125,7 +124,7 @@ fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: T
         feeds.resume(now, board.clone(), events.clone());
     }
     let files = config.pairing_files();
-    // What is wrong with pairings is said when they are read to seat the boards.
+    // The daemon reports errors in pairing files when it reads them for its boards.
     let tournament = match files.are_none() {
         true => Some(Tournament::default()),
         false => read(&files.all()).ok().map(|(tournament, _)| tournament),
@@ -137,14 +136,14 @@ fn shown_meanwhile(journal: &Journal, config: &Config, feeds: &mut Feeds, now: T
 }
 
 impl Prepared {
-    /// What there is where the disk does not answer.
-    pub(super) fn of_nothing(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
+    /// The state without any stored data, for a disk that does not answer.
+    pub(super) fn without_data(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
         let mqtt = match (&config.mqtt, outbox) {
             (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox, config, broker, time.now())?),
             _ => None,
         };
         Ok(Self {
-            started: Started::anew(config, Default::default(), time.now()),
+            started: Started::without_journal(config, Default::default(), time.now()),
             time,
             mqtt,
             first: Vec::new(),

@@ -1,4 +1,4 @@
-//! What boards show at a moment, for programs in the hall.
+//! Board statuses for clients in the hall.
 
 use kiebitz_game::hall::Hall;
 use kiebitz_hardware::Timestamp;
@@ -7,7 +7,7 @@ use super::pairings::Pairings;
 use crate::outputs::feeds::Feeds;
 use crate::outputs::shared::board_status::BoardStatus;
 
-/// Shows those of these names to who wants to see them.
+/// Passes the statuses of the named boards to the outputs that follow them.
 pub(super) fn show<'n>(
     feeds: &mut Feeds,
     now: Timestamp,

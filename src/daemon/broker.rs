@@ -1,18 +1,17 @@
-//! The broker is an output like the others: where it is lost, somebody is told.
+//! Reports the state of the connection to the broker in the same way as the outputs report theirs.
 
 use crate::outputs::mqtt::{ConnectionState, Outbox};
 use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::system_time::wall_time;
 
-/// Begins to report how the connection fares, if there is a broker. Must be called within a runtime.
+/// Starts reporting, if there is a broker. Must be called within a runtime.
 pub(super) fn start(outbox: Option<&Outbox>, reports: &Reports) {
     if let Some(outbox) = outbox {
-        // It ends with the outbox, and there is nothing to finish.
+        // The task ends with the outbox and needs no cleanup, so it is not awaited.
         tokio::spawn(follow(outbox.clone(), reports.clone()));
     }
 }
 
-/// Reports until the outbox has ended.
 async fn follow(outbox: Outbox, reports: Reports) {
     reports.expect(BROKER);
     let mut connection = outbox.connection();
@@ -27,7 +26,7 @@ async fn follow(outbox: Outbox, reports: Reports) {
                     reports.problems(BROKER, vec![why]);
                 }
             }
-            // While it is tried, what was said before holds.
+            // During an attempt to connect, the previous report holds.
             ConnectionState::Connecting => {}
             ConnectionState::Stopped => return,
         }
@@ -52,7 +51,7 @@ mod tests {
         let reports = Reports::default();
         let running = tokio::spawn(task.run(core::future::pending()));
         let following = tokio::spawn(follow(outbox, reports.clone()));
-        let told = async {
+        let problem = async {
             loop {
                 if let Some(report) = reports.all().get(BROKER).filter(|report| !report.ok) {
                     return report.problems.join("");
@@ -60,9 +59,9 @@ mod tests {
                 tokio::time::sleep(core::time::Duration::from_millis(20)).await;
             }
         };
-        let told = tokio::time::timeout(core::time::Duration::from_secs(20), told).await;
-        let told = told.expect("it is told");
-        assert!(told.contains(&address.to_string()), "{told}");
+        let problem = tokio::time::timeout(core::time::Duration::from_secs(20), problem).await;
+        let problem = problem.expect("it is told");
+        assert!(problem.contains(&address.to_string()), "{problem}");
         running.abort();
         let _ = running.await;
         let _ = following.await;

@@ -1,4 +1,4 @@
-//! Commands from the broker, each carried out once and answered, and those of programs that set up positions.
+//! Carries out commands from the broker and requests from other outputs, each exactly once.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -20,41 +20,37 @@ use crate::outputs::mqtt::{Received, is_level_of};
 use crate::outputs::shared::to_hall::Request;
 use crate::tournament::seating::Seating;
 
-/// Takes commands.
 #[derive(Debug)]
 pub(super) struct Commands {
     received: Option<mpsc::Receiver<Received>>,
     requests: mpsc::Receiver<Request>,
     recall: Recall,
-    /// What was done, by board and id.
+    /// Outcomes of the latest commands, by board and id.
     done: HashMap<(String, String), Done>,
-    /// The same, oldest first.
+    /// The keys of `done`, oldest first.
     order: VecDeque<(String, String)>,
 }
 
-/// Where a command comes from.
 #[derive(Debug)]
 pub(super) enum CommandSource {
-    /// A hub wants events once more.
+    /// A hub requests events that it has missed.
     Resend(Received),
     ToBroker(Received),
     Hall(Request),
-    /// A command for a board that follows from the pairings.
+    /// A command for a board, which the pairings require.
     Paired(String, Command),
-    /// A command, completed with the game that it names as far as the journal has that game.
+    /// A command that [`Recall`] has completed with the game that it names, if the journal has that game.
     Recalled(Box<PendingCommand>),
 }
 
-/// A command for a board, with where its answer goes.
 #[derive(Debug)]
 pub(super) struct PendingCommand {
     pub(super) board: String,
     pub(super) command: Command,
-    /// Who waits for the answer; `None` if the command follows from the pairings.
+    /// `None` if the command was derived from the pairings.
     asker: Option<Asker>,
 }
 
-/// A command that was answered.
 #[derive(Debug)]
 struct Done {
     action: Action,
@@ -63,22 +59,17 @@ struct Done {
     answer: Answer,
 }
 
-/// So many commands may wait.
 pub(super) const WAITING: usize = 64;
-/// So many are remembered: a command that comes twice comes soon.
+/// Number of commands that are remembered. A sender repeats a command soon or never.
 const REMEMBERED: usize = 1000;
-/// After a restart, those among so many events of each board: a day has fewer.
-const LOOKED_BACK: u64 = 5000;
-/// A command is no longer than this, in bytes: one with the moves of the longest game has 10,000.
+/// Number of events per board that a restart searches for commands. A day has fewer.
+const SEARCHED_EVENTS: u64 = 5000;
+/// Maximum length of a command in bytes. A command with all moves of the longest game takes 10,000.
 const MAX_TEXT: usize = 64 << 10;
 
 impl Commands {
-    /// `received`: where those of the broker come from; `None`: there are none. `setups`: where positions come from.
-    /// `journal` is the file that has the earlier games.
-    ///
-    /// # Errors
-    ///
-    /// When a thread cannot be started.
+    /// `received` yields the commands from the broker, `requests` those from other outputs. `journal` is the path of
+    /// the journal, for commands about earlier games.
     pub(super) fn new(
         received: Option<mpsc::Receiver<Received>>,
         requests: mpsc::Receiver<Request>,
@@ -93,8 +84,8 @@ impl Commands {
         })
     }
 
-    /// Goes on with the last commands of the journal, so that none of them is carried out twice.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    /// Reads the latest commands from the journal, so that none of them is carried out again.
+    pub(super) fn restore(&mut self, journal: &Journal) {
         match last_commands(journal) {
             Ok(events) => events.iter().for_each(|event| self.recall(event)),
             Err(error) => tracing::warn!(
@@ -132,7 +123,7 @@ impl Commands {
         self.remember((event.board.clone(), id.clone()), done);
     }
 
-    /// The next one. May be dropped and called again.
+    /// The next command. Cancel safe.
     pub(super) async fn next(&mut self) -> CommandSource {
         let received = async {
             match &mut self.received {
@@ -145,12 +136,13 @@ impl Commands {
                 if received.is_resend { CommandSource::Resend(received) } else { CommandSource::ToBroker(received) }
             }
             Some(request) = self.requests.recv() => CommandSource::Hall(request),
-            Some(asked) = self.recall.next() => CommandSource::Recalled(asked),
+            Some(pending) = self.recall.next() => CommandSource::Recalled(pending),
             else => core::future::pending().await,
         }
     }
 
-    /// Carries out a command at `now`. Returns the answer, which is to leave after the events that follow.
+    /// Carries out a command at the time `now`. Returns the answer, which must leave after the resulting events.
+    /// Returns `None` if there is no answer to send now.
     pub(super) fn carry_out(
         &mut self,
         now: Timestamp,
@@ -158,7 +150,7 @@ impl Commands {
         pairings: &Pairings,
         source: CommandSource,
     ) -> Option<(Asker, Answer)> {
-        let asked = match source {
+        let pending = match source {
             CommandSource::ToBroker(received) => match read(&received) {
                 Ok(command) => PendingCommand {
                     board: board_of(hall, &received.board),
@@ -166,13 +158,13 @@ impl Commands {
                     asker: Some(Asker::Broker(received.reply)),
                 },
                 Err(refused) => {
-                    tell(&received.board, &refused);
+                    log_outcome(&received.board, &refused);
                     return Some((Asker::Broker(received.reply), refused));
                 }
             },
-            // That is no command: the journal has the answer.
+            // [`Resend`](super::resend::Resend) answers it from the journal.
             CommandSource::Resend(_) => return None,
-            // Nobody waits for it any more, and was told so.
+            // The requester no longer waits and has reported a failure.
             CommandSource::Hall(request) if request.answer.is_closed() => return None,
             CommandSource::Hall(request) => PendingCommand {
                 board: request.board,
@@ -184,28 +176,28 @@ impl Commands {
                 command,
                 asker: None,
             },
-            CommandSource::Recalled(asked) => return self.finish(now, hall, pairings, *asked),
+            CommandSource::Recalled(pending) => return self.finish(now, hall, pairings, *pending),
         };
-        let asked = match resolved(hall, pairings, asked) {
-            Ok(asked) => asked,
+        let pending = match resolved(hall, pairings, pending) {
+            Ok(pending) => pending,
             Err(refused) => {
                 let (asker, answer) = *refused;
                 return asker.map(|asker| (asker, answer));
             }
         };
-        let key = (asked.board.clone(), asked.command.id.clone());
-        let is_done = asked.asker.is_some() && self.done.contains_key(&key);
-        let game = match hall.board(&asked.board) {
-            Some(board) => board.lacks(&asked.command),
-            None => asked.command.game(),
+        let key = (pending.board.clone(), pending.command.id.clone());
+        let is_done = pending.asker.is_some() && self.done.contains_key(&key);
+        let game = match hall.board(&pending.board) {
+            Some(board) => board.lacks(&pending.command),
+            None => pending.command.game(),
         };
         match game.map(str::to_owned).filter(|_| !is_done) {
-            // Without the game, the board refuses the command.
-            Some(game) => match self.recall.ask(game, asked) {
+            // A board refuses a command about a game that the journal does not have.
+            Some(game) => match self.recall.request(game, pending) {
                 Ok(()) => None,
-                Err(asked) => self.finish(now, hall, pairings, *asked),
+                Err(pending) => self.finish(now, hall, pairings, *pending),
             },
-            None => self.finish(now, hall, pairings, asked),
+            None => self.finish(now, hall, pairings, pending),
         }
     }
 
@@ -214,11 +206,11 @@ impl Commands {
         now: Timestamp,
         hall: &mut Hall,
         pairings: &Pairings,
-        asked: PendingCommand,
+        pending: PendingCommand,
     ) -> Option<(Asker, Answer)> {
-        let Some(asker) = asked.asker else {
-            // The pairings know by the board's events which commands it has taken.
-            let PendingCommand { board, command, .. } = asked;
+        let Some(asker) = pending.asker else {
+            // The pairings learn from the board's events which commands it has carried out.
+            let PendingCommand { board, command, .. } = pending;
             match hall.command(now, &board, &command).error {
                 None => tracing::info!(
                     board,
@@ -237,13 +229,19 @@ impl Commands {
             }
             return None;
         };
-        let answer = self.once(now, hall, pairings.seating(), asked.board.clone(), asked.command);
-        tell(&asked.board, &answer);
+        let answer = self.carry_out_once(
+            now,
+            hall,
+            pairings.seating(),
+            pending.board.clone(),
+            pending.command,
+        );
+        log_outcome(&pending.board, &answer);
         Some((asker, answer))
     }
 
-    /// Carries out a command, unless that was done before.
-    fn once(
+    /// Carries out a command, or repeats the earlier answer if it was carried out before.
+    fn carry_out_once(
         &mut self,
         now: Timestamp,
         hall: &mut Hall,
@@ -253,7 +251,7 @@ impl Commands {
     ) -> Answer {
         let key = (board, command.id.clone());
         if let Some(done) = self.done.get(&key) {
-            return done.again(&command);
+            return done.answer_again(&command);
         }
         seating.complete(&mut command);
         let answer = hall.command(now, &key.0, &command);
@@ -282,11 +280,11 @@ impl Commands {
 }
 
 impl Done {
-    /// The answer to a command that has the id of this one.
-    fn again(&self, command: &Command) -> Answer {
-        let same = (self.action, &*self.by, as_sent(&self.arguments))
+    /// The answer to a repeated command, or an error if `command` has the same id but other contents.
+    fn answer_again(&self, command: &Command) -> Answer {
+        let is_same = (self.action, &*self.by, as_sent(&self.arguments))
             == (command.action, &*command.by, as_sent(&command.arguments));
-        if same {
+        if is_same {
             return self.answer.clone();
         }
         refused(
@@ -299,63 +297,63 @@ impl Done {
     }
 }
 
-/// The board that a topic names.
+/// The name of the board that a topic level stands for; the level itself if there is none.
 fn board_of(hall: &Hall, level: &str) -> String {
     let mut names = hall.names_of_boards().into_iter();
     let board = names.find(|name| is_level_of(level, name));
     board.unwrap_or_else(|| level.to_owned())
 }
 
-/// A command about a game goes to the board of that game. A result for a round and a table becomes one for the game that
-/// counts for them, on its board. The table itself gets the result if no board has a game of that pairing. An error has
-/// the answer.
+/// Determines the board of a command. A command about a game goes to the board of that game. A result for a round and a
+/// table becomes a result for the game that counts for that pairing or, if there is no such game, for the table itself.
+/// Returns the answer as the error if the command is refused.
 fn resolved(
     hall: &Hall,
     pairings: &Pairings,
-    mut asked: PendingCommand,
+    mut pending: PendingCommand,
 ) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
-    // The sender of a command about a game need not know the game's board.
-    let board = asked.command.game().and_then(|game| pairings.board_of(game));
+    // The sender of a command about a game may not know its board.
+    let board = pending.command.game().and_then(|game| pairings.board_of(game));
     if let Some(board) = board {
-        board.clone_into(&mut asked.board);
+        board.clone_into(&mut pending.board);
     }
-    let Order::SetResult(set) = &mut asked.command.order else {
-        return Ok(asked);
+    let Order::SetResult(set) = &mut pending.command.order else {
+        return Ok(pending);
     };
     let Some((round, table)) = set.pairing() else {
-        return Ok(asked);
+        return Ok(pending);
     };
     if let Some((board, game)) = pairings.game_of(round, table) {
         set.game = Some(game.to_owned());
-        if let Some(arguments) = asked.command.arguments.as_object_mut() {
+        if let Some(arguments) = pending.command.arguments.as_object_mut() {
             arguments.insert("game".to_owned(), json!(game));
         }
-        board.clone_into(&mut asked.board);
+        board.clone_into(&mut pending.board);
     } else if !pairings.has_pairing(round, table) {
-        let why = format!(
+        let reason = format!(
             "round {round} has no table {table}, neither in a pairing file nor with a game; name the game by \
              its id in \"game\""
         );
-        let refused = refused(Some(asked.command.id.clone()), why);
-        tell(&asked.board, &refused);
-        return Err(Box::new((asked.asker, refused)));
-    } else if let Some(standing) = standing(pairings, (round, table), &asked.command.by, set) {
+        let refused = refused(Some(pending.command.id.clone()), reason);
+        log_outcome(&pending.board, &refused);
+        return Err(Box::new((pending.asker, refused)));
+    } else if let Some(standing) = standing(pairings, (round, table), &pending.command.by, set) {
         let language = Language::default();
-        let refused = asked
+        let refused = pending
             .command
             .answer(Err(&Refusal::ResultDecided(standing)), language);
-        tell(&asked.board, &refused);
-        return Err(Box::new((asked.asker, refused)));
-    } else if hall.board(&asked.board).is_none()
+        log_outcome(&pending.board, &refused);
+        return Err(Box::new((pending.asker, refused)));
+    } else if hall.board(&pending.board).is_none()
         && let Some(board) = hall.names_of_boards().into_iter().next()
     {
-        // The pairing has no board of its own: the entry is kept with another one.
-        asked.board = board;
+        // No board has a game of this pairing: any board can store the entry.
+        pending.board = board;
     }
-    Ok(asked)
+    Ok(pending)
 }
 
-/// The entry of another arbiter that a result for a pairing without a game would replace unawares.
+/// A message about another arbiter's entry that a result for a pairing without a game would silently replace.
 fn standing(
     pairings: &Pairings,
     (round, table): (u32, u32),
@@ -370,7 +368,7 @@ fn standing(
     StandingDecision::against(Some(&entered.decided), by, set.replace, decision)
 }
 
-/// The arguments of a command without what kiebitz has added.
+/// The arguments of a command without those that kiebitz has added.
 fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
     let mut arguments = arguments.clone();
     if let serde_json::Value::Object(fields) = &mut arguments {
@@ -379,24 +377,23 @@ fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
     arguments
 }
 
-/// The commands among the last events of all boards, the oldest first.
+/// The commands among the latest events of all boards, oldest first.
 fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
     let mut events = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM)? {
-        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(LOOKED_BACK))?);
+        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(SEARCHED_EVENTS))?);
     }
     events.sort_by_key(|event| event.ts);
     Ok(events)
 }
 
-fn tell(board: &str, answer: &Answer) {
+fn log_outcome(board: &str, answer: &Answer) {
     match &answer.error {
         None => tracing::info!(board, id = answer.id, "{board}: command carried out"),
         Some(error) => tracing::warn!(board, id = answer.id, "{board}: command refused: {error}"),
     }
 }
 
-/// The command that was sent, with who sent it.
 fn read(received: &Received) -> Result<Command, Answer> {
     if received.text.len() > MAX_TEXT {
         let bytes = received.text.len();
@@ -415,14 +412,14 @@ fn read(received: &Received) -> Result<Command, Answer> {
     let claimed = received.by.clone().unwrap_or_else(|| command.by.clone());
     let by = match &received.login {
         Some(login) if claimed == Command::ARBITER || claimed == *login => login.clone(),
-        // Several people may share a login; the broker vouches for that alone.
+        // Several people may share a login, and the broker vouches only for the login.
         Some(login) => format!("{claimed} ({login})"),
         None => claimed,
     };
     Ok(Command { by, ..command })
 }
 
-/// The id of a text that is no command, if it has one.
+/// The id of an invalid command, if it can be read.
 fn id_of(text: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     value.get("id")?.as_str().map(str::to_owned)
@@ -465,7 +462,7 @@ mod tests {
             }
         }
 
-        fn says(&mut self, board: &str, login: Option<&str>, text: &[u8]) -> serde_json::Value {
+        fn send(&mut self, board: &str, login: Option<&str>, text: &[u8]) -> serde_json::Value {
             let received = Received {
                 board: board.to_owned(),
                 login: login.map(str::to_owned),
@@ -483,9 +480,14 @@ mod tests {
             serde_json::to_value(&answer).expect("JSON")
         }
 
-        fn taken(&mut self) -> Vec<Event> {
-            let said = self.hall.take_events().into_iter().map(|said| said.event);
-            said.filter(|event| matches!(event.kind, EventKind::CommandTaken { .. }))
+        fn events(&mut self) -> Vec<Event> {
+            let events = self
+                .hall
+                .take_events()
+                .into_iter()
+                .map(|explained| explained.event);
+            events
+                .filter(|event| matches!(event.kind, EventKind::CommandTaken { .. }))
                 .collect()
         }
     }
@@ -495,19 +497,19 @@ mod tests {
     #[test]
     fn a_command_is_carried_out_once_over_restarts() {
         let mut world = World::new();
-        let answer = world.says("board-1", Some("meier"), NAMES);
+        let answer = world.send("board-1", Some("meier"), NAMES);
         assert_eq!(answer["ok"], true, "{answer}");
-        assert_eq!(world.says("board-1", Some("meier"), NAMES), answer);
-        let taken = world.taken();
-        assert_eq!(taken.len(), 1);
-        assert_eq!(taken[0].board, "board-1");
-        let mut again = World::new();
-        taken.iter().for_each(|event| again.commands.recall(event));
-        assert_eq!(again.says("board-1", Some("meier"), NAMES), answer);
-        // Somebody else cannot mean the same.
-        let other = again.says("board-1", Some("mayer"), NAMES);
+        assert_eq!(world.send("board-1", Some("meier"), NAMES), answer);
+        let events = world.events();
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].board, "board-1");
+        let mut restarted = World::new();
+        events.iter().for_each(|event| restarted.commands.recall(event));
+        assert_eq!(restarted.send("board-1", Some("meier"), NAMES), answer);
+        // The same command from another sender is a different command.
+        let other = restarted.send("board-1", Some("mayer"), NAMES);
         assert_eq!(other["ok"], false, "{other}");
-        assert!(again.taken().is_empty());
+        assert!(restarted.events().is_empty());
     }
 
     #[test]
@@ -515,24 +517,24 @@ mod tests {
         let mut world = World::new();
         for id in 0..=REMEMBERED {
             let text = format!(r#"{{"id":"{id}","do":"annotate","text":"{id}"}}"#);
-            world.says("board-1", None, text.as_bytes());
+            world.send("board-1", None, text.as_bytes());
         }
         assert_eq!(world.commands.done.len(), REMEMBERED);
         assert_eq!(world.commands.order.len(), REMEMBERED);
     }
 
     #[test]
-    fn who_sent_it_is_the_login_with_whom_it_names() {
+    fn the_sender_is_the_login_with_the_claimed_name() {
         let mut world = World::new();
         let named = br#"{"id":"2","do":"set_players","white":"A","by":"A. Meier"}"#;
-        world.says("board-1", Some("meier"), NAMES);
-        world.says("board-1", Some("meier"), named);
-        world.says(
+        world.send("board-1", Some("meier"), NAMES);
+        world.send("board-1", Some("meier"), named);
+        world.send(
             "board-1",
             None,
             br#"{"id":"3","do":"set_players","white":"A","by":"A. Meier"}"#,
         );
-        let by = world.taken().into_iter().filter_map(|event| match event.kind {
+        let by = world.events().into_iter().filter_map(|event| match event.kind {
             EventKind::CommandTaken { by, .. } => Some(by),
             _ => None,
         });
@@ -540,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_answered_all_the_same() {
+    fn invalid_commands_are_answered() {
         let mut world = World::new();
         for (text, id) in [
             (&b"\xff"[..], None),
@@ -549,7 +551,7 @@ mod tests {
             (br#"{"id":"7","do":"annotate"}"#, Some("7")),
             (&vec![b' '; MAX_TEXT + 1], None),
         ] {
-            let answer = world.says("board-1", None, text);
+            let answer = world.send("board-1", None, text);
             assert_eq!(
                 (&answer["ok"], answer["id"].as_str()),
                 (&false.into(), id),
@@ -557,13 +559,13 @@ mod tests {
             );
             assert!(answer["error"].is_string());
         }
-        let unknown = world.says("board-9", None, NAMES);
+        let unknown = world.send("board-9", None, NAMES);
         assert!(
             unknown["error"]
                 .as_str()
                 .is_some_and(|error| error.contains("board-1")),
             "{unknown}"
         );
-        assert!(world.taken().is_empty());
+        assert!(world.events().is_empty());
     }
 }

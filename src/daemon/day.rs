@@ -1,4 +1,4 @@
-//! When a new day begins for the daemon: its next start then has to play back no more than that.
+//! Decides when the daemon begins a new day. This limits the recordings that its next start has to replay.
 
 use core::time::Duration;
 
@@ -8,35 +8,33 @@ use kiebitz_hardware::Timestamp;
 
 use crate::system_time::{Moment, Now};
 
-/// A day of the daemon: from its start until nobody has played for a while on another day.
+/// A day of the daemon. It ends when the date has changed and nobody has played for [`QUIET`].
 #[derive(Debug)]
 pub(super) struct Day {
     zone: TimeZone,
     date: Option<Date>,
-    heard: Moment,
+    last_event: Moment,
 }
 
-/// Nobody plays who does nothing for so long.
+/// Time without events after which nobody is assumed to be playing.
 const QUIET: Duration = Duration::from_secs(2 * 3600);
 
 impl Day {
-    /// It begins.
     pub(super) fn new(now: Now, zone: TimeZone) -> Self {
         Self {
             date: date(now.time, &zone),
             zone,
-            heard: now.moment,
+            last_event: now.moment,
         }
     }
 
-    /// Something has happened.
-    pub(super) fn hear(&mut self, now: Now) {
-        self.heard = now.moment;
+    pub(super) fn handle_event(&mut self, now: Now) {
+        self.last_event = now.moment;
     }
 
-    /// Whether it is over. The date may change by a step of the clock, but nobody has been idle for that.
+    /// Whether the day is over. A step of the computer's clock may change the date, but not the idle time.
     pub(super) fn is_over(&self, now: Now) -> bool {
-        now.moment.since(self.heard) >= QUIET && date(now.time, &self.zone) != self.date
+        now.moment.since(self.last_event) >= QUIET && date(now.time, &self.zone) != self.date
     }
 }
 
@@ -54,7 +52,7 @@ mod tests {
         let hours = |hours: u64| at(hours, 0);
         let mut day = Day::new(hours(0), TimeZone::UTC);
         assert!(!day.is_over(hours(9)), "the same date");
-        day.hear(hours(9));
+        day.handle_event(hours(9));
         assert!(!day.is_over(hours(10)), "somebody may still be playing");
         assert!(day.is_over(hours(11)));
         assert!(!Day::new(hours(11), TimeZone::UTC).is_over(hours(15)));
@@ -64,14 +62,14 @@ mod tests {
     fn a_step_of_the_clock_begins_no_day() {
         for step in [-1000, -26, -1, 0, 1, 26, 1000] {
             let mut day = Day::new(at(0, 0), TimeZone::UTC);
-            day.hear(at(1, 0));
+            day.handle_event(at(1, 0));
             assert!(!day.is_over(at(1, step)), "{step} h");
             assert!(!day.is_over(at(2, step)), "{step} h");
             assert_eq!(day.is_over(at(3, step)), step.abs() >= 26, "{step} h");
         }
     }
 
-    /// So many hours after the start, on a clock that was set by so many hours meanwhile.
+    /// The time `hours` after the start, on a clock that has been set forward by `step` hours.
     fn at(hours: u64, step: i64) -> Now {
         let hour = Duration::from_secs(3600);
         // 2026-11-21 14:00 UTC.

@@ -1,16 +1,16 @@
-//! How long spectators of each board wait, over changes of the configuration.
+//! The spectators' delay of each board, across changes of the configuration.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 
 use crate::config::Config;
 
-/// The delays of the configuration that holds, and of names that it does not give any more.
+/// The delays of the current configuration, and those of names that it no longer has.
 #[derive(Debug)]
 pub(super) struct Delays {
     config: Config,
-    /// A board that gets another name keeps the one that it has until it is plugged in again. What is played on it
-    /// meanwhile waits as long as it would have under that.
+    /// Delays by former name. A renamed board keeps its old name, and at least the old delay, until it is plugged in
+    /// again.
     former: BTreeMap<String, Duration>,
 }
 
@@ -22,21 +22,19 @@ impl Delays {
         }
     }
 
-    /// How long spectators of the board of that name wait.
     pub(super) fn of(&self, board: &str) -> Duration {
         let former = self.former.get(board).copied().unwrap_or_default();
         self.config.public_delay(board).max(former)
     }
 
-    /// Another configuration holds.
     pub(super) fn change(&mut self, config: &Config) {
-        let lost = self.config.boards.iter().filter(|old| {
+        let former = self.config.boards.iter().filter(|old| {
             let same = |new| (&old.known_by, &old.name) == new;
             !config.boards.iter().any(|new| same((&new.known_by, &new.name)))
         });
-        let lost = lost.map(|board| (board.name.to_string(), self.of(board.name.as_str())));
-        let lost: Vec<_> = lost.collect();
-        self.former.extend(lost);
+        let former = former.map(|board| (board.name.to_string(), self.of(board.name.as_str())));
+        let former: Vec<_> = former.collect();
+        self.former.extend(former);
         self.config = config.clone();
     }
 }
@@ -45,7 +43,8 @@ impl Delays {
 mod tests {
     use super::*;
 
-    /// Boards by serial number, name and delay in minutes; others have five minutes.
+    /// A configuration of boards with serial number, name and delay in minutes. The delay of other boards is five
+    /// minutes.
     fn config(boards: &[(&str, &str, u64)]) -> Config {
         let board = |(serial, name, minutes): &(&str, &str, u64)| {
             format!("[[board]]\nserial = \"{serial}\"\nname = \"{name}\"\npublic_delay = \"{minutes} min\"\n")
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_what_was_configured_last() {
+    fn the_latest_configured_delay_applies() {
         let mut delays = Delays::new(&config(&[("1", "one", 30)]));
         assert_eq!((minutes(&delays, "one"), minutes(&delays, "other")), (30, 5));
         delays.change(&config(&[("1", "one", 10), ("2", "two", 0)]));

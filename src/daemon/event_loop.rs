@@ -1,4 +1,4 @@
-//! The event loop: the one task that owns all boards and stamps everything that comes in with its time.
+//! The event loop: the task that owns all boards and stamps every input with the time of its arrival.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,6 @@ use crate::port::{PortInput, PortOrder};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::watch::ReadOutcome;
 
-/// Owns the hall and everything that goes in and out.
 #[derive(Debug)]
 pub(super) struct EventLoop {
     pub(super) time: LiveTime,
@@ -49,64 +48,60 @@ pub(super) struct EventLoop {
     pub(super) ports: Ports,
     pub(super) gate: Gate,
     pub(super) ahead: WriteAhead<Ahead>,
-    /// `None`: nothing is recorded.
+    /// `None` if recording is off.
     pub(super) recorder: Option<RecorderHandle>,
-    /// `None`: nothing is published.
+    /// `None` without a broker.
     pub(super) mqtt: Option<Mqtt>,
-    /// `None`: nothing is broadcast.
+    /// `None` without outputs that follow the boards.
     pub(super) feeds: Option<Feeds>,
     pub(super) pairings: Pairings,
     pub(super) resend: Resend,
     pub(super) greeting: Greeting,
     pub(super) lookout: Lookout,
     pub(super) lines: BTreeMap<PortId, PortLine>,
-    /// What is to leave with the next batch, after the batch's events: announcements, and answers to commands and
-    /// questions.
+    /// Announcements and answers that leave with the next batch, after the events of the batch.
     pub(super) leaving: Vec<Leaving>,
     pub(super) storage: Storage,
     pub(super) situation: Situation,
     pub(super) day: Day,
-    /// Something is asked for what the disk has, which did not answer in time.
+    /// Yields the preparation of a disk that did not answer in time.
     pub(super) late: Option<Late>,
 }
 
-/// Gets what the disk has once it answers.
+/// Yields the result of the preparation once the disk answers.
 pub(super) type Late = oneshot::Receiver<Result<Prepared>>;
 
-/// A port and its line in the hall.
 #[derive(Debug)]
 pub(super) struct PortLine {
     device: PathBuf,
     line: LineId,
-    /// Its name in recordings: as it is configured, else the device.
+    /// Name of the port in recordings: as configured, or else the device.
     path: String,
 }
 
-/// What waits until the bytes that led to it are recorded.
+/// Items that wait until the recorder has the bytes that led to them.
 #[derive(Debug)]
 pub(super) enum Ahead {
-    /// Asking a board takes its changes away: what it said before must not be lost.
+    /// Must wait because a query makes a board discard the changes that it has reported, so that only the recording has
+    /// them.
     Order(LineId, PortOrder),
-    /// What is kept, and what leaves, follows from what is recorded.
+    /// Must wait because a restart derives the events again from the recording.
     Batch(Vec<Event>, Vec<Leaving>),
 }
 
-/// Why the event loop has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopEnd {
-    /// The program is to end.
     Stopped,
-    /// A new day has begun, and nobody plays.
     NewDay,
 }
 
-/// How long to wait if nothing is due.
+/// Sleeping time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
-/// So long the disks may take for the last events and bytes.
+/// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Hands on the journal and the file of numbers; `None`: they cannot be opened, which is tried again.
+    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
@@ -114,13 +109,13 @@ impl EventLoop {
         numbers: Option<SeqFile>,
     ) {
         if let Some(journal) = &journal {
-            commands.go_on(journal);
-            self.pairings.go_on(journal);
+            commands.restore(journal);
+            self.pairings.restore(journal);
         }
         self.gate.open(journal, numbers);
     }
 
-    /// Publishes what comes before all else, with events that are not kept.
+    /// Releases the first messages and the events that the journal could not store at the start.
     pub(super) fn begin(&mut self, unkept: Vec<Event>, first: Vec<Message>, broker: Option<&MqttConfig>) {
         if let (Some(mqtt), Some(broker)) = (&mut self.mqtt, broker) {
             mqtt.send_unsent(broker.prefix());
@@ -129,18 +124,14 @@ impl EventLoop {
         if let Some(feeds) = &mut self.feeds {
             feeds.take(now.time, &unkept);
         }
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         leaving.extend(first.into_iter().map(Leaving::Message));
         self.gate.hold(now, unkept, leaving);
     }
 
-    /// Works until the program is stopped or a new day begins; then the event loop is to be [closed](Self::close). `config` is
-    /// the configuration that holds, which SIGHUP may change.
-    ///
-    /// # Errors
-    ///
-    /// When a disk that did not answer at the start says now that another daemon has the state directory, or that the
-    /// journal's file is none of kiebitz.
+    /// Runs until the program stops or a new day begins; [close](Self::close) the event loop afterwards. `config` is
+    /// the current configuration, which SIGHUP may change. Fails if a disk that answers only now shows that another
+    /// daemon has the state directory, or that the journal's file does not belong to kiebitz.
     pub(super) async fn work(
         &mut self,
         mut inputs: mpsc::Receiver<(PortId, PortInput)>,
@@ -158,7 +149,7 @@ impl EventLoop {
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(LoopEnd::Stopped),
-                hangup = reload.come() => match hangup {
+                hangup = reload.next() => match hangup {
                     Hangup::Read(read) => self.reload(config, *read),
                     Hangup::TerminalGone => return Ok(LoopEnd::Stopped),
                 },
@@ -176,18 +167,18 @@ impl EventLoop {
                     let status = self.situation.status(self.time.now(), at, &self.hall);
                     self.leaving.push(Leaving::Status(question, Box::new(status)));
                 }
-                prepared = answered(&mut self.late) => {
+                prepared = late_preparation(&mut self.late) => {
                     let started = prepared?.started;
                     tracing::info!("the disk answers again");
                     self.open(commands, started.journal, started.numbers);
                 }
                 read = self.pairings.next() => self.pair(read),
                 Some((port, input)) = inputs.recv() => self.handle_input(port, input),
-                said = commands.next() => {
-                    if let CommandSource::Resend(received) = &said {
+                source = commands.next() => {
+                    if let CommandSource::Resend(received) = &source {
                         self.resend.answer(received, self.hall.names_of_boards());
                     }
-                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, said);
+                    let answer = commands.carry_out(self.time.now(), &mut self.hall, &self.pairings, source);
                     let answer = answer.map(|(asker, answer)| Leaving::Answer(asker, answer));
                     self.leaving.extend(answer);
                 }
@@ -200,7 +191,6 @@ impl EventLoop {
         }
     }
 
-    /// Other pairings hold from now on, if they could be read.
     fn pair(&mut self, read: ReadOutcome) {
         let now = self.time.now();
         let paired = self.pairings.take(read);
@@ -209,7 +199,7 @@ impl EventLoop {
         }
     }
 
-    /// When something is due: of what goes by the times of events, and of what goes by the monotonic clock.
+    /// The next deadlines: one in the time of events, one on the monotonic clock.
     fn poll_deadlines(&self) -> (Timestamp, Moment) {
         let now = self.time.present();
         let of_events = [
@@ -229,12 +219,12 @@ impl EventLoop {
         )
     }
 
-    /// Looks for ports that have come or gone, and does what is due at each scan.
+    /// Scans for new and removed ports, and does all other work that is due at each scan.
     fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
         }
-        for change in self.ports.look() {
+        for change in self.ports.scan() {
             match change {
                 LineChange::Come {
                     id,
@@ -253,14 +243,14 @@ impl EventLoop {
             }
         }
         let ports = self.lines.values().map(|port_line| &*port_line.path);
-        if let Some(said) = self.lookout.look(moment(), ports) {
-            tracing::info!("{said}");
+        if let Some(message) = self.lookout.check(moment(), ports) {
+            tracing::info!("{message}");
         }
         let now = self.time.present();
         if let Some(recorder) = &mut self.recorder {
-            recorder.look(now);
+            recorder.check_progress(now);
         }
-        let due = self.pairings.look(self.time.now(), &self.hall);
+        let due = self.pairings.commands_due(self.time.now(), &self.hall);
         for (board, command) in due {
             commands.carry_out(
                 self.time.now(),
@@ -286,7 +276,7 @@ impl EventLoop {
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Follows a step of the computer's clock, which comes after everything that was due before it. No time passes in it.
+    /// Follows a step of the computer's clock. All earlier deadlines fire first; the step itself takes no time.
     fn set_clock(&mut self, step: ClockStep) {
         let ClockStep { at, micros } = step;
         self.hall.advance(at);
@@ -321,19 +311,18 @@ impl EventLoop {
         self.hall.set_clock(at, micros);
     }
 
-    /// Handles what a port reports.
     fn handle_input(&mut self, port: PortId, input: PortInput) {
         let Some(port_line) = self.lines.get(&port) else {
             return;
         };
         let (now, line) = (self.time.now(), port_line.line);
-        // Deadlines up to now come before what came now, as in a replay.
+        // Deadlines up to now fire before the input, as in a replay.
         self.hall.advance(now);
         let content = match input {
             Ok(content) => content,
             Err(error) => {
                 tracing::warn!("{error}");
-                self.lookout.hear_refusal();
+                self.lookout.handle_refusal();
                 return;
             }
         };
@@ -341,12 +330,12 @@ impl EventLoop {
         self.hall.handle(now, line, &content);
         if let Content::Closed { reason } = &content {
             tracing::info!("{}: {reason}", port_line.device.display());
-            // They were for the device that was there.
+            // The orders were for the device that was removed.
             self.ahead
                 .retain(|ahead| !matches!(ahead, Ahead::Order(to, _) if *to == line));
         }
         if let Some(recorder) = &mut self.recorder {
-            // Opening a port decides its mode. What comes later was sent in the mode before it came.
+            // Opening a port sets its mode. All other content was read in the mode that the line had before this input.
             let mode = match content {
                 Content::Opened => self.hall.mode(line),
                 _ => before,
@@ -355,7 +344,7 @@ impl EventLoop {
         }
     }
 
-    /// Passes on what follows from the input: orders to the ports; events, and what leaves with them, to the gate.
+    /// Passes on the results of inputs: orders to the ports, and events with the messages about them to the gate.
     fn settle(&mut self, now: Now) {
         let Now { time, moment } = now;
         self.note_modes(time);
@@ -373,19 +362,19 @@ impl EventLoop {
         }
         let touched = self.hall.take_touched();
         let events = self.hall.take_events();
-        let events: Vec<_> = events.into_iter().map(|said| said.event).collect();
+        let events: Vec<_> = events.into_iter().map(|explained| explained.event).collect();
         for event in &events {
             log::event(event);
             if matches!(event.kind, EventKind::BoardConnected { .. }) {
                 log::same_number(&event.board, self.hall.namesakes(&event.board));
             }
             self.greeting.apply(moment, event);
-            self.lookout.hear(&event.kind);
-            self.day.hear(now);
-            self.pairings.hear(event);
+            self.lookout.handle_event(&event.kind);
+            self.day.handle_event(now);
+            self.pairings.apply(event);
         }
         self.broadcast(time, &events, &touched);
-        let mut leaving = self.news();
+        let mut leaving = self.take_feed_inputs();
         let messages = self.mqtt.as_mut().map_or_else(Vec::new, |mqtt| {
             mqtt.messages(time, &events, &touched, &self.hall, &self.pairings)
         });
@@ -394,17 +383,16 @@ impl EventLoop {
         if !events.is_empty() || !leaving.is_empty() {
             self.ahead.hold(moment, recorded, Ahead::Batch(events, leaving));
         }
-        self.let_go(now);
+        self.release_recorded(now);
         self.gate.settle(now);
     }
 
-    /// The news since this was called last.
-    fn news(&mut self) -> Vec<Leaving> {
+    /// Takes the inputs for outputs that have accumulated since the last call.
+    fn take_feed_inputs(&mut self) -> Vec<Leaving> {
         let news = self.feeds.as_mut().map(Feeds::take_held).unwrap_or_default();
         news.into_iter().map(Leaving::News).collect()
     }
 
-    /// Tells the broadcast what has happened.
     fn broadcast(&mut self, now: Timestamp, events: &[Event], touched: &BTreeSet<String>) {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
@@ -415,8 +403,8 @@ impl EventLoop {
         }
     }
 
-    /// Lets go what need not wait for the recorder any more.
-    fn let_go(&mut self, now: Now) {
+    /// Releases items for which the recorder has written the chunks, or that have waited too long.
+    fn release_recorded(&mut self, now: Now) {
         let written = self
             .recorder
             .as_ref()
@@ -429,7 +417,7 @@ impl EventLoop {
         }
     }
 
-    /// A line that was probed goes on in the recording as what it was found to be.
+    /// Records the mode of each line that probing has just found.
     fn note_modes(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let mut lines = self.lines.values();
@@ -472,7 +460,7 @@ impl EventLoop {
         self.hall.remove(now, port_line.line, reason);
     }
 
-    /// Closes all lines; what that leads to is kept, as far as the disks take it in time.
+    /// Closes all lines and stores the resulting events, as far as the disks accept them in time.
     pub(super) async fn close(mut self, ended: &Result<LoopEnd>) {
         let reason = match ended {
             Ok(LoopEnd::NewDay) => "kiebitz begins a new day",
@@ -487,15 +475,15 @@ impl EventLoop {
             let (mut written, all) = (recorder.written(), recorder.handed());
             let wait = written.wait_for(|written| *written >= all);
             let _ = tokio::time::timeout(MAX_FINISH / 3, wait).await;
-            self.let_go_all(now);
+            self.release_all(now);
             tokio::join!(recorder.finish(MAX_FINISH), self.gate.finish(now, MAX_FINISH));
         } else {
-            self.let_go_all(now);
+            self.release_all(now);
             self.gate.finish(now, MAX_FINISH).await;
         }
     }
 
-    fn let_go_all(&mut self, now: Now) {
+    fn release_all(&mut self, now: Now) {
         while let Some(ahead) = self.ahead.poll(now.moment, u64::MAX) {
             if let Ahead::Batch(events, leaving) = ahead {
                 self.gate.hold(now, events, leaving);
@@ -516,7 +504,7 @@ fn record(
     }
 }
 
-/// Waits for the next question about the state; forever if questions cannot come.
+/// Waits for the next question about the daemon's status; forever if there can be none.
 async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
     match questions {
         Some(questions) => questions.recv().await,
@@ -524,8 +512,8 @@ async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Opti
     }
 }
 
-/// What the disk has; never, where it was there in time.
-async fn answered(late: &mut Option<Late>) -> Result<Prepared> {
+/// Waits for the late result of the preparation; forever if none is expected.
+async fn late_preparation(late: &mut Option<Late>) -> Result<Prepared> {
     let Some(answer) = late else {
         return core::future::pending().await;
     };

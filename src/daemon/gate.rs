@@ -1,5 +1,5 @@
-//! The gate: whatever leaves the daemon passes it, in order, once the journal has the events that it shows. If the journal
-//! takes too long, it passes all the same and says so.
+//! The gate: everything that leaves the daemon passes it in order, once the journal has stored the events on which it
+//! is based. If the journal takes too long, the gate opens all the same and marks the outputs as not kept.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,85 +19,76 @@ use crate::outputs::shared::to_hall::RequestOutcome;
 use crate::outputs::status::{Question, Status};
 use crate::system_time::{Moment, Now};
 
-/// Holds events, and whatever leaves the daemon with them, until the journal has the events.
+/// Holds events, and every item that leaves the daemon with them, until the journal has stored the events.
 #[derive(Debug)]
 pub(super) struct Gate {
     journal_writer: JournalWriter,
     numbers: SeqNotes,
-    way: GateOutputs,
+    outputs: GateOutputs,
     storage: Storage,
     waiting: VecDeque<HeldBatch>,
-    /// How many events wait.
     events: usize,
-    /// The number of the last batch.
     last: u64,
-    /// Events that found no room: the journal never gets them.
+    /// Number of events for which there was no room. The journal never gets them.
     lost: u64,
-    /// Since when things leave with events that the journal does not have.
+    /// Time since which items leave before their events are stored; `None` while the journal works.
     unkept: Option<Moment>,
-    /// The boards whose numbers are noted as used meanwhile: the last one, and many after it.
+    /// Boards that the spare file already covers in the current outage: their latest seqs plus a reserve.
     spared: BTreeSet<String>,
 }
 
-/// Where things leave to.
 #[derive(Debug)]
 pub(super) struct GateOutputs {
-    /// To the broker; `None`: there is none.
+    /// `None` without a broker.
     pub(super) outbox: Option<Outbox>,
-    /// To the outputs in [`feeds`](crate::outputs::feeds); `None`: there are none.
+    /// `None` without outputs in [`feeds`](crate::outputs::feeds).
     pub(super) outlet: Option<Outlet>,
 }
 
-/// Something that leaves the daemon.
 #[derive(Debug)]
 pub(super) enum Leaving {
-    /// A message to the broker.
     Message(Message),
-    /// News for the event loop, the broadcast and the other outputs in [`feeds`](crate::outputs::feeds).
+    /// An input for the outputs in [`feeds`](crate::outputs::feeds), such as the broadcast and the desk.
     News(HeldInput),
-    /// The answer to a command.
     Answer(Asker, Answer),
-    /// The answer to somebody who asked for the status.
     Status(Question, Box<Status>),
 }
 
-/// Who gets the answer to a command.
+/// The recipient of the answer to a command.
 #[derive(Debug)]
 pub(super) enum Asker {
-    /// A client of the broker.
     Broker(Reply),
-    /// A task of this process, such as the event loop's server.
+    /// A task of this process, such as the desk's server.
     Hall(oneshot::Sender<RequestOutcome>),
 }
 
-/// A batch that the journal does not have yet.
 #[derive(Debug)]
 struct HeldBatch {
     number: u64,
     since: Moment,
     events: Arc<Vec<Event>>,
-    /// `None`: it has left.
+    /// `None` once the items have left.
     leaving: Option<Vec<Leaving>>,
 }
 
-/// How long things wait for the journal before they leave without it.
+/// Time for which a batch waits for the journal before its items leave without it.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// How long they then wait for the disk to note that.
+/// Additional time for which items wait until the disk has recorded that their seqs are used.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
-/// Maximum number of events that wait for the journal: a large hall has fewer in a day.
+/// Maximum number of events that wait for the journal. Even a large hall has fewer in a day.
 const MAX_WAITING: usize = 100_000;
 
 impl Gate {
     pub(super) fn new(
         journal_writer: JournalWriter,
         numbers: SeqNotes,
-        way: GateOutputs,
+        outputs: GateOutputs,
         storage: Storage,
     ) -> Self {
         Self {
             journal_writer,
             numbers,
-            way,
+            outputs,
             storage,
             waiting: VecDeque::new(),
             events: 0,
@@ -108,24 +99,24 @@ impl Gate {
         }
     }
 
-    /// What the disk has is there; `None`: it cannot be opened, which is tried again.
+    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
     pub(super) fn open(&self, journal: Option<Journal>, numbers: Option<SeqFile>) {
         self.journal_writer.open(journal);
         self.numbers.take_file(numbers);
     }
 
-    /// Has another configuration noted, before all events that follow.
+    /// Has the journal record a new configuration, before all later events.
     pub(super) fn note(&self, run: Run) {
         self.journal_writer.note(run);
     }
 
-    /// Has events kept, and lets things leave once they are, after all that came before.
+    /// Has the journal store events, and releases `leaving` afterwards, in order.
     pub(super) fn hold(&mut self, now: Now, events: Vec<Event>, leaving: Vec<Leaving>) {
         if events.is_empty() {
             match self.waiting.back_mut().map(|held| held.leaving.as_mut()) {
                 Some(Some(before)) => before.extend(leaving),
-                Some(None) => self.way.release(leaving, false),
-                None => self.way.release(leaving, true),
+                Some(None) => self.outputs.release(leaving, false),
+                None => self.outputs.release(leaving, true),
             }
             return;
         }
@@ -149,12 +140,11 @@ impl Gate {
         self.settle(now);
     }
 
-    /// Whether everything is kept.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// When [`settle`](Self::settle) is due if the journal says nothing before.
+    /// Time of the next call of [`settle`](Self::settle), unless the journal stores a batch earlier.
     pub(super) fn poll_deadline(&self) -> Option<Moment> {
         let first = self.waiting.iter().find(|held| held.leaving.is_some())?;
         Some(match self.unkept {
@@ -163,29 +153,29 @@ impl Gate {
         })
     }
 
-    /// Changes when more is kept.
+    /// The number of the last stored batch.
     pub(super) fn kept(&self) -> watch::Receiver<u64> {
         self.journal_writer.kept()
     }
 
-    /// Changes when the disk has noted that things leave with events that the journal does not have.
+    /// Whether the disk has recorded that events leave before they are stored.
     pub(super) fn noted(&self) -> watch::Receiver<bool> {
         self.numbers.noted()
     }
 
-    /// Lets leave what is kept, or has waited too long.
+    /// Releases batches that are stored or have waited too long.
     pub(super) fn settle(&mut self, now: Now) {
         let kept = *self.journal_writer.kept().borrow();
         while let Some(held) = self.waiting.pop_front_if(|held| held.number <= kept) {
             self.events -= held.events.len();
-            self.way.release(held.leaving.unwrap_or_default(), true);
+            self.outputs.release(held.leaving.unwrap_or_default(), true);
         }
         if self.waiting.is_empty() && self.unkept.take().is_some() {
             tracing::info!("all published events are stored");
             self.storage.journal_is_well();
             self.spared.clear();
             self.numbers.unkept(false);
-            self.way.say_kept(now, true);
+            self.outputs.send_kept(now, true);
         }
         if self.poll_deadline().is_some_and(|due| due <= now.moment) && self.unkept.is_none() {
             self.storage.journal_is_silent(now.time);
@@ -203,7 +193,7 @@ impl Gate {
         self.storage.events_wait(self.events as u64, self.lost);
     }
 
-    /// Ends: what is not kept and has not left yet leaves, and the rest is waited for.
+    /// Waits for the journal, at most for the time `at_most`, and releases all remaining batches.
     pub(super) async fn finish(mut self, now: Now, at_most: Duration) {
         let mut kept = self.journal_writer.kept();
         let last = self.last;
@@ -221,8 +211,8 @@ impl Gate {
         self.journal_writer.finish(at_most / 4).await;
     }
 
-    /// From now on things leave with events that are not kept. Their numbers were reserved on the disk before; now it is
-    /// noted that they are used.
+    /// Begins to release events before they are stored. Records in the file of seqs that their seqs, which were
+    /// reserved there before, are used.
     fn leave_unkept_from(&mut self, now: Now) {
         self.unkept.get_or_insert(now.moment);
         let events = self.waiting.iter().flat_map(|held| held.events.iter());
@@ -237,12 +227,12 @@ impl Gate {
         let waiting = self.waiting.iter_mut();
         let leaving: Vec<_> = waiting.filter_map(|held| held.leaving.take()).collect();
         if !leaving.is_empty() {
-            self.way.say_kept(now, false);
-            self.way.release(leaving.into_iter().flatten(), false);
+            self.outputs.send_kept(now, false);
+            self.outputs.release(leaving.into_iter().flatten(), false);
         }
     }
 
-    /// There is no room for more: these leave, and the recordings alone have what they are made from.
+    /// Releases events for which there is no room. Only the recordings can restore them.
     fn give_up(&mut self, now: Now, events: &[Event], leaving: Vec<Leaving>) {
         if self.lost == 0 {
             tracing::error!(
@@ -257,11 +247,11 @@ impl Gate {
         self.leave_unkept_from(now);
         self.settle(now);
         self.release_waiting(now);
-        self.way.say_kept(now, false);
-        self.way.release(leaving, false);
+        self.outputs.send_kept(now, false);
+        self.outputs.release(leaving, false);
     }
 
-    /// Boards that come while the journal takes no events are noted as well.
+    /// Records boards in the spare file, once per outage of the journal: the reserve covers later seqs.
     fn spare(&mut self, lasts: &BTreeMap<String, u64>) {
         if lasts.keys().all(|board| self.spared.contains(board)) {
             return;
@@ -273,13 +263,13 @@ impl Gate {
 }
 
 impl GateOutputs {
-    fn say_kept(&self, now: Now, kept: bool) {
+    fn send_kept(&self, now: Now, kept: bool) {
         if let Some(outlet) = &self.outlet {
-            outlet.say_kept(now.time, kept);
+            outlet.send_kept(now.time, kept);
         }
     }
 
-    /// Lets things leave; not `kept`: the journal lacks events that they show.
+    /// Releases items. `kept` is false if the journal lacks events on which they are based.
     fn release(&self, leaving: impl IntoIterator<Item = Leaving>, kept: bool) {
         let mut messages = Vec::new();
         let mut publish = |message: Message| messages.push(if kept { message } else { message.unkept() });
@@ -288,14 +278,14 @@ impl GateOutputs {
                 Leaving::Message(message) => publish(message),
                 Leaving::News(news) => {
                     if let Some(outlet) = &self.outlet {
-                        outlet.tell(news);
+                        outlet.send(news);
                     }
                 }
                 Leaving::Answer(asker, answer) => {
                     let answer = if kept { answer } else { answer.unkept() };
                     match asker {
                         Asker::Broker(reply) => publish(reply.message(&answer)),
-                        // Whoever asked may have stopped waiting.
+                        // The requester may have stopped waiting.
                         Asker::Hall(sender) => drop(sender.send(Ok(answer))),
                     }
                 }
@@ -308,7 +298,6 @@ impl GateOutputs {
     }
 }
 
-/// The last number of each board.
 fn lasts<'e>(events: impl IntoIterator<Item = &'e Event>) -> BTreeMap<String, u64> {
     let mut lasts = BTreeMap::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! The greeting: what clocks show while nobody plays.
+//! The greeting: texts on the displays of clocks while nobody plays.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use kiebitz_hardware::SessionSettings;
 use crate::config::{ClockMessages, ClockText};
 use crate::system_time::Moment;
 
-/// Texts for the clocks' displays, one after another, and none during a game.
+/// Shows one text after another on the displays of idle clocks.
 #[derive(Debug)]
 pub(super) struct Greeting {
     settings: ClockMessages,
-    /// By board: when the next text is due, and those still to be shown.
+    /// When to show the next text, and the remaining texts, by board.
     waiting: BTreeMap<String, (Moment, VecDeque<ClockText>)>,
 }
 
-/// Time from one text to the next: as long as a clock shows each, and a second more.
+/// Interval between texts: each is shown for [`SessionSettings::TEXT_TIME`], plus a second.
 const TEXT_INTERVAL: Duration = SessionSettings::TEXT_TIME.saturating_add(Duration::from_secs(1));
 
 impl Greeting {
@@ -29,12 +29,11 @@ impl Greeting {
         }
     }
 
-    /// Other texts from now on.
     pub(super) fn set(&mut self, settings: ClockMessages) {
         self.settings = settings;
     }
 
-    /// A clock that is connected gets the texts; one whose game begins is left alone.
+    /// Starts the texts when a clock is connected, and cancels them when a game begins.
     pub(super) fn apply(&mut self, now: Moment, event: &Event) {
         match event.kind {
             EventKind::ClockConnected {} if self.settings.enabled => {
@@ -52,7 +51,6 @@ impl Greeting {
         self.waiting.values().map(|(due, _)| *due).min()
     }
 
-    /// The texts that are due, with their boards.
     pub(super) fn due<'b>(
         &mut self,
         now: Moment,
@@ -75,7 +73,7 @@ impl Greeting {
     }
 }
 
-/// The text itself, of which a clock shows eight characters; `None`: not known.
+/// The characters to show, of which a clock displays eight; `None` if the value is unknown.
 fn text(text: ClockText, board: &Board) -> Option<String> {
     match text {
         ClockText::Name => Some(board.name().to_owned()),

@@ -1,4 +1,5 @@
-//! The journal writer: a thread that owns the journal and writes events to it, however long that takes.
+//! The journal writer: a thread that owns the journal and appends events to it, so that nothing else waits for the
+//! disk.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -22,15 +23,15 @@ use crate::outputs::mqtt::Outbox;
 use crate::progress::Progress;
 use crate::system_time::LiveTime;
 
-/// Takes events for the journal, and says how far it has them.
+/// Passes events to the thread and reports which of them it has stored.
 #[derive(Debug)]
 pub(super) struct JournalWriter {
     tasks: Option<Sender<Task>>,
-    /// The number of the last batch that is kept.
+    /// Number of the last stored batch.
     kept: watch::Receiver<u64>,
 }
 
-/// Events that are kept together, with a number one higher than that of the batch before.
+/// Events that are stored in one transaction. Batches are numbered consecutively.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) number: u64,
@@ -40,22 +41,21 @@ pub(super) struct Batch {
 #[derive(Debug)]
 enum Task {
     Keep(Batch),
-    /// Another configuration applies.
+    /// Record a new configuration.
     Note(Run),
-    /// The journal that was asked for at the start; `None`: it could not be opened, which is tried again.
+    /// Use the journal that was opened at the start; `None` if it could not be opened, which is retried.
     Open(Option<Journal>),
 }
 
-/// What the thread works with.
 pub(super) struct JournalWriterThread {
-    /// This start, where the journal has not noted it.
+    /// The record of this start, until the journal has stored it.
     pub(super) run: Option<Run>,
     pub(super) path: PathBuf,
-    /// The file with the second copy of starts and commands.
+    /// Path of the second copy of starts and commands.
     pub(super) inputs: PathBuf,
     pub(super) numbers: SeqNotes,
     pub(super) outbox: Option<Outbox>,
-    /// Games older than this are removed.
+    /// Age at which games are removed.
     pub(super) keep: Duration,
     pub(super) time: LiveTime,
     pub(super) storage: Storage,
@@ -63,54 +63,51 @@ pub(super) struct JournalWriterThread {
     pub(super) work: Work,
 }
 
-/// What the thread has to do.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     journal: Option<Journal>,
-    /// It may be opened: nobody else is at it any more.
-    opens: bool,
-    /// The journal's file, to notice when another one, or none, is in its place.
+    /// The journal may be opened, as the thread that prepared the start no longer does.
+    may_open: bool,
+    /// Handle of the journal's file, to detect that the path now refers to another file or to none.
     file: Option<File>,
-    /// The same for the log that SQLite keeps beside it.
+    /// Handle of SQLite's write-ahead log, for the same purpose.
     log: Option<File>,
     pending: VecDeque<Batch>,
-    /// Starts and commands that their second copy lacks.
+    /// Starts and commands that the second copy lacks.
     inputs: Vec<Input>,
-    /// The file of that copy.
     inputs_file: Option<InputsFile>,
-    /// Why it takes nothing.
+    /// The error of the last attempt to write the second copy.
     inputs_failing: Option<String>,
-    /// Configurations that apply since, and are not noted yet.
+    /// New configurations that the journal has not recorded yet.
     reloads: VecDeque<Run>,
-    /// Some of it was tried before: the journal may have it without having said so.
+    /// An attempt to store some of the pending events failed. The journal may have stored them all the same.
     tried: bool,
-    /// Why it takes no events.
+    /// The error because of which the journal stores no events.
     failing: Option<String>,
-    /// The last acknowledgements noted in the journal, by board.
+    /// The last acknowledgements that the journal has recorded, by board.
     acknowledged: BTreeMap<Arc<str>, u64>,
-    /// The numbers that boards have come to.
     lasts: BTreeMap<String, u64>,
-    /// The check beside the work has found damage.
+    /// Set when the background check has found damage.
     damaged: Arc<AtomicBool>,
-    looked: Option<Timestamp>,
+    file_checked: Option<Timestamp>,
     tidied: Option<Timestamp>,
 }
 
-/// The name of the broker among the journal's outputs.
 pub(super) const OUTPUT: &str = "mqtt";
-/// Pause before a journal that cannot be written is tried again.
+/// Pause before a failed write to the journal is retried.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-/// How often the journal notes what the broker has, and whether its file is still there is looked at.
+/// Maximum pause between two rounds of chores: storing the broker's acknowledgements, and checking that the journal's
+/// file is still in its place.
 const CHORES: Duration = Duration::from_secs(5);
-/// How often old games are removed.
+/// Interval between removals of old games.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 
 impl JournalWriter {
-    /// Starts the thread, which keeps nothing before it is [given a journal](Self::open).
+    /// Starts the thread. It stores nothing until it is [given a journal](Self::open).
     pub(super) fn start(mut thread: JournalWriterThread) -> Result<Self> {
         let (tasks, taken) = channel();
         let (kept_by, kept) = watch::channel(0);
-        // What failed at the start works as soon as the journal has taken something.
+        // An error from the start is cleared as soon as the journal stores an event.
         thread.work.failing = thread.storage.state().journal.problem;
         std::thread::Builder::new()
             .name("journal".to_owned())
@@ -122,34 +119,33 @@ impl JournalWriter {
         })
     }
 
-    /// Hands a batch to the thread.
     pub(super) fn keep(&self, batch: Batch) {
         self.send(Task::Keep(batch));
     }
 
-    /// Has another configuration noted, before the events that are handed over from now on.
+    /// Has the journal record a new configuration before the batches that follow.
     pub(super) fn note(&self, run: Run) {
         self.send(Task::Note(run));
     }
 
-    /// Hands the journal to the thread; `None`: it could not be opened, which is tried again.
+    /// Passes the journal to the thread; `None` if it could not be opened, which is retried.
     pub(super) fn open(&self, journal: Option<Journal>) {
         self.send(Task::Open(journal));
     }
 
     fn send(&self, task: Task) {
         if let Some(tasks) = &self.tasks {
-            // The thread lives as long as the journal writer does.
+            // The thread lives as long as this handle.
             let _ = tasks.send(task);
         }
     }
 
-    /// The number of the last batch that is kept.
+    /// The number of the last stored batch.
     pub(super) fn kept(&self) -> watch::Receiver<u64> {
         self.kept.clone()
     }
 
-    /// Waits until everything is kept; gives up when that takes too long.
+    /// Waits until everything is stored, at most for the time `at_most`.
     pub(super) async fn finish(mut self, at_most: Duration) {
         self.tasks = None;
         let ended = async { while self.kept.changed().await.is_ok() {} };
@@ -174,7 +170,7 @@ impl JournalWriterThread {
             match tasks.recv_timeout(wait) {
                 Ok(task) => {
                     self.take(task);
-                    // One write to the disk serves all that has come meanwhile.
+                    // One transaction serves all batches that have arrived meanwhile.
                     tasks.try_iter().for_each(|task| self.take(task));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -185,7 +181,7 @@ impl JournalWriterThread {
                     open = false;
                 }
             }
-            self.look_after_file();
+            self.check_file();
             self.replace_damaged();
             self.copy_inputs();
             self.note_reloads();
@@ -208,30 +204,30 @@ impl JournalWriterThread {
                 self.work.reloads.push_back(run);
             }
             Task::Open(journal) => {
-                (self.work.journal, self.work.opens) = (journal, true);
-                self.look_at_file();
+                (self.work.journal, self.work.may_open) = (journal, true);
+                self.reopen_files();
                 self.check();
             }
         }
     }
 
-    /// Writes starts and commands to their second copy, before the journal gets them.
+    /// Writes starts and commands to the second copy, before the journal gets them.
     fn copy_inputs(&mut self) {
         let Work {
             inputs,
             inputs_file,
             inputs_failing,
-            opens: true,
+            may_open: true,
             ..
         } = &mut self.work
         else {
             return;
         };
-        let there = inputs_file.as_ref().is_some_and(InputsFile::is_there);
+        let exists = inputs_file.as_ref().is_some_and(InputsFile::is_there);
         if inputs.is_empty() {
             return;
         }
-        let copied = match inputs_file.take().filter(|_| there) {
+        let copied = match inputs_file.take().filter(|_| exists) {
             Some(file) => Ok(file),
             None => InputsFile::open(&self.inputs),
         };
@@ -246,26 +242,26 @@ impl JournalWriterThread {
                 inputs.clear();
             }
             Err(error) => {
-                let words = error.to_string();
-                if inputs_failing.as_ref() != Some(&words) {
+                let problem = error.to_string();
+                if inputs_failing.as_ref() != Some(&problem) {
                     let path = self.inputs.display();
-                    tracing::warn!("cannot write the second copy of commands to {path}: {words}; retrying");
+                    tracing::warn!("cannot write the second copy of commands to {path}: {problem}; retrying");
                 }
-                *inputs_failing = Some(words);
+                *inputs_failing = Some(problem);
             }
         }
     }
 
-    /// Writes what is pending, if the disk takes it. Returns the number of the last batch.
+    /// Stores the pending batches. Returns the number of the last one, or `None` if nothing was stored.
     fn keep(&mut self) -> Option<u64> {
-        let last = self.work.pending.back().filter(|_| self.work.opens)?.number;
+        let last = self.work.pending.back().filter(|_| self.work.may_open)?.number;
         let outcome = match &mut self.work.journal {
             Some(journal) => append(journal, &self.work.pending, self.work.tried),
             None => match self.open() {
                 Ok(mut journal) => {
                     let outcome = append(&mut journal, &self.work.pending, true);
                     self.work.journal = Some(journal);
-                    self.look_at_file();
+                    self.reopen_files();
                     outcome
                 }
                 Err(error) => Err(error),
@@ -298,8 +294,8 @@ impl JournalWriterThread {
         }
     }
 
-    /// What follows from another configuration is played back with that: it is noted before the events are kept, and after
-    /// the start that it changes.
+    /// Records new configurations: after the start that they change, and before the events that follow from them,
+    /// because a replay must produce those events with the same configuration.
     fn note_reloads(&mut self) {
         let Some(journal) = self.work.journal.as_mut().filter(|_| self.run.is_none()) else {
             return;
@@ -312,7 +308,7 @@ impl JournalWriterThread {
         }
     }
 
-    /// The next start plays back what was recorded from this one on.
+    /// Records this start, so that the next start replays the recordings from here.
     fn note_run(&mut self) {
         let (Some(run), Some(journal)) = (&self.run, &mut self.work.journal) else {
             return;
@@ -324,70 +320,72 @@ impl JournalWriterThread {
         self.note_reloads();
     }
 
-    /// The journal did not take events. A damaged one is replaced.
+    /// Reports that the journal could not store events, and replaces the journal if it is damaged.
     fn fail(&mut self, error: JournalError) {
         self.work.tried = true;
         let damaged = error.is_damaged();
-        let words = format!("{:#}", anyhow::Error::from(error));
+        let problem = format!("{:#}", anyhow::Error::from(error));
         let now = self.time.now();
-        self.storage.journal_fails(now, &words);
-        if self.work.failing.as_ref() != Some(&words) {
-            tracing::error!("{words}; games go on, and events wait until the journal stores them");
+        self.storage.journal_fails(now, &problem);
+        if self.work.failing.as_ref() != Some(&problem) {
+            tracing::error!("{problem}; games go on, and events wait until the journal stores them");
         }
-        self.work.failing = Some(words);
+        self.work.failing = Some(problem);
         if damaged {
             self.work.journal = None;
             self.work.journal = start::replaced(&self.path, now, &self.work.lasts, &Progress::default());
-            self.look_at_file();
+            self.reopen_files();
         }
     }
 
     fn open(&mut self) -> Result<Journal, JournalError> {
-        // Closing a file gives back all locks on it, also those of SQLite.
+        // Close the files first: closing a file releases all locks that the process has on it, including SQLite's.
         (self.work.file, self.work.log) = (None, None);
         Journal::open(&self.path)
     }
 
-    /// Remembers which files the journal is in.
-    fn look_at_file(&mut self) {
+    fn reopen_files(&mut self) {
         let opened = |path: &Path| self.work.journal.as_ref().and_then(|_| File::open(path).ok());
         let log = Journal::log_of(&self.path);
         (self.work.file, self.work.log) = (opened(&self.path), opened(&log));
     }
 
-    /// Somebody may have removed or renamed the journal: what it had goes into a new one.
-    fn look_after_file(&mut self) {
+    /// Detects that the journal was removed or renamed, and copies its events into a new journal.
+    fn check_file(&mut self) {
         let now = self.time.now();
-        let due = self.work.looked.is_none_or(|looked| now >= looked + RETRY_PAUSE);
+        let due = self
+            .work
+            .file_checked
+            .is_none_or(|checked| now >= checked + RETRY_PAUSE);
         if !due {
             return;
         }
-        self.work.looked = Some(now);
-        self.lock.look_after(now);
+        self.work.file_checked = Some(now);
+        self.lock.ensure_exists(now);
         if self.work.file.is_none() {
             return;
         }
         let log = Journal::log_of(&self.path);
-        let gone =
+        let is_gone =
             |file: &Option<File>, path| file.as_ref().is_some_and(|file| !super::is_file_of(file, path));
-        let gone = if gone(&self.work.file, &self.path) {
+        let gone = if is_gone(&self.work.file, &self.path) {
             &self.path
-        } else if gone(&self.work.log, &log) {
+        } else if is_gone(&self.work.log, &log) {
             &log
         } else {
-            // SQLite makes the log when there is something to write.
+            // SQLite creates the log at the first write.
             self.work.log = self.work.log.take().or_else(|| File::open(&log).ok());
             return;
         };
         tracing::error!("{} was removed or replaced while in use", gone.display());
-        let Some(gone) = self.work.journal.take() else {
+        let Some(removed) = self.work.journal.take() else {
             return;
         };
-        self.work.journal = start::restored(gone, &self.path, now, &self.work.lasts);
-        self.look_at_file();
+        self.work.journal = start::restored(removed, &self.path, now, &self.work.lasts);
+        self.reopen_files();
     }
 
-    /// A large journal is checked beside the work. Damage is dealt with when it is met; that it is there is known before.
+    /// Checks a large journal in the background, as reads and writes report only the damage that they reach.
     fn check(&self) {
         let size = std::fs::metadata(&self.path).map_or(0, |about| about.len());
         if self.work.journal.is_none() || size <= start::CHECKED_AT_ONCE {
@@ -409,7 +407,7 @@ impl JournalWriterThread {
         }
     }
 
-    /// What the check has found damaged is replaced.
+    /// Replaces the journal if the background check has found damage.
     fn replace_damaged(&mut self) {
         if self.work.damaged.swap(false, Ordering::Relaxed) {
             self.work.journal = None;
@@ -420,7 +418,7 @@ impl JournalWriterThread {
                 &Progress::default(),
             );
             self.work.tried = true;
-            self.look_at_file();
+            self.reopen_files();
         }
     }
 
@@ -453,7 +451,8 @@ impl JournalWriterThread {
         let Some(journal) = &mut self.work.journal else {
             return;
         };
-        // A computer's clock that is wrong by a year would empty the journal: what is old is told by the games.
+        // The age of games is relative to the dates of other games: a computer's clock that is wrong by a year must not
+        // empty the journal.
         let reference = match journal.played_until(LIVE_STREAM, now) {
             Ok(Some(reference)) => reference,
             Ok(None) => return,
@@ -467,7 +466,7 @@ impl JournalWriterThread {
     }
 }
 
-/// Keeps batches in one go. `tried`: the journal may have some of it.
+/// Stores batches in one transaction. `tried` if the journal may already have some of the events.
 fn append(journal: &mut Journal, batches: &VecDeque<Batch>, tried: bool) -> Result<(), JournalError> {
     let events = || batches.iter().flat_map(|batch| batch.events.iter());
     if tried {
@@ -475,7 +474,7 @@ fn append(journal: &mut Journal, batches: &VecDeque<Batch>, tried: bool) -> Resu
     }
     match journal.append(events()) {
         Err(error @ JournalError::Duplicate { .. }) => {
-            // Another attempt would not help, and holding back all boards would be worse.
+            // A retry would fail again, and holding back all boards would be worse.
             tracing::error!("{error}; the event in the journal stays");
             journal.fill(events()).map(drop)
         }

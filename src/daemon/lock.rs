@@ -1,4 +1,4 @@
-//! One daemon to a state directory: a lock that says who has it.
+//! The lock that reserves a state directory for one daemon.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,45 +10,33 @@ use kiebitz_hardware::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
-/// Held as long as the daemon, or what must not meet it, runs. The system gives it back when the process ends, however that happens.
+/// The lock of a state directory. The operating system releases it when the process ends, even after a crash.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     directory: PathBuf,
-    /// `None`: the disk takes no lock, which is no reason not to watch.
+    /// `None` if the disk supports no lock. The daemon runs all the same.
     file: Mutex<Option<File>>,
 }
 
-/// Why a state directory cannot be had.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
-    /// Another daemon has it.
     #[error(
         "another kiebitz is using {} ({holder}): stop it, or set another state_directory in the configuration \
          of this one",
         directory.display()
     )]
     Taken {
-        /// The directory.
         directory: PathBuf,
-        /// Who has it, and since when.
+        /// The process that has the lock, and its start time.
         holder: String,
     },
-    /// No lock can be made there.
     #[error("cannot lock {}", path.display())]
-    Unusable {
-        /// The lock's file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Unusable { path: PathBuf, source: io::Error },
 }
 
 impl StateLock {
-    /// Takes the lock of a directory, which is made where it is missing. `now` tells others since when it is held.
-    ///
-    /// # Errors
-    ///
-    /// When another process has it.
+    /// Locks a directory, which is created if it does not exist. `now` is written into the file for other processes. If
+    /// the disk supports no lock, the result holds none. Fails if another process has the lock.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -63,7 +51,7 @@ impl StateLock {
         })
     }
 
-    /// No lock, for as long as a disk does not answer that is asked for it.
+    /// Creates a lock that is not held yet, for a disk that does not answer.
     pub(super) fn none(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -71,17 +59,13 @@ impl StateLock {
         }
     }
 
-    /// The disk has answered.
-    pub(super) fn become_locked(&self, taken: Self) {
-        let taken = taken.file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = taken;
+    /// Takes over a lock that the disk has granted late.
+    pub(super) fn become_locked(&self, acquired: Self) {
+        let acquired = acquired.file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.file.lock().unwrap_or_else(PoisonError::into_inner) = acquired;
     }
 
-    /// The same for what must not do without: that there is no lock is an error.
-    ///
-    /// # Errors
-    ///
-    /// When another process has it, or there can be none.
+    /// Locks a directory. Fails if another process has the lock, or if the disk supports no lock.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),
@@ -89,8 +73,8 @@ impl StateLock {
         })
     }
 
-    /// Somebody may have removed the file: then it is made and locked again.
-    pub(super) fn look_after(&self, now: Timestamp) {
+    /// Creates and locks the file again if it was removed.
+    pub(super) fn ensure_exists(&self, now: Timestamp) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let path = path(&self.directory);
         if file.as_ref().is_some_and(|file| !super::is_file_of(file, &path)) {
@@ -115,7 +99,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         path: path.clone(),
         source,
     };
-    // A disk that takes no files any more has the one of the last start.
+    // A disk that accepts no new files may still have the file of the last start.
     let mut file = match create(directory, &path) {
         Ok(file) => file,
         Err(error) => File::open(&path).map_err(|_| unusable(error))?,
@@ -130,7 +114,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         }
         Err(error) => return Err(unusable(error.into())),
     }
-    // The lock holds without it: this is for people.
+    // The lock works without this text, which is for people only.
     let _ = note(&mut file, now);
     Ok(file)
 }
@@ -163,7 +147,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
     #[test]
-    fn the_second_is_told_who_has_it_and_gets_it_afterwards() {
+    fn a_second_daemon_learns_the_holder_and_gets_the_lock_afterwards() {
         let place = tempfile::tempdir().expect("a directory");
         let directory = place.path().join("state");
         let first = StateLock::take(&directory, NOW).expect("nobody has it");
@@ -173,7 +157,7 @@ mod tests {
         let process = format!("process {}, since 2026-11-21", std::process::id());
         assert!(refused.contains(&process), "{refused}");
         std::fs::remove_file(directory.join("lock")).expect("a file");
-        first.look_after(NOW);
+        first.ensure_exists(NOW);
         StateLock::take(&directory, NOW).expect_err("it was locked again");
         StateLock::require(&directory, NOW).expect_err("whoever asks");
         drop(first);
@@ -181,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_daemon_does_without() {
+    fn only_the_daemon_runs_without_a_lock() {
         let place = tempfile::tempdir().expect("a directory");
         let no_directory = place.path().join("file");
         std::fs::write(&no_directory, "").expect("room");

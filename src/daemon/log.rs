@@ -1,4 +1,4 @@
-//! The daemon's log: to systemd's journal if systemd started it, else to stderr.
+//! The daemon's log: to systemd's journal if systemd started the daemon, else to stderr.
 
 use std::sync::OnceLock;
 
@@ -15,29 +15,27 @@ use crate::config::Config;
 use crate::outputs::status;
 use crate::shown::LogLines;
 
-/// What is logged, for a process that logs; it can change.
+/// Changes the filter at runtime; empty in a process that does not log.
 static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
 
-/// Starts to log.
 pub(crate) fn start(targets: Targets) {
     let (targets, handle) = tracing_subscriber::reload::Layer::new(targets);
     let _ = LOGGED.set(handle);
     let registry = tracing_subscriber::registry().with(targets);
-    // systemd sets this variable when stderr is its journal.
+    // systemd sets this variable if stderr is connected to its journal.
     let journald = std::env::var_os("JOURNAL_STREAM").and_then(|_| tracing_journald::layer().ok());
-    // A process has one subscriber; the first stays.
+    // A process has only one subscriber: if one is set already, it stays.
     let _ = match journald {
         Some(journald) => registry.with(journald).try_init(),
         None => {
-            // The text of each line names the board already; its span would repeat it.
-            let words = filter_fn(|data| data.is_event());
+            // The text of each line already names the board, so the span is left out.
+            let events_only = filter_fn(|data| data.is_event());
             let stderr = tracing_subscriber::fmt::layer().with_writer(LogLines::default);
-            registry.with(stderr.with_filter(words)).try_init()
+            registry.with(stderr.with_filter(events_only)).try_init()
         }
     };
 }
 
-/// Logs something else from now on.
 pub(super) fn change(targets: &Targets) {
     if let Some(handle) = LOGGED.get()
         && let Err(error) = handle.reload(targets.clone())
@@ -46,7 +44,7 @@ pub(super) fn change(targets: &Targets) {
     }
 }
 
-/// Logs which mode of play holds on all boards, and on those where another time control does.
+/// Logs the mode of play of all boards, and of the boards that have another time control.
 pub(super) fn modes(config: &Config) {
     let all = mode(&config.event).map(|mode| format!("time control {mode}"));
     let boards = config.boards.iter();
@@ -63,7 +61,7 @@ pub(super) fn modes(config: &Config) {
     }
 }
 
-/// How a time control was read, and the mode of play; `None`: there is no time control.
+/// A time control as parsed, and its mode of play; `None` without a time control.
 fn mode(regulations: &Regulations) -> Option<String> {
     let control = regulations.time_control.as_ref()?;
     let (follows, _) = regulations.mode_of_time()?;
@@ -76,7 +74,7 @@ fn mode(regulations: &Regulations) -> Option<String> {
     })
 }
 
-/// Warns of other boards that report the same number as a board that was connected.
+/// Warns if other boards report the same serial number as `board`, which has just been connected.
 pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>) {
     let others: Vec<String> = others.map(str::to_owned).collect();
     if !others.is_empty() {
@@ -84,8 +82,8 @@ pub(super) fn same_number<'n>(board: &str, others: impl Iterator<Item = &'n str>
     }
 }
 
-/// Logs an event in its board's span: connections and games at info, moves at debug. The text of each line names the
-/// board, since systemd's journal shows the text alone; the fields are for programs.
+/// Logs an event in its board's span: connections and games at level info, moves at debug. The text names the board
+/// because systemd's journal shows only the text; the fields are for programs.
 pub(super) fn event(event: &Event) {
     let board = &*event.board;
     let game = event.game.as_deref().unwrap_or_default();
@@ -100,7 +98,7 @@ pub(super) fn event(event: &Event) {
         }
         EventKind::ClockConnected {} => info!("{board}: clock connected"),
         EventKind::ClockDisconnected {} => info!("{board}: clock disconnected"),
-        // All boards have it: the daemon logs it once.
+        // Every board has this event, but the daemon logs the step only once.
         EventKind::TimeSet { .. } => {}
         EventKind::ClockBatteryLow {} => warn!("{board}: the clock's battery is low"),
         EventKind::ClockSides { white_side } => {
@@ -206,9 +204,9 @@ pub(super) fn event(event: &Event) {
 mod tests {
     use super::*;
 
-    /// 2023: A.1, B.1: what was read and what follows from it is told when kiebitz starts.
+    /// 2023: A.1, B.1: the start logs the time control as parsed and the resulting mode.
     #[test]
-    fn the_mode_of_the_time_control_is_told() {
+    fn the_mode_of_the_time_control_is_described() {
         let mode_of = |text: &str| {
             let text = format!("[event]\n{text}");
             let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");

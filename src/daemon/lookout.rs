@@ -1,4 +1,4 @@
-//! The lookout: says once, after a start, that no board has come, and what to do about it.
+//! The lookout: if no board answers after a start, logs once what to check.
 
 use core::time::Duration;
 
@@ -6,24 +6,23 @@ use kiebitz_game::events::EventKind;
 
 use crate::system_time::Moment;
 
-/// Waits for the first board. Once one has come, or something was said, it is silent.
+/// Waits for the first board. Does nothing more once a board has come or a message was logged.
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
-    /// `None`: nobody is waited for any more.
+    /// Start of the wait; `None` once it is over.
     since: Option<Moment>,
-    /// Since when there has been a port.
+    /// Time since which there has been a port.
     port_since: Option<Moment>,
 }
 
-/// What is plugged in is found within a second.
+/// Time after which missing ports are reported. The port of a plugged-in board is found within a second.
 const NO_PORT_AFTER: Duration = Duration::from_secs(5);
-/// To find out that a row of boards is on a port takes 20 s.
+/// Time after which silent ports are reported. Detecting a bus of boards takes 20 s.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(30);
-/// More ports than this are not named.
+/// Maximum number of ports in a message.
 const NAMED: usize = 3;
 
 impl Lookout {
-    /// Begins to wait.
     pub(super) fn new(now: Moment) -> Self {
         Self {
             since: Some(now),
@@ -31,20 +30,20 @@ impl Lookout {
         }
     }
 
-    /// A board that has come is what was waited for.
-    pub(super) fn hear(&mut self, event: &EventKind) {
+    /// Ends the wait if a board was connected.
+    pub(super) fn handle_event(&mut self, event: &EventKind) {
         if let EventKind::BoardConnected { .. } = event {
             self.since = None;
         }
     }
 
-    /// A port was refused, which has been said with what to do.
-    pub(super) fn hear_refusal(&mut self) {
+    /// Ends the wait after a port was refused, since that error is logged with its own remedy.
+    pub(super) fn handle_refusal(&mut self) {
         self.since = None;
     }
 
-    /// What there is to say now, with these ports.
-    pub(super) fn look<'p>(
+    /// The message that is due now, given the names of the present ports.
+    pub(super) fn check<'p>(
         &mut self,
         now: Moment,
         ports: impl IntoIterator<Item = &'p str>,
@@ -54,16 +53,16 @@ impl Lookout {
         if ports.is_empty() {
             self.port_since = None;
             let waited = now.since(since) >= NO_PORT_AFTER;
-            return waited.then(|| self.say(NO_PORT.to_owned()));
+            return waited.then(|| self.report_once(NO_PORT.to_owned()));
         }
         let port_since = *self.port_since.get_or_insert(now);
         let waited = now.since(port_since) >= NO_ANSWER_AFTER;
-        waited.then(|| self.say(no_answer(&ports)))
+        waited.then(|| self.report_once(no_answer(&ports)))
     }
 
-    fn say(&mut self, what: String) -> String {
+    fn report_once(&mut self, message: String) -> String {
         self.since = None;
-        what
+        message
     }
 }
 
@@ -100,24 +99,26 @@ mod tests {
         }
     }
 
-    /// The messages, each with its second, of a lookout that looks at `ports` once a second.
+    /// The messages, with their seconds, of a lookout that checks `ports` once a second.
     fn messages(
         lookout: &mut Lookout,
         seconds: i64,
         ports: impl Fn(i64) -> Vec<&'static str>,
     ) -> Vec<(i64, String)> {
-        let looks = (0..seconds).map(|second| (second, lookout.look(at(second), ports(second))));
-        looks.filter_map(|(second, said)| Some((second, said?))).collect()
+        let checks = (0..seconds).map(|second| (second, lookout.check(at(second), ports(second))));
+        checks
+            .filter_map(|(second, message)| Some((second, message?)))
+            .collect()
     }
 
     #[test]
-    fn without_a_port_it_speaks_once() {
+    fn a_missing_port_is_reported_once() {
         let messages = messages(&mut Lookout::new(at(0)), 100, |_| Vec::new());
         assert_eq!(messages, [(5, NO_PORT.to_owned())]);
     }
 
     #[test]
-    fn port_without_an_answer_is_named_when_a_row_would_have_been_found() {
+    fn silent_ports_are_named_once_a_row_would_have_been_found() {
         let ports = |second| {
             if second < 3 {
                 Vec::new()
@@ -138,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn with_a_board_or_after_a_refusal_it_is_silent() {
+    fn nothing_is_reported_with_a_board_or_after_a_refusal() {
         let mut lookout = Lookout::new(at(0));
-        lookout.hear(&EventKind::ClockDisconnected {});
-        assert!(lookout.look(at(4), []).is_none());
-        lookout.hear(&connected());
+        lookout.handle_event(&EventKind::ClockDisconnected {});
+        assert!(lookout.check(at(4), []).is_none());
+        lookout.handle_event(&connected());
         assert_eq!(messages(&mut lookout, 100, |_| Vec::new()), []);
         let mut refused = Lookout::new(at(0));
-        refused.hear_refusal();
+        refused.handle_refusal();
         assert_eq!(messages(&mut refused, 100, |_| vec!["/dev/ttyS0"]), []);
         assert_eq!(messages(&mut Lookout::default(), 100, |_| Vec::new()), []);
     }

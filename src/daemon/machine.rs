@@ -1,4 +1,4 @@
-//! How the computer is: a thread that looks at its disk, its temperature and its power, and warns of what will fail.
+//! Monitors the computer: a thread that checks disk, temperature and power, and warns before they cause failures.
 
 use core::time::Duration;
 use std::fs;
@@ -9,35 +9,34 @@ use tokio::sync::watch;
 
 use crate::outputs::mqtt::{Disk, Machine};
 
-/// What the thread has seen last. Cheap to clone; nobody waits for the thread, which waits for disks.
+/// Yields the thread's latest measurements without waiting for a disk. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct MachineWatch(watch::Receiver<Machine>);
 
-/// How often it looks.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// A disk with less room than that, in bytes, has a day of recordings left.
+/// Free space in bytes below which a warning is logged: about a day of recordings.
 const LITTLE_ROOM: u64 = 200_000_000;
-/// In degrees Celsius. A Raspberry Pi slows down from 80 on, and more from 85 on.
+/// Temperature in degrees Celsius at which a warning is logged. A Raspberry Pi slows down from 80, and further from 85.
 const HOT: f64 = 80.0;
 
 impl MachineWatch {
-    /// Starts the thread. `directory` is on the disk that is looked at.
+    /// Starts the thread. `directory` is a path on the monitored disk.
     pub(super) fn start(directory: PathBuf) -> Result<Self> {
-        let (saw, seen) = watch::channel(Machine::default());
+        let (sender, receiver) = watch::channel(Machine::default());
         let mut warned = Warned::default();
-        let look = move || {
+        let work = move || {
             loop {
-                let machine = look(Path::new("/"), &directory);
+                let machine = measure(Path::new("/"), &directory);
                 warned.warn(&machine, &directory);
-                if saw.send(machine).is_err() {
+                if sender.send(machine).is_err() {
                     return;
                 }
                 std::thread::sleep(INTERVAL);
             }
         };
-        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(look);
+        let started = std::thread::Builder::new().name("machine".to_owned()).spawn(work);
         started.context("cannot start monitoring the computer")?;
-        Ok(Self(seen))
+        Ok(Self(receiver))
     }
 
     pub(super) fn state(&self) -> Machine {
@@ -45,8 +44,9 @@ impl MachineWatch {
     }
 }
 
-/// What is known of the computer whose files are under `root`, and of the disk of a directory on this one.
-fn look(root: &Path, directory: &Path) -> Machine {
+/// Measures the computer whose file system is under `root`, and the disk of `directory`, a path that does not depend on
+/// `root`.
+fn measure(root: &Path, directory: &Path) -> Machine {
     Machine {
         disk: disk(directory),
         temperature_c: temperature(root),
@@ -55,36 +55,36 @@ fn look(root: &Path, directory: &Path) -> Machine {
     }
 }
 
-/// Of the nearest directory that exists.
+/// Free and total space of the disk on which the directory is or will be created.
 fn disk(directory: &Path) -> Option<Disk> {
-    let there = directory.ancestors().find(|directory| directory.exists())?;
-    let disk = rustix::fs::statvfs(there).ok()?;
+    let existing = directory.ancestors().find(|directory| directory.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
     Some(Disk {
         free_bytes: disk.f_bavail.saturating_mul(disk.f_frsize),
         size_bytes: disk.f_blocks.saturating_mul(disk.f_frsize),
     })
 }
 
-/// The hottest zone, in degrees Celsius.
+/// Temperature of the hottest zone in degrees Celsius.
 fn temperature(root: &Path) -> Option<f64> {
     let zones = entries(&root.join("sys/class/thermal"), "thermal_zone");
     let read = |zone: PathBuf| {
         let thousandths: f64 = text(&zone.join("temp"))?.parse().ok()?;
-        // Zones without a sensor say 0, or a number that none can have.
+        // Zones without a sensor report 0 or an impossible temperature.
         Some(thousandths / 1000.0).filter(|celsius| (1.0..200.0).contains(celsius))
     };
     zones.into_iter().filter_map(read).reduce(f64::max)
 }
 
-/// Whether the power supply of a Raspberry Pi is too weak now; `None`: the system does not tell.
+/// Whether the power supply of a Raspberry Pi is too weak now; `None` on other systems.
 fn under_voltage(root: &Path) -> Option<bool> {
     let sensors = entries(&root.join("sys/class/hwmon"), "hwmon");
-    let of_pi = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
-    let alarm = text(&sensors.into_iter().find(of_pi)?.join("in0_lcrit_alarm"))?;
+    let is_pi_sensor = |sensor: &PathBuf| text(&sensor.join("name")).as_deref() == Some("rpi_volt");
+    let alarm = text(&sensors.into_iter().find(is_pi_sensor)?.join("in0_lcrit_alarm"))?;
     Some(alarm != "0")
 }
 
-/// What kiebitz itself has in memory.
+/// Resident memory of kiebitz in bytes.
 fn memory(root: &Path) -> Option<u64> {
     let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -106,7 +106,7 @@ fn text(path: &Path) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// What was said, so that it is said once.
+/// The conditions that hold and were warned of, so that each is logged only when it begins.
 #[derive(Debug, Default)]
 struct Warned {
     disk: bool,
@@ -118,7 +118,7 @@ impl Warned {
     fn warn(&mut self, machine: &Machine, directory: &Path) {
         let directory = directory.display();
         if let Some(disk) = machine.disk
-            && news(&mut self.disk, disk.free_bytes < LITTLE_ROOM)
+            && has_begun(&mut self.disk, disk.free_bytes < LITTLE_ROOM)
         {
             let megabytes = disk.free_bytes / 1_000_000;
             tracing::warn!(
@@ -126,20 +126,19 @@ impl Warned {
             );
         }
         if let Some(celsius) = machine.temperature_c
-            && news(&mut self.heat, celsius >= HOT)
+            && has_begun(&mut self.heat, celsius >= HOT)
         {
             tracing::warn!("the computer is {celsius:.0} °C hot and slows down: improve its cooling");
         }
         if let Some(weak) = machine.under_voltage
-            && news(&mut self.power, weak)
+            && has_begun(&mut self.power, weak)
         {
             tracing::warn!("the computer's power supply is too weak: use the one made for this computer");
         }
     }
 }
 
-/// Whether something begins to be so.
-fn news(before: &mut bool, now: bool) -> bool {
+fn has_begun(before: &mut bool, now: bool) -> bool {
     let begins = now && !*before;
     *before = now;
     begins
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_raspberry_pi_tells_is_read() {
+    fn measurements_of_a_raspberry_pi_are_found() {
         let root = tempfile::tempdir().expect("a directory");
         let root = root.path();
         write(root, "sys/class/thermal/thermal_zone0/temp", "48312\n");
@@ -165,7 +164,7 @@ mod tests {
         write(root, "sys/class/hwmon/hwmon1/name", "rpi_volt\n");
         write(root, "sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n");
         write(root, "proc/self/status", "Name:\tkiebitz\nVmRSS:\t   12345 kB\n");
-        let machine = look(root, &root.join("not/yet/there"));
+        let machine = measure(root, &root.join("not/yet/there"));
         assert_eq!(machine.temperature_c, Some(48.312));
         assert_eq!(machine.under_voltage, Some(true));
         assert_eq!(machine.memory_bytes, Some(12_345 * 1024));
@@ -174,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_computer_does_not_tell_is_not_known() {
+    fn missing_measurements_are_unknown() {
         let root = tempfile::tempdir().expect("a directory");
-        let machine = look(root.path(), Path::new("/"));
+        let machine = measure(root.path(), Path::new("/"));
         assert_eq!(
             (machine.temperature_c, machine.under_voltage, machine.memory_bytes),
             (None, None, None)
@@ -184,9 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_is_said_once() {
+    fn a_condition_is_reported_once_when_it_begins() {
         let mut before = false;
-        let said = [false, true, true, false, true].map(|now| news(&mut before, now));
-        assert_eq!(said, [false, true, false, false, true]);
+        let begun = [false, true, true, false, true].map(|now| has_begun(&mut before, now));
+        assert_eq!(begun, [false, true, false, false, true]);
     }
 }

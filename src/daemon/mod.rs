@@ -1,9 +1,9 @@
 //! `kiebitz run`: the daemon.
 //!
 //! One task per port moves bytes and does nothing else. The event loop, a single task that owns all boards
-//! ([`Hall`](kiebitz_game::hall::Hall)), stamps what came in with its time. Threads wait for disks in its place: the recorder records
-//! the bytes, the journal writer writes events to the journal, and a third notes which numbers they have. None of them can hold
-//! up the boards, nor keep the program from ending.
+//! ([`Hall`](kiebitz_game::hall::Hall)), stamps inputs with their time. Threads do all writing, so that a hanging disk
+//! can neither block the boards nor keep the program from ending: the recorder writes the bytes, the journal writer
+//! appends events to the journal, and a third thread reserves event seqs.
 
 mod backlog;
 mod beginning;
@@ -74,7 +74,7 @@ use lock::StateLock;
 use lookout::Lookout;
 use machine::MachineWatch;
 use pairings::Pairings;
-use patience::{MAX_WAIT, Waited, beside};
+use patience::{MAX_WAIT, Waited, spawn_thread};
 use ports::Ports;
 use recorder::RecorderHandle;
 use reload::Reload;
@@ -87,26 +87,26 @@ use write_ahead::WriteAhead;
 
 pub(crate) use log::start as start_logging;
 
-/// At most this many chunks wait for the event loop; beyond it ports are not read.
+/// Capacity of the queue to the event loop, in chunks. Ports are not read while it is full.
 const INPUTS: usize = 4096;
-/// So long the journal may take to note what the broker has.
+/// Grace period at shutdown for storing the broker's last acknowledgements.
 const MAX_NOTE: Duration = Duration::from_secs(1);
 
-/// Watches boards until SIGINT or SIGTERM. `file` is the one that was named for the configuration, which is read again at
-/// SIGHUP.
+/// Watches boards until SIGINT or SIGTERM. `file` is the configuration file named on the command line; SIGHUP reads it
+/// again.
 ///
 /// # Errors
 ///
-/// When another daemon has the state directory, the journal's file is none of kiebitz, or the daemon's name cannot be
-/// part of a topic. Ports, boards, the broker and disks may come and go: that is logged.
+/// Fails if another daemon has the state directory, the journal's file does not belong to kiebitz, or the daemon's name
+/// cannot be part of a topic. Failing ports, boards, brokers and disks are only logged.
 pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let reload = Reload::listen(file).context("cannot wait for signals")?;
-    let asked = config.clone();
-    let lock = beside("lock", move || {
-        // Where this fails, opening the journal in it says why.
-        let _ = asked.make_own_state_directory();
-        StateLock::take(&asked.state_directory(), wall_time())
+    let lock_config = config.clone();
+    let lock = spawn_thread("lock", move || {
+        // On failure, opening the journal in the directory reports the reason.
+        let _ = lock_config.make_own_state_directory();
+        StateLock::take(&lock_config.state_directory(), wall_time())
     })?;
     let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT, &Progress::default()).await? {
         Waited::Done(lock) => (lock?, None),
@@ -175,7 +175,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What lasts from one day to the next.
+/// The parts of the daemon that last from one day to the next.
 struct Daemon {
     config: Config,
     outbox: Option<Outbox>,
@@ -184,26 +184,25 @@ struct Daemon {
     reload: Reload,
     lock: Arc<StateLock>,
     machine: MachineWatch,
-    /// Who asks how things are; `None`: nobody can.
+    /// `None` if no output asks about the status.
     questions: Option<mpsc::Receiver<Question>>,
-    /// The broadcast; `None`: there is none.
+    /// `None` without outputs that follow the boards.
     feeds: Option<Feeds>,
-    /// How the outputs fare.
     reports: Reports,
     started: Timestamp,
-    /// Boards are not watched yet.
+    /// True until boards are watched.
     starts: Arc<AtomicBool>,
 }
 
 impl Daemon {
-    /// Watches until the program is stopped, or a new day begins.
+    /// Watches until the program is stopped or a new day begins.
     async fn watch(
         &mut self,
         stop: &mut Stop,
         beginning: Beginning,
         pending: Option<PendingLock>,
     ) -> Result<LoopEnd> {
-        // A disk that was waited for in vain is not waited for again.
+        // If the disk did not answer for the lock, the preparation gets no further time.
         let at_most = pending.as_ref().map_or(MAX_WAIT, |_| Duration::ZERO);
         let abandoned = Arc::new(AtomicBool::new(false));
         let progress = Progress::default();
@@ -218,7 +217,7 @@ impl Daemon {
             progress: progress.clone(),
             feeds: self.feeds.as_ref().map(Feeds::of_stored),
         };
-        let prepared = beside("start", move || preparation.prepare())?;
+        let prepared = spawn_thread("start", move || preparation.prepare())?;
         let (prepared, late) = match patience::wait(stop, prepared, at_most, &progress).await? {
             Waited::Done(prepared) => (prepared?, None),
             Waited::Late(late) => {
@@ -240,10 +239,10 @@ impl Daemon {
         self.starts.store(false, Ordering::Relaxed);
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-        let asked = &mut self.questions;
+        let questions = &mut self.questions;
         let reload = (&mut self.reload, &mut self.config);
         let ended = event_loop
-            .work(from_ports, &mut self.commands, asked, stop, reload)
+            .work(from_ports, &mut self.commands, questions, stop, reload)
             .await;
         event_loop.close(&ended).await;
         ended
@@ -256,10 +255,9 @@ impl Daemon {
              ahead so that none is used twice"
         );
         self.storage.journal_is_silent(time.now());
-        Prepared::of_nothing(&self.config, self.outbox.clone(), time)
+        Prepared::without_data(&self.config, self.outbox.clone(), time)
     }
 
-    /// The event loop with what was prepared.
     fn event_loop(&mut self, prepared: Prepared, ports: Ports, late: Option<Late>) -> Result<EventLoop> {
         let config = &self.config;
         let Prepared {
@@ -302,7 +300,7 @@ impl Daemon {
                 feeds.pair(time.now(), Arc::default());
             }
         }
-        let way = GateOutputs {
+        let outputs = GateOutputs {
             outbox: self.outbox.clone(),
             outlet: self.feeds.as_ref().map(Feeds::outlet),
         };
@@ -313,7 +311,7 @@ impl Daemon {
             resend: Resend::new(config, self.outbox.clone()),
             hall: started.hall,
             ports,
-            gate: Gate::new(journal_writer, numbers, way, self.storage.clone()),
+            gate: Gate::new(journal_writer, numbers, outputs, self.storage.clone()),
             ahead: WriteAhead::default(),
             recorder,
             mqtt,
@@ -341,11 +339,11 @@ impl Daemon {
     }
 }
 
-/// Notes how far the broker has acknowledged events, if the disk takes that.
+/// Stores the broker's last acknowledgements, as far as the disk accepts them.
 async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     let acknowledged = outbox.progress().borrow().acknowledged.clone();
     let path = config.journal_file();
-    let noted = beside("note", move || {
+    let noted = spawn_thread("note", move || {
         let by_board = acknowledged.iter().map(|(board, seq)| (&**board, *seq));
         Journal::open(&path).and_then(|mut journal| journal.acknowledge(OUTPUT, LIVE_STREAM, by_board))
     });
@@ -369,12 +367,12 @@ async fn note_acknowledged(config: &Config, outbox: &Outbox) {
     }
 }
 
-/// Whether a path still names an open file.
+/// Whether a path still refers to an open file.
 fn is_file_of(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(open), Ok(there)) => (open.dev(), open.ino()) == (there.dev(), there.ino()),
-        // A disk that cannot say does not mean that the file is gone.
+        // Another error of the disk does not mean that the file is gone.
         (_, Err(error)) => error.kind() != std::io::ErrorKind::NotFound,
         (Err(_), Ok(_)) => true,
     }

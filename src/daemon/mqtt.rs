@@ -1,4 +1,4 @@
-//! The daemon's boards on MQTT: what they go on with after a restart, and what is published from then on.
+//! Publishes the daemon's boards over MQTT and continues after a restart.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +18,20 @@ use crate::outputs::mqtt::{
     BoardView, DaemonHealth, LineHealth, Message, MqttConfig, Outbox, Prefix, Publisher,
 };
 
-/// The publisher of the live boards.
 #[derive(Debug)]
 pub(super) struct Mqtt {
     outbox: Outbox,
     delays: Delays,
     started: Timestamp,
     publisher: Publisher,
-    /// What spectators had before the restart; published again with the next messages.
+    /// State that spectators had before the restart. It is published again with the next messages.
     resumed: Vec<Message>,
-    /// What the broker has not acknowledged before the restart.
+    /// Events that the broker had not acknowledged before the restart.
     unsent: Vec<Unsent>,
 }
 
 impl Mqtt {
-    /// For the boards of `config`, whose broker is `broker`. `started` is when the daemon was.
+    /// Creates the publisher for the boards of `config`. `started` is the start time of the daemon.
     pub(super) fn new(
         outbox: Outbox,
         config: &Config,
@@ -49,15 +48,15 @@ impl Mqtt {
         })
     }
 
-    /// Goes on with what the journal has of all boards. What a journal that fails does not give is missing.
-    pub(super) fn go_on(&mut self, journal: &mut Journal, beginning: Beginning) {
+    /// Restores the state of all boards as far as the journal can be read.
+    pub(super) fn restore(&mut self, journal: &mut Journal, beginning: Beginning) {
         let boards = journal.boards(LIVE_STREAM).unwrap_or_default();
         for (board, _) in boards {
             if let Err(error) = self.resume(journal, &board) {
                 tracing::warn!("{board}: cannot read the last published state from the journal: {error:#}");
             }
         }
-        // On a new day the outbox has them.
+        // When a new day begins, the outbox still has them.
         if beginning == Beginning::Program {
             match journal.unsent(OUTPUT, LIVE_STREAM) {
                 Ok(unsent) => self.unsent = unsent,
@@ -69,7 +68,7 @@ impl Mqtt {
         }
     }
 
-    /// Events that only the program has: they are published before all else.
+    /// The messages for events that the journal could not store at the start.
     pub(super) fn unkept(&self, events: &[Event], prefix: &Prefix) -> Vec<Message> {
         let message = |event: &Event| {
             let topics = prefix.board(&event.board).ok()?;
@@ -78,17 +77,16 @@ impl Mqtt {
         events.iter().filter_map(message).collect()
     }
 
-    /// Has the outbox read from the journal what the broker had not acknowledged before the restart.
+    /// Has the outbox read from the journal the events that the broker had not acknowledged before the restart.
     pub(super) fn send_unsent(&mut self, prefix: &Prefix) {
         for Unsent { board, after, last } in self.unsent.drain(..) {
-            // One whose name makes no topic is not published.
+            // Boards whose names cannot be part of a topic are not published.
             if let Ok(topics) = prefix.board(&board) {
                 self.outbox.leave_behind(&board, &topics.events(), after, last);
             }
         }
     }
 
-    /// Goes on with what the journal has of a board.
     fn resume(&mut self, journal: &Journal, board: &str) -> Result<()> {
         if !self.add(board) {
             return Ok(());
@@ -113,14 +111,14 @@ impl Mqtt {
             .resume(board, connected.as_ref(), presence.as_ref(), game, announced);
         self.publisher
             .resume_incidents(board, journal.all_of(LIVE_STREAM, board).incidents()?);
-        // Spectators already have everything that happened up to then.
+        // Spectators already have all events up to this time.
         let until = self.started.saturating_sub(self.delays.of(board));
         let events = journal.games_from(LIVE_STREAM, board, until)?;
         self.resumed.extend(self.publisher.resume_public(board, &events));
         Ok(())
     }
 
-    /// What is to be published once the events are in the journal. `touched` are the boards on which something changed.
+    /// The messages to publish once the journal has stored the events. `touched` names the boards that have changed.
     pub(super) fn messages(
         &mut self,
         now: Timestamp,
@@ -141,24 +139,24 @@ impl Mqtt {
         messages
     }
 
-    /// When [`messages`](Self::messages) is due if no board says anything before.
+    /// Time of the next call of [`messages`](Self::messages), unless a board has an event earlier.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.publisher.poll_deadline()
     }
 
-    /// Another configuration holds: spectators wait as it says. What is due by that goes out with the next messages.
+    /// Applies the delays of a new configuration. Messages that are due earlier as a result leave with the next
+    /// messages.
     pub(super) fn reconfigure(&mut self, config: &Config) {
         self.delays.change(config);
         self.publisher.delay_by(|board| self.delays.of(board));
     }
 
-    /// The computer's clock was set forward by `by`. Everything that waits waits as long as it would have.
+    /// Follows a step of the computer's clock, forward by `by`, so that delayed messages still wait for the same time.
     pub(super) fn set_forward(&mut self, by: core::time::Duration) {
         self.publisher.set_forward(by);
     }
 
-    /// Which boards there are and how they are, and what kiebitz depends on, the disks above all: when that has changed, and
-    /// every minute.
+    /// The messages about boards, serial lines, disks and outputs. Due after changes and every minute.
     pub(super) fn announce(&mut self, now: Timestamp, hall: &Hall, health: DaemonHealth) -> Vec<Message> {
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board.name().to_owned()).collect();
@@ -171,7 +169,7 @@ impl Mqtt {
         messages
     }
 
-    /// Whether a board is published: not one whose name makes no topic.
+    /// Adds a board. Returns false if its name cannot be part of a topic.
     fn add(&mut self, board: &str) -> bool {
         let delay = self.delays.of(board);
         self.publisher.add(board, delay).is_ok()

@@ -1,4 +1,4 @@
-//! The pairings: read from their files, and again whenever those change, and said to the boards.
+//! Reads pairing files, again after each change, and derives commands for the boards from them.
 
 use std::sync::Arc;
 
@@ -17,17 +17,16 @@ use crate::tournament::Tournament;
 use crate::tournament::seating::{Seating, View};
 use crate::tournament::watch::{self, ReadOutcome};
 
-/// What the files say, and who has been told.
+/// The pairings, and which boards have got theirs.
 #[derive(Debug)]
 pub(super) struct Pairings {
     config: Config,
-    /// `None`: there are no files.
+    /// `None` without pairing files.
     read: Option<mpsc::Receiver<ReadOutcome>>,
     seating: Seating,
 }
 
 impl Pairings {
-    /// Begins to read.
     pub(super) fn start(config: &Config) -> Result<Self> {
         Ok(Self {
             config: config.clone(),
@@ -36,13 +35,13 @@ impl Pairings {
         })
     }
 
-    /// Whether nothing is to be waited for.
+    /// Whether no pairing files are configured.
     pub(super) const fn are_none(&self) -> bool {
         self.read.is_none()
     }
 
-    /// Goes on with what the journal has. What a journal that fails does not give is said to boards once more.
-    pub(super) fn go_on(&mut self, journal: &Journal) {
+    /// Restores from the journal which boards have got their pairings. If this fails, boards get them again.
+    pub(super) fn restore(&mut self, journal: &Journal) {
         if let Err(error) = self.resume(journal) {
             tracing::warn!(
                 "cannot read from the journal which boards have their pairings; they get them again: {:#}",
@@ -60,61 +59,59 @@ impl Pairings {
         Ok(())
     }
 
-    /// Another configuration applies from now on.
     pub(super) fn configure(&mut self, config: &Config) {
         self.config = config.clone();
     }
 
-    /// What the files say now. May be dropped and called again.
+    /// Waits until the files were read again. Cancel safe.
     pub(super) async fn next(&mut self) -> ReadOutcome {
         watch::next(&mut self.read).await
     }
 
-    /// Takes in what the files say. Returns the pairings that hold from now on; `None`: those before.
+    /// Applies the outcome of reading the files. Returns the new pairings; `None` if the old ones stay.
     pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
         let tournament = watch::log_outcome(read)?;
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
     }
 
-    /// Who sits where.
     pub(super) const fn seating(&self) -> &Seating {
         &self.seating
     }
 
-    /// The round that boards get pairings of; `None`: there is none.
+    /// The round whose pairings the boards get; `None` if there is none.
     pub(super) const fn round(&self) -> Option<u32> {
         self.seating.round()
     }
 
-    /// The table at which a board stands; `None`: it has no number.
+    /// The table on which a board stands; `None` if the board has no number.
     pub(super) fn table(&self, board: &str) -> Option<u32> {
         self.seating.table_of(board).or_else(|| self.config.table(board))
     }
 
-    /// The game that counts for a pairing, with its board; `None`: none was begun.
+    /// The board and the game that counts for a pairing; `None` if no such game has begun.
     pub(super) fn game_of(&self, round: u32, table: u32) -> Option<(&str, &str)> {
         let (board, game) = self.seating.game_of(round, table)?;
         Some((board, game.game()))
     }
 
-    /// The board of a game; `None` if no board has had a game with that id.
+    /// The board of a game; `None` if no board has had a game with this id.
     pub(super) fn board_of(&self, game: &str) -> Option<&str> {
         self.seating.board_of(game)
     }
 
-    /// Whether the files have a game between two players at that table of that round.
+    /// Whether the files have a game between two players at this table in this round.
     pub(super) fn has_pairing(&self, round: u32, table: u32) -> bool {
         self.seating.has_pairing(round, table)
     }
 
-    /// Takes in the next event of a board.
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn apply(&mut self, event: &Event) {
         self.seating.apply(event);
     }
 
-    /// The commands that follow from the pairings at `now`, in this order, each for a board.
-    pub(super) fn look(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
+    /// The commands for boards that follow from the pairings at the time `now`, in the order in which to carry them
+    /// out.
+    pub(super) fn commands_due(&mut self, now: Timestamp, hall: &Hall) -> Vec<(String, Command)> {
         if self.are_none() {
             return Vec::new();
         }

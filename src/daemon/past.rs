@@ -1,4 +1,4 @@
-//! What the broadcast goes on with after a restart: the games of the event, as the journal has them.
+//! Reads from the journal the games of the current event, with which the broadcast continues after a restart.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use kiebitz_hardware::Timestamp;
 use crate::config::Config;
 use crate::journal::{Journal, JournalError};
 
-/// The games of an event without a name are those since yesterday's last round.
+/// Age up to which games belong to the current event if the event has no name: since yesterday's last round.
 const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 
-/// The games of the event, board by board. What a journal that fails does not give is missing.
+/// The events of the current event's games by board; empty if the journal cannot be read.
 pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(String, Vec<Event>)> {
     read(journal, config, now).unwrap_or_else(|error| {
         tracing::warn!(
@@ -24,8 +24,8 @@ pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(Str
     })
 }
 
-/// Leaves out the events that outputs have been shown, if those are the first of these. What came between them has all of
-/// them shown again, in their order.
+/// Removes the events that the outputs already have, if `events` starts with them. Otherwise keeps all, so that the
+/// outputs get them again in order.
 pub(super) fn leave_out(events: &mut Vec<Event>, shown: Option<&Vec<Event>>) {
     if let Some(shown) = shown
         && events.starts_with(shown)

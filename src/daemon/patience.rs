@@ -1,4 +1,4 @@
-//! What may wait for a disk, and how long the program waits for that.
+//! Runs work that may block on a disk, and limits the time for which the program waits for the result.
 
 use core::time::Duration;
 
@@ -9,35 +9,34 @@ use tokio::time::MissedTickBehavior;
 use crate::exit::Stop;
 use crate::progress::Progress;
 
-/// What came of waiting.
 #[derive(Debug)]
 pub(super) enum Waited<T> {
     Done(T),
-    /// It takes too long: the program goes on without it, and gets it here in the end.
+    /// The work takes too long. The program continues, and receives the result here later.
     Late(oneshot::Receiver<T>),
-    /// The program is to end.
     Stopped,
 }
 
-/// Pause between two looks at the progress of the work.
-const LOOK: Duration = Duration::from_millis(250);
-/// Silence of the disk that is worth a word.
+/// Interval at which the progress of the work is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Silence of the disk after which a warning is logged.
 const SLOW: Duration = Duration::from_secs(3);
-/// Interval of the log's lines about work that goes on.
-const SAY_EVERY: Duration = Duration::from_secs(15);
-/// Further time for the start that systemd is asked for while work goes on.
+/// Interval between log lines about work in progress.
+const LOG_INTERVAL: Duration = Duration::from_secs(15);
+/// Extension of the start timeout that is requested from systemd while the work goes on.
 const EXTENSION: Duration = Duration::from_secs(60);
-/// Boards wait no longer than that, twice, for a disk that is silent.
+/// Maximum time without progress before the program continues without the disk. Boards wait for it at most twice.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(8);
 
-/// Does what may wait for a disk on a thread of its own: not one of the runtime's, which would be waited for.
-pub(super) fn beside<T: Send + 'static>(
+/// Runs work that may block on a disk on its own thread, because the runtime would wait for its blocking threads at the
+/// end of the program.
+pub(super) fn spawn_thread<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<oneshot::Receiver<T>> {
     let (done, outcome) = oneshot::channel();
     let work = move || {
-        // Nobody waits any more if it took too long.
+        // The receiver is gone if the work took too long.
         let _ = done.send(work());
     };
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
@@ -45,33 +44,33 @@ pub(super) fn beside<T: Send + 'static>(
     Ok(outcome)
 }
 
-/// Waits for work with the disk. The limit counts only the time in which the work makes no `progress`: a disk that is
-/// silent is given up, and a slow computer is not.
+/// Waits for work with the disk. Only time without `progress` counts towards the limit `at_most`, which therefore ends
+/// the wait for a silent disk but not for a slow computer.
 pub(super) async fn wait<T>(
     stop: &mut Stop,
     mut outcome: oneshot::Receiver<T>,
     at_most: Duration,
     progress: &Progress,
 ) -> Result<Waited<T>> {
-    let mut looks = tokio::time::interval(LOOK);
-    // A process that was stopped for a while, or got no time on the processor, looks once, not once for each pause.
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut checks = tokio::time::interval(CHECK_INTERVAL);
+    // After a suspension of the whole process, check once instead of once for each missed tick.
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut silence = Silence::new(progress.steps());
-    let mut say_at = SAY_EVERY;
+    let mut log_at = LOG_INTERVAL;
     loop {
         tokio::select! {
             biased;
             _ = stop.come() => return Ok(Waited::Stopped),
             done = &mut outcome => return done.map(Waited::Done).context("cannot start"),
-            _ = looks.tick() => match silence.look(progress.steps(), at_most) {
-                DiskProgress::Given => return Ok(Waited::Late(outcome)),
+            _ = checks.tick() => match silence.check(progress.steps(), at_most) {
+                DiskProgress::GivenUp => return Ok(Waited::Late(outcome)),
                 DiskProgress::Slow => {
                     tracing::warn!("the disk is slow to answer; in a few seconds, boards are watched without it");
                 }
                 DiskProgress::Working(worked) => {
                     extend();
-                    if worked >= say_at {
-                        say_at = worked + SAY_EVERY;
+                    if worked >= log_at {
+                        log_at = worked + LOG_INTERVAL;
                         tracing::info!(
                             "still restoring games from the recordings, for {} s so far; boards are watched \
                              after that",
@@ -85,7 +84,7 @@ pub(super) async fn wait<T>(
     }
 }
 
-/// Tells systemd that the start goes on. Outside systemd this does nothing.
+/// Asks systemd for more time to start. Outside systemd this does nothing.
 fn extend() {
     let micros = u32::try_from(EXTENSION.as_micros()).unwrap_or(u32::MAX);
     let _ = sd_notify::notify(&[
@@ -94,53 +93,51 @@ fn extend() {
     ]);
 }
 
-/// How long work has made no progress, counted in looks.
+/// Measures the time without progress, counted in checks.
 #[derive(Debug)]
 struct Silence {
     steps: u64,
-    /// How many looks there were, and how many in a row since the last progress.
-    looks: u32,
+    /// Number of checks, and number of the latest consecutive checks without progress.
+    checks: u32,
     silent: u32,
-    said: bool,
+    warned: bool,
 }
 
-/// What is found at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiskProgress {
-    /// The work has made progress; it began that long ago.
+    /// The work has made progress. Contains the time since its start.
     Working(Duration),
-    /// It has made none, for less than the limit.
     Silent,
-    /// The same, for so long that it is worth a word. Once.
+    /// The work has made no progress for [`SLOW`]; returned once.
     Slow,
-    /// It has made none for the limit.
-    Given,
+    /// The work has made no progress for the whole limit.
+    GivenUp,
 }
 
 impl Silence {
     const fn new(steps: u64) -> Self {
         Self {
             steps,
-            looks: 0,
+            checks: 0,
             silent: 0,
-            said: false,
+            warned: false,
         }
     }
 
-    fn look(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
-        // The first look is at once.
-        let before = self.looks;
-        self.looks += 1;
+    fn check(&mut self, steps: u64, at_most: Duration) -> DiskProgress {
+        // The first check comes immediately, at time zero.
+        let before = self.checks;
+        self.checks += 1;
         if self.steps != steps {
             (self.steps, self.silent) = (steps, 0);
-            return DiskProgress::Working(LOOK * before);
+            return DiskProgress::Working(CHECK_INTERVAL * before);
         }
         self.silent += u32::from(before > 0);
-        let silent = LOOK * self.silent;
+        let silent = CHECK_INTERVAL * self.silent;
         if silent >= at_most {
-            DiskProgress::Given
-        } else if silent >= SLOW && !self.said {
-            self.said = true;
+            DiskProgress::GivenUp
+        } else if silent >= SLOW && !self.warned {
+            self.warned = true;
             DiskProgress::Slow
         } else {
             DiskProgress::Silent
@@ -153,33 +150,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_silence_counts_however_long_the_work_takes() {
+    fn only_time_without_progress_counts() {
         let mut silence = Silence::new(0);
         for steps in 0..10_000 {
             assert_ne!(
-                silence.look(steps / 20, MAX_WAIT),
-                DiskProgress::Given,
+                silence.check(steps / 20, MAX_WAIT),
+                DiskProgress::GivenUp,
                 "a step in five seconds"
             );
         }
-        let silent = (0..).take_while(|_| silence.look(10_000, MAX_WAIT) != DiskProgress::Given);
-        assert_eq!(LOOK * silent.count() as u32, MAX_WAIT);
+        let silent = (0..).take_while(|_| silence.check(10_000, MAX_WAIT) != DiskProgress::GivenUp);
+        assert_eq!(CHECK_INTERVAL * silent.count() as u32, MAX_WAIT);
     }
 
     #[test]
-    fn a_disk_that_is_silent_is_named_once_and_given_up() {
+    fn a_silent_disk_is_reported_once_and_given_up() {
         let mut silence = Silence::new(7);
-        let looks: Vec<DiskProgress> = (0..=MAX_WAIT.as_millis() / LOOK.as_millis())
-            .map(|_| silence.look(7, MAX_WAIT))
+        let checks: Vec<DiskProgress> = (0..=MAX_WAIT.as_millis() / CHECK_INTERVAL.as_millis())
+            .map(|_| silence.check(7, MAX_WAIT))
             .collect();
         assert_eq!(
-            looks.iter().filter(|look| **look == DiskProgress::Slow).count(),
+            checks
+                .iter()
+                .filter(|check| **check == DiskProgress::Slow)
+                .count(),
             1
         );
         assert_eq!(
-            looks.iter().position(|look| *look == DiskProgress::Given),
-            Some(looks.len() - 1)
+            checks.iter().position(|check| *check == DiskProgress::GivenUp),
+            Some(checks.len() - 1)
         );
-        assert_eq!(Silence::new(0).look(0, Duration::ZERO), DiskProgress::Given);
+        assert_eq!(Silence::new(0).check(0, Duration::ZERO), DiskProgress::GivenUp);
     }
 }

@@ -1,4 +1,4 @@
-//! The ports that there are: found, served, and let go.
+//! Finds the computer's ports and serves them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,24 +10,23 @@ use tokio::sync::mpsc;
 use crate::config::{Config, PortMode};
 use crate::port::{Port, PortInput, PortOrder};
 
-/// A port that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortId(usize);
 
-/// A port has come or gone, and its line with it.
+/// A port that was added or removed, with its line.
 #[derive(Debug)]
 pub(super) enum LineChange {
     Come {
         id: PortId,
         device: PathBuf,
-        /// As it is configured, else the device.
+        /// Path as configured, or the device if the port is not configured.
         path: String,
         line: LineSettings,
     },
     Gone(PortId),
 }
 
-/// Finds ports and serves each with a task of its own.
+/// Finds ports and serves each of them with its own task.
 #[derive(Debug)]
 pub(super) struct Ports {
     list: PortList,
@@ -65,8 +64,8 @@ impl Ports {
         }
     }
 
-    /// Scans for what is plugged in. Costs some 50 µs.
-    pub(super) fn look(&mut self) -> Vec<LineChange> {
+    /// Scans for ports. Takes about 50 µs.
+    pub(super) fn scan(&mut self) -> Vec<LineChange> {
         let listing = self.list.list();
         self.log(
             &listing.missing,
@@ -79,7 +78,7 @@ impl Ports {
             .collect()
     }
 
-    /// Orders a port to do something; one that is gone does nothing.
+    /// Passes an order to a port. Does nothing if the port is gone.
     pub(super) fn order(&self, id: PortId, order: PortOrder) {
         if let Some(served) = self.served.values().find(|served| served.id == id) {
             served.port.order(order);
@@ -118,7 +117,7 @@ impl Ports {
         change
     }
 
-    /// Logs once what is not there.
+    /// Logs missing ports and errors, each only when it begins.
     fn log(&mut self, missing: &[PathBuf], trouble: Option<String>) {
         let missing: BTreeSet<PathBuf> = missing.iter().cloned().collect();
         for path in missing.difference(&self.missing) {

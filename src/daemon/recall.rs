@@ -1,4 +1,5 @@
-//! Earlier games for commands about them: read from the journal by a thread of its own, so that no board waits for a disk.
+//! Reads earlier games from the journal for commands about them, on a separate thread so that boards do not wait for a
+//! disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
@@ -10,27 +11,21 @@ use tokio::sync::mpsc;
 use super::commands::{PendingCommand, WAITING};
 use crate::journal::{Journal, JournalError};
 
-/// Completes commands with the games that they name.
 #[derive(Debug)]
 pub(super) struct Recall {
-    asks: SyncSender<(String, Box<PendingCommand>)>,
+    sender: SyncSender<(String, Box<PendingCommand>)>,
     recalled: mpsc::UnboundedReceiver<Box<PendingCommand>>,
 }
 
 impl Recall {
-    /// Starts the thread, which reads the journal in that file.
-    ///
-    /// # Errors
-    ///
-    /// When the thread cannot be started.
+    /// Starts the thread. `journal` is the path of the journal.
     pub(super) fn start(journal: PathBuf) -> Result<Self> {
-        let (asks, asked) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
+        let (sender, receiver) = sync_channel::<(String, Box<PendingCommand>)>(WAITING);
         let (done, recalled) = mpsc::unbounded_channel();
         let work = move || {
-            for (game, mut asked) in asked {
-                asked.command.recalled = game_of(&journal, &asked.board, &game).map(Box::new);
-                // Nobody takes commands any more: the daemon ends.
-                if done.send(asked).is_err() {
+            for (game, mut pending) in receiver {
+                pending.command.recalled = game_of(&journal, &pending.board, &game).map(Box::new);
+                if done.send(pending).is_err() {
                     return;
                 }
             }
@@ -39,23 +34,20 @@ impl Recall {
             .name("recall".to_owned())
             .spawn(work)
             .context("cannot start reading earlier games")?;
-        Ok(Self { asks, recalled })
+        Ok(Self { sender, recalled })
     }
 
-    /// Has a command completed with the game of that id; [`next`](Self::next) returns it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the command if too many wait already.
-    pub(super) fn ask(&self, game: String, asked: PendingCommand) -> Result<(), Box<PendingCommand>> {
-        let sent = self.asks.try_send((game, Box::new(asked)));
+    /// Passes a command to the thread, which completes it with a game; [`next`](Self::next) returns it. Returns the
+    /// command as the error if too many commands are waiting.
+    pub(super) fn request(&self, game: String, pending: PendingCommand) -> Result<(), Box<PendingCommand>> {
+        let sent = self.sender.try_send((game, Box::new(pending)));
         sent.map_err(|error| {
-            let (TrySendError::Full((_, asked)) | TrySendError::Disconnected((_, asked))) = error;
-            asked
+            let (TrySendError::Full((_, pending)) | TrySendError::Disconnected((_, pending))) = error;
+            pending
         })
     }
 
-    /// The next command that was completed, as far as the journal has its game. May be dropped and called again.
+    /// The next command. It is without the game if the journal does not have it. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<Box<PendingCommand>> {
         self.recalled.recv().await
     }

@@ -1,4 +1,4 @@
-//! The recorder: a thread that records every byte.
+//! The recorder thread, which writes every byte of the ports to disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,19 +16,20 @@ use super::storage::Storage;
 use crate::config::Config;
 use crate::system_time::{self, LiveTime, Moment, Now};
 
-/// Takes bytes for the recorder. A thread that waits for a disk which does not answer is left behind in the end.
+/// Passes chunks to the thread. If the disk hangs, the thread is abandoned at the end of the program.
 #[derive(Debug)]
 pub(super) struct RecorderHandle {
     orders: Option<Sender<Order>>,
-    /// How many chunks were handed over, and how many the system has.
+    /// Number of chunks passed to the thread; `written` is the number that the operating system has.
     handed: u64,
     written: watch::Receiver<u64>,
-    /// Bytes that wait for the thread.
+    /// Number of bytes that wait for the thread.
     waiting: Arc<AtomicUsize>,
-    /// Chunks that found no room, by port.
+    /// Number of chunks dropped for lack of room, by port.
     missed: BTreeMap<String, u64>,
     storage: Storage,
-    /// How far the system had them when that was last asked and was not all, and since when it has not come further.
+    /// Number of written chunks at the last check, and the time since which it has not changed; `None` while no chunks
+    /// are outstanding.
     behind: Option<(u64, Moment)>,
     silent: bool,
 }
@@ -36,7 +37,7 @@ pub(super) struct RecorderHandle {
 #[derive(Debug)]
 enum Order {
     Record(Chunk),
-    /// So many chunks of a port found no room.
+    /// Record that chunks of a port were dropped for lack of room.
     Missed {
         at: Timestamp,
         port: String,
@@ -52,17 +53,16 @@ struct Chunk {
     content: Content,
 }
 
-/// How long the thread sleeps if nothing is due.
+/// Sleeping time of the thread if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
-/// At most this many bytes wait for the thread: minutes of a large hall, and no burden to a small computer.
+/// Maximum number of bytes that wait for the thread: minutes of a large hall, and affordable on a small computer.
 const MAX_WAITING: usize = 32 << 20;
-/// A disk that takes nothing for so long does not answer.
+/// Time without progress after which the disk counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// What a chunk takes beside its bytes.
+/// Estimated memory of a queued chunk besides its content, in bytes.
 const CHUNK_OVERHEAD: usize = 128;
 
 impl RecorderHandle {
-    /// Starts the thread.
     pub(super) fn start(config: &Config, time: LiveTime, storage: Storage) -> Result<Self> {
         let settings = RecorderSettings {
             folder: config.recordings(),
@@ -95,7 +95,6 @@ impl RecorderHandle {
         })
     }
 
-    /// Hands a chunk to the thread.
     pub(super) fn record(&mut self, at: Timestamp, port: &str, mode: LineMode, content: Content) {
         let Some(orders) = &self.orders else { return };
         if self.waiting.load(Ordering::Relaxed) > MAX_WAITING {
@@ -113,24 +112,23 @@ impl RecorderHandle {
             content,
         };
         self.waiting.fetch_add(size(&chunk), Ordering::Relaxed);
-        // The thread lives as long as the recorder does.
+        // The thread lives as long as the handle.
         if orders.send(Order::Record(chunk)).is_ok() {
             self.handed += 1;
         }
     }
 
-    /// How many chunks were handed over.
     pub(super) fn handed(&self) -> u64 {
         self.handed
     }
 
-    /// How many of them the system has, or were lost.
+    /// Number of chunks that the operating system has, including lost ones.
     pub(super) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
     }
 
-    /// Says so when the disk does not answer, or does again.
-    pub(super) fn look(&mut self, now: Now) {
+    /// Updates the storage state when the disk stops answering and when it answers again.
+    pub(super) fn check_progress(&mut self, now: Now) {
         let written = *self.written.borrow();
         let since = match self.behind {
             Some((before, since)) if before == written => since,
@@ -148,7 +146,7 @@ impl RecorderHandle {
         self.silent = silent;
     }
 
-    /// Waits until everything is stored; gives up when that takes too long.
+    /// Waits until everything is stored, at most for the time `at_most`.
     pub(super) async fn finish(mut self, at_most: Duration) {
         self.orders = None;
         let ended = async { while self.written.changed().await.is_ok() {} };
@@ -202,7 +200,7 @@ impl RecorderThread {
         self.report();
     }
 
-    /// Returns how many chunks that were.
+    /// Carries out an order. Returns the number of chunks in it.
     fn carry_out(&mut self, order: Order) -> u64 {
         match order {
             Order::Record(chunk) => {
@@ -240,5 +238,5 @@ impl RecorderThread {
     }
 }
 
-/// So many chunks are taken before the disk is thought of.
+/// Maximum number of chunks that are recorded between two checks of the recorder's deadlines.
 const MAX_AT_ONCE: usize = 1000;

@@ -1,5 +1,5 @@
-//! SIGHUP: the configuration is read again, and what can change while boards are watched applies at once. No port is
-//! closed for it, and no game is lost.
+//! SIGHUP: reads the configuration again and applies the settings that can change while boards are watched. Ports stay
+//! open and games continue.
 
 use std::fs::File;
 use std::io;
@@ -10,53 +10,46 @@ use tokio::sync::oneshot;
 
 use super::event_loop::EventLoop;
 use super::log;
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
 use crate::outputs::broadcast::EventFacts;
 
-/// Waits for SIGHUP, and reads the file.
 #[derive(Debug)]
 pub(super) struct Reload {
     hangups: Signal,
-    /// As it was named at the start.
+    /// Path named on the command line.
     file: Option<PathBuf>,
     reading: Option<oneshot::Receiver<Result<Config, ConfigError>>>,
-    /// It was started in a terminal, and ends with that.
+    /// The daemon was started in a terminal and ends with it.
     in_terminal: bool,
 }
 
-/// What SIGHUP led to.
 #[derive(Debug)]
 pub(super) enum Hangup {
     Read(Box<Result<Config, ConfigError>>),
-    /// The terminal was closed.
     TerminalGone,
 }
 
-/// What another configuration changes.
 #[derive(Debug)]
 pub(super) struct ConfigChange {
-    /// The configuration from now on.
+    /// The configuration to apply.
     config: Config,
-    /// Names of boards, or what is played on them, are others.
+    /// The names or regulations of boards change.
     of_boards: bool,
-    /// Spectators of some board wait for another time.
+    /// The spectators' delay of at least one board changes.
     delays: bool,
     clock_messages: bool,
     log: bool,
-    /// What takes effect at the next start.
+    /// Settings that take effect at the next start.
     later: Vec<&'static str>,
 }
 
 impl Reload {
-    /// Begins to listen. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// When the signal handler cannot be installed.
+    /// Installs the signal handler. Must be called within a runtime.
     pub(super) fn listen(file: Option<PathBuf>) -> io::Result<Self> {
-        // nohup has it ignored, which the handler would undo.
+        // A process under `nohup` ignores SIGHUP and must outlive its terminal. This is checked first, because the
+        // handler replaces the disposition.
         let in_terminal = has_terminal() && !is_ignored();
         Ok(Self {
             hangups: signal(SignalKind::hangup())?,
@@ -66,8 +59,8 @@ impl Reload {
         })
     }
 
-    /// Waits until the file was read again, on a thread of its own: the event loop waits for no disk.
-    pub(super) async fn come(&mut self) -> Hangup {
+    /// Waits for the next SIGHUP. A separate thread reads the file, because the event loop must not wait for a disk.
+    pub(super) async fn next(&mut self) -> Hangup {
         loop {
             tokio::select! {
                 read = read(&mut self.reading) => return Hangup::Read(Box::new(read)),
@@ -76,7 +69,7 @@ impl Reload {
                         return Hangup::TerminalGone;
                     }
                     let file = self.file.clone();
-                    match beside("configuration", move || Config::read_or_default(file.as_deref())) {
+                    match spawn_thread("configuration", move || Config::read_or_default(file.as_deref())) {
                         Ok(reading) => self.reading = Some(reading),
                         Err(error) => tracing::error!("cannot reload the configuration: {error:#}"),
                     }
@@ -98,7 +91,7 @@ async fn read(
     core::future::pending().await
 }
 
-/// Whether the process belongs to a terminal; one that was closed is none.
+/// Whether the process has a controlling terminal.
 fn has_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
@@ -107,14 +100,13 @@ fn is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // The first signal is SIGHUP.
+    // The lowest bit stands for signal 1, SIGHUP.
     ignored.is_some_and(|mask| mask & 1 != 0)
 }
 
 impl ConfigChange {
-    /// From a configuration to another one.
     pub(super) fn between(old: &Config, new: Config) -> Self {
-        // Every field is named, so that none is forgotten.
+        // All fields are listed, so that a new one cannot be forgotten.
         let Config {
             daemon:
                 DaemonSettings {
@@ -177,7 +169,7 @@ impl ConfigChange {
         }
     }
 
-    /// What applies at once, in words; empty: nothing.
+    /// Describes the settings that change at once; empty if there are none.
     fn at_once(&self) -> String {
         let parts = [
             (
@@ -192,7 +184,7 @@ impl ConfigChange {
         parts.map(|(_, part)| part).collect::<Vec<_>>().join("; ")
     }
 
-    fn say(&self) {
+    fn log_changes(&self) {
         let at_once = self.at_once();
         if at_once.is_empty() && self.later.is_empty() {
             tracing::info!("configuration reloaded; nothing has changed");
@@ -207,7 +199,7 @@ impl ConfigChange {
     }
 }
 
-/// The boards that get another name, with the one that they had.
+/// The renamed boards, as pairs of old and new name.
 fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     let renamed = new.boards.iter().filter_map(|board| {
         let before = old.boards.iter().find(|before| before.known_by == board.known_by);
@@ -222,7 +214,7 @@ fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     renamed.collect()
 }
 
-/// The boards with a delay of their own.
+/// The boards that have their own delay.
 fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
     let delayed = boards
         .iter()
@@ -233,17 +225,16 @@ fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
 }
 
 impl EventLoop {
-    /// Goes on with another configuration, as far as it can change now; `config` is the one that holds. A file that is
-    /// wrong changes nothing.
+    /// Applies a new configuration as far as it can change now, and updates `config`. An invalid file changes nothing.
     pub(super) fn reload(&mut self, config: &mut Config, read: Result<Config, ConfigError>) {
         let new = match read {
             Ok(new) => new,
             Err(error) => {
                 let error = format!("{:#}", anyhow::Error::from(error));
-                // Only the first line: the others point at the place in the file.
-                let what = error.lines().next().unwrap_or_default();
+                // Only the first line: the others show the position in the file.
+                let summary = error.lines().next().unwrap_or_default();
                 return tracing::error!(
-                    "{what}; the old configuration stays in use (`kiebitz check-config` \
+                    "{summary}; the old configuration stays in use (`kiebitz check-config` \
                     shows more)"
                 );
             }
@@ -252,13 +243,13 @@ impl EventLoop {
         if change.log {
             log::change(&change.config.daemon.log);
         }
-        change.say();
+        change.log_changes();
         if change.clock_messages {
             self.greeting.set(change.config.clock_messages.clone());
         }
         if change.of_boards {
             let now = self.time.now();
-            // Before a board can get another name, which has its delay.
+            // Before the renaming, as a board's delay depends on its name.
             if let Some(mqtt) = &mut self.mqtt {
                 mqtt.reconfigure(&change.config);
             }
@@ -305,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_and_what_is_played_change_at_once() {
+    fn boards_and_regulations_change_at_once() {
         let new = format!(
             "{OLD}time_control = \"3+2\"\n[event]\nname = \"Blitz\"\n[clock_messages]\nenabled = true\n"
         );
@@ -316,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_stands_on_stays_until_the_next_start() {
+    fn other_settings_change_at_the_next_start() {
         let change = change(
             r#"
             [daemon]
@@ -383,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_known_by_serial_number_or_port() {
+    fn renamed_boards_are_found_by_serial_number_or_port() {
         let old = config(OLD);
         let new = config(
             "[[board]]\nserial = \"1\"\nname = \"first\"\n[[board]]\nserial = \"01025\"\nname = \"second\"\n\
@@ -406,7 +397,7 @@ mod tests {
             assert!(change.of_boards && change.delays && change.later.is_empty());
             assert_eq!(change.config, config(new));
         }
-        // That of all boards is the broker's.
+        // The delay for all boards is a setting of the broker.
         let change = change(&OLD.replace("://localhost\"\n", "://localhost\"\npublic_delay = \"9 min\"\n"));
         assert_eq!((change.delays, change.later), (false, vec!["[mqtt]"]));
     }

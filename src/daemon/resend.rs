@@ -1,4 +1,4 @@
-//! Events that a hub asks for once more: it was away, or has missed some. They come from the journal, a page at a time.
+//! Publishes events again that a hub has missed. The answer to each request is one page of events from the journal.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::BTreeSet;
@@ -10,34 +10,33 @@ use kiebitz_game::events::{LIVE_STREAM, time, time_text};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
-use super::patience::beside;
+use super::patience::spawn_thread;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::mqtt::{Message, Outbox, Prefix, Received, is_level_of};
 
-/// Answers those who ask for events.
 #[derive(Debug)]
 pub(super) struct Resend {
     journal: PathBuf,
-    /// `None`: there is no broker, and so nobody asks.
+    /// `None` without a broker, and so without requests.
     to: Option<(Prefix, Outbox)>,
-    /// How many pages are being read.
+    /// Number of pages that are being read.
     reading: Arc<AtomicUsize>,
 }
 
-/// What is asked for.
+/// Position from which a hub requests events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ResendFrom {
-    /// The events after this number.
+    /// From the event after the one with this seq.
     After(u64),
-    /// The events from the first game on that was started since.
+    /// From the start of the first game since this time.
     Since(#[serde(deserialize_with = "time")] Timestamp),
 }
 
-/// The most events of a page. With the longest of them it stays below what brokers take.
+/// Maximum number of events in a page. Even with the longest events, a page stays below the message limits of brokers.
 const PAGE: usize = 200;
-/// So many pages are read at a time; who gets no answer asks again.
+/// Maximum number of concurrent reads. Further requests are dropped; hubs repeat unanswered requests.
 const AT_ONCE: usize = 4;
 
 impl Resend {
@@ -50,7 +49,7 @@ impl Resend {
         }
     }
 
-    /// Sends what was asked for, once it is read. `names` are those of the boards.
+    /// Reads the requested page and publishes it. `names` are the names of all boards.
     pub(super) fn answer(&self, received: &Received, names: BTreeSet<String>) {
         let Some((prefix, outbox)) = self.to.clone() else {
             return;
@@ -73,7 +72,7 @@ impl Resend {
             return;
         }
         let (journal, reading) = (self.journal.clone(), Arc::clone(&self.reading));
-        let read = beside("resend", move || {
+        let read = spawn_thread("resend", move || {
             match page(&journal, &board, wanted) {
                 Ok(page) => outbox.publish(vec![Message::response(&topics.resent().into(), page)]),
                 Err(error) => tracing::warn!(board, "{board}: cannot resend events: {error:#}"),
@@ -87,15 +86,15 @@ impl Resend {
     }
 }
 
-/// A page of a board's events as JSON: `{"after": n, "events": [...]}`, without any when there are none. It says `since` when it
-/// was asked for so: another hub cannot take it for the first it needs.
+/// A page of a board's events as JSON: `{"after": n, "events": [...]}`, where the list may be empty. The page repeats
+/// the `since` of the request, so that another hub does not take it for the first page that it requested itself.
 fn page(journal: &Path, board: &str, wanted: ResendFrom) -> Result<String> {
     let journal = Journal::open_to_read(journal).context("cannot read the journal")?;
     let after = match wanted {
         ResendFrom::After(after) => after,
         ResendFrom::Since(since) => {
             let first = journal.first_started_since(LIVE_STREAM, board, since)?;
-            // Without a game, what there is to know begins with what comes next.
+            // Without a game, the hub needs only future events.
             match first {
                 Some(first) => first.saturating_sub(1),
                 None => journal.last_seq(LIVE_STREAM, board)?,
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_begin_where_they_are_asked_for() {
+    fn pages_begin_at_the_requested_event() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("journal.sqlite");
         assert!(

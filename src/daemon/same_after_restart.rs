@@ -1,5 +1,5 @@
-//! A round of several tables, with the games that spoil a record: after each of its events, what a restart makes of the
-//! journal is compared with what a daemon shows that has followed the round.
+//! Plays a round with unusual games on several boards. After each event, the outputs of a daemon that restarts from the
+//! journal are compared with those of a daemon that has been running throughout.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ const PAIRINGS: &str = "round,board,white,black\n1,1,Adler,Berg\n1,2,Clausen,Dor
     2,1,Dorn,Adler\n2,2,Berg,Clausen\n";
 const BOARDS: [&str; 3] = ["board-1", "board-2", "board-4"];
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-/// Of spectators, in seconds.
+/// The spectators' delay in seconds.
 const DELAY: u64 = 7;
 
 fn config() -> Config {
@@ -46,7 +46,6 @@ fn at(second: u64) -> Timestamp {
     Timestamp::from_micros(1_795_269_600_000_000) + Duration::from_secs(second)
 }
 
-/// The round as it is written down, event by event.
 #[derive(Default)]
 struct Script {
     events: Vec<Event>,
@@ -55,7 +54,7 @@ struct Script {
 }
 
 impl Script {
-    fn say(&mut self, board: &'static str, game: Option<u32>, kind: EventKind) {
+    fn push(&mut self, board: &'static str, game: Option<u32>, kind: EventKind) {
         let seq = self.seqs.entry(board).or_default();
         *seq += 1;
         self.events.push(Event {
@@ -82,18 +81,18 @@ impl Script {
             *players = paired.map(players_of);
             (*event, *site) = (Some("Test Open".to_owned()), None);
         }
-        self.say(board, Some(game), kind);
+        self.push(board, Some(game), kind);
     }
 
     fn plays(&mut self, board: &'static str, plies: u32) {
         let game = self.games.get(board).copied();
         for number in 1..=plies {
-            // The journal does not have all readings of a clock.
+            // Clock readings are left out, since the journal does not store all of them.
             let made = Move {
                 clock: None,
                 ..ply(number, "e2e4", "e4")
             };
-            self.say(board, game, EventKind::MoveMade(made));
+            self.push(board, game, EventKind::MoveMade(made));
         }
     }
 
@@ -107,7 +106,7 @@ impl Script {
             end_certain: true,
             decided_by: None,
         };
-        self.say(board, game, kind);
+        self.push(board, game, kind);
     }
 
     fn amends(
@@ -130,7 +129,7 @@ impl Script {
             position: None,
             note: None,
         };
-        self.say(board, Some(game), kind);
+        self.push(board, Some(game), kind);
     }
 
     fn enters(&mut self, board: &'static str, (round, table): (u32, u32), result: GameResult) {
@@ -141,7 +140,7 @@ impl Script {
             reason: EndReason::Arbiter,
             by: "A. Meier".to_owned(),
         };
-        self.say(board, None, kind);
+        self.push(board, None, kind);
     }
 }
 
@@ -151,7 +150,8 @@ fn players_of((round, table): (u32, u32)) -> Players {
     pairing.players(round)
 }
 
-/// Ended without a result, broken off, tried out, cut by a gap, played again, corrected late; a table without a board.
+/// Games that end without a result, are broken off, tried out, interrupted by a gap, played again or corrected late,
+/// and a table without a board.
 fn round() -> Vec<Event> {
     let mut script = Script::default();
     script.begins("board-1", Some((1, 1)));
@@ -177,7 +177,7 @@ fn round() -> Vec<Event> {
     script.ends("board-4", GameResult::Unknown, EndReason::Gap);
     script.begins("board-4", Some((1, 4)));
     script.plays("board-4", 12);
-    // The next game begins before the arbiter has looked at the last one.
+    // The next game begins before the arbiter has decided the last one.
     script.begins("board-2", Some((2, 2)));
     script.amends("board-2", 2, None, Some((GameResult::Draw, EndReason::Agreement)));
     script.amends("board-1", 2, Some(players_of((1, 1))), None);
@@ -197,7 +197,6 @@ fn round() -> Vec<Event> {
     script.events
 }
 
-/// What a daemon shows.
 struct ShownOutputs {
     mqtt: Mqtt,
     hall: Hall,
@@ -231,11 +230,10 @@ impl ShownOutputs {
         }
     }
 
-    /// Those of a daemon that goes on with a journal.
     fn resumed(config: &Config, journal: &mut Journal, now: Timestamp) -> Self {
         let mut outputs = Self::new(config, now);
-        outputs.mqtt.go_on(journal, Beginning::Program);
-        outputs.pairings.go_on(journal);
+        outputs.mqtt.restore(journal, Beginning::Program);
+        outputs.pairings.restore(journal);
         for (board, events) in past::of(journal, config, now) {
             for broadcast in &mut outputs.broadcasts {
                 broadcast.resume(now, &board, &events);
@@ -247,7 +245,7 @@ impl ShownOutputs {
 
     fn take(&mut self, event: &Event) {
         self.now = event.ts;
-        self.pairings.hear(event);
+        self.pairings.apply(event);
         for broadcast in &mut self.broadcasts {
             broadcast.take(event.ts, event);
         }
@@ -273,7 +271,7 @@ impl ShownOutputs {
         }
     }
 
-    /// Everything that can be seen of the games, as text.
+    /// All visible outputs of the games as text, by name.
     fn shown(&mut self) -> BTreeMap<String, String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut shown = BTreeMap::new();

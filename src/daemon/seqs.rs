@@ -1,4 +1,4 @@
-//! The numbers: a thread that notes on the disk which numbers events have been given.
+//! A thread that records on disk which seqs were given to events.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,36 +9,36 @@ use tokio::sync::{oneshot, watch};
 
 use crate::journal::{SeqFile, this_boot};
 
-/// Takes notes for the file of numbers. Cheap to clone; never waits.
+/// Passes notes to the thread without blocking. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct SeqNotes {
     notes: Sender<SeqNote>,
     unkept: watch::Receiver<bool>,
-    /// See [`Config::spare_numbers_file`](crate::config::Config::spare_numbers_file).
+    /// See [`Config::spare_seqs_file`](crate::config::Config::spare_seqs_file).
     spare: Option<PathBuf>,
 }
 
 #[derive(Debug)]
 enum SeqNote {
-    /// Boards have come to these numbers. If the journal has their events, their digests are there as well.
+    /// Last seqs of boards. Each has the digest of its event if the journal has stored it.
     Given(BTreeMap<String, (u64, Option<u64>)>),
-    /// Whether events are published that the journal does not have.
+    /// Whether events are published before the journal has stored them.
     Unkept(bool),
-    /// No more numbers are given; what is sent to is dropped once that is noted.
+    /// No more seqs will be given. The sender is dropped once this is on disk.
     Ended(oneshot::Sender<()>),
-    /// The file, which could not be had before; `None`: it could not be opened.
+    /// The file, once it is available; `None` if it could not be opened.
     File(Option<SeqFile>),
 }
 
 impl SeqNotes {
-    /// Starts the thread, which has no file before it is [given one](Self::take_file).
-    /// `others` is the number after which boards count that are not in the file.
+    /// Starts the thread. It has no file until it is [given one](Self::take_file). Boards that are not in the file
+    /// count after `others`.
     pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, others: u64) -> Result<Self> {
         let (notes, taken) = channel();
         let (noted, unkept) = watch::channel(false);
         let thread = SeqThread {
             path,
-            is_asked_for: true,
+            is_opening: true,
             file: None,
             given: BTreeMap::new(),
             others,
@@ -54,34 +54,33 @@ impl SeqNotes {
         Ok(Self { notes, unkept, spare })
     }
 
-    /// The file; `None` where it could not be opened, which is tried again.
+    /// Passes the file to the thread; `None` if it could not be opened, which is retried.
     pub(super) fn take_file(&self, file: Option<SeqFile>) {
         let _ = self.notes.send(SeqNote::File(file));
     }
 
-    /// Boards have come to these numbers.
     pub(super) fn given(&self, lasts: BTreeMap<String, u64>) {
         let lasts = lasts.into_iter().map(|(board, last)| (board, (last, None)));
-        // The thread lives as long as anybody can say something to it.
+        // The thread lives as long as any clone of this handle.
         let _ = self.notes.send(SeqNote::Given(lasts.collect()));
     }
 
-    /// The journal has these boards' events up to these numbers, the last of which has that digest.
+    /// Records the last seqs of boards whose events the journal has stored, with the digests of these events.
     pub(super) fn kept(&self, lasts: BTreeMap<String, (u64, Option<u64>)>) {
         let _ = self.notes.send(SeqNote::Given(lasts));
     }
 
-    /// Events are published, or no longer, that the journal does not have.
+    /// Records whether events are published before the journal has stored them.
     pub(super) fn unkept(&self, unkept: bool) {
         let _ = self.notes.send(SeqNote::Unkept(unkept));
         if let (false, Some(spare)) = (unkept, &self.spare) {
-            // It is there where the disk failed, and is not needed any more: the journal has the numbers.
+            // The spare file exists only if the disk failed. The journal has its seqs now.
             let _ = std::fs::remove_file(spare);
         }
     }
 
-    /// Boards are about to come to these numbers, which the journal does not have, and which the disk may never get to
-    /// know. This is memory: it does not wait.
+    /// Records last seqs in the spare file, for the case that they never reach the journal or the disk. The spare file
+    /// is in memory, so this does not block.
     pub(super) fn spare(&self, lasts: &BTreeMap<String, u64>) {
         let Some(spare) = &self.spare else { return };
         let noted = SeqFile::open(spare, &this_boot()).and_then(|mut file| {
@@ -93,19 +92,20 @@ impl SeqNotes {
         }
     }
 
-    /// No more numbers are given, and the journal has all that were. What is returned ends when the disk has noted that.
+    /// Records that no more seqs will be given and that the journal has stored all events. The returned channel closes
+    /// once this is on disk.
     pub(super) fn ended(&self) -> oneshot::Receiver<()> {
         let (noted, done) = oneshot::channel();
         let _ = self.notes.send(SeqNote::Ended(noted));
         done
     }
 
-    /// Whether the disk has it that events are published which the journal does not have.
+    /// Whether the disk has recorded that events are published before they are stored.
     pub(super) fn is_noted(&self) -> bool {
         *self.unkept.borrow()
     }
 
-    /// Changes when [`is_noted`](Self::is_noted) does.
+    /// Receives changes of [`is_noted`](Self::is_noted).
     pub(super) fn noted(&self) -> watch::Receiver<bool> {
         self.unkept.clone()
     }
@@ -113,12 +113,12 @@ impl SeqNotes {
 
 struct SeqThread {
     path: PathBuf,
-    /// Somebody else is at it.
-    is_asked_for: bool,
+    /// Another thread is still opening the file.
+    is_opening: bool,
     file: Option<SeqFile>,
-    /// All that is known, for a file that has to be made again.
+    /// All known seqs, in case the file must be created again.
     given: BTreeMap<String, (u64, Option<u64>)>,
-    /// The number after which boards count that are not in the file.
+    /// Boards that are not in the file count after this number.
     others: u64,
     unkept: bool,
     ended: Option<oneshot::Sender<()>>,
@@ -133,7 +133,7 @@ impl SeqThread {
             for note in notes.try_iter() {
                 self.take(note);
             }
-            if self.is_asked_for {
+            if self.is_opening {
                 continue;
             }
             match self.write() {
@@ -157,12 +157,12 @@ impl SeqThread {
             SeqNote::Given(lasts) => {
                 for (board, last) in lasts {
                     let known = self.given.entry(board).or_default();
-                    // Of the same number, one with a digest is the greater.
+                    // Of two entries with the same seq, the one with a digest is greater.
                     *known = last.max(*known);
                 }
             }
             SeqNote::Unkept(unkept) => self.unkept = unkept,
-            SeqNote::File(file) => (self.file, self.is_asked_for) = (file, false),
+            SeqNote::File(file) => (self.file, self.is_opening) = (file, false),
             SeqNote::Ended(noted) => self.ended = Some(noted),
         }
     }
@@ -182,7 +182,7 @@ impl SeqThread {
         let given = self.given.iter();
         file.note_kept(given.map(|(board, (last, digest))| (board.as_str(), *last, *digest)))?;
         file.mark_unkept(self.unkept)?;
-        // Whoever waits hears of it when this is dropped: not before it is on the disk.
+        // Dropping the sender signals the receiver, which must not happen before the write.
         let ended = self.ended.take();
         if ended.is_some() {
             file.mark_ended()?;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_in_the_file_once_that_is_noted() {
+    fn given_seqs_are_in_the_file_once_noted() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("state").join("numbers");
         let numbers = SeqNotes::start(path.clone(), None, 0).expect("a thread");
@@ -212,7 +212,7 @@ mod tests {
         wait(&numbers, true);
         let unkept = SeqFile::lasts_in(&path, None).expect("a file");
         assert!(unkept["b"] > 7, "numbers are reserved: {unkept:?}");
-        // The directory disappears: all is noted again.
+        // The directory disappears: everything is recorded again.
         std::fs::remove_dir_all(place.path().join("state")).expect("a directory");
         numbers.unkept(false);
         wait(&numbers, false);
@@ -225,7 +225,7 @@ mod tests {
             after_a_power_cut()["b"] > 7,
             "the journal may have less than it had"
         );
-        // It is dropped once that is noted.
+        // The channel closes once the end is recorded.
         let _ = numbers.ended().blocking_recv();
         assert_eq!(after_a_power_cut(), BTreeMap::from([("b".to_owned(), 7)]));
     }

@@ -1,4 +1,4 @@
-//! How everything is that kiebitz depends on, for its state on MQTT and for who asks.
+//! The state of everything on which kiebitz depends, for MQTT and the status page.
 
 use kiebitz_game::events::{Incident, version_text};
 use kiebitz_game::hall::{Board, Hall};
@@ -10,22 +10,21 @@ use crate::outputs::mqtt::{ConnectionState, DaemonHealth, DeliveryState, LineHea
 use crate::outputs::shared::reports::{BROKER, Reports};
 use crate::outputs::status::{BoardSummary, GameStatus, Status};
 
-/// What is beside the boards.
+/// The sources of the daemon's state, apart from the boards.
 #[derive(Debug)]
 pub(super) struct Situation {
     pub(super) host: String,
     pub(super) started: Timestamp,
     pub(super) machine: MachineWatch,
-    /// `None`: no broker is configured.
+    /// `None` if no broker is configured.
     pub(super) outbox: Option<Outbox>,
-    /// How the outputs fare.
     pub(super) reports: Reports,
 }
 
 impl Situation {
-    /// With what the disks say, in that round, for those behind the broker: they see whether it is there.
-    pub(super) fn health(&self, at: (StorageState, Option<u32>)) -> DaemonHealth {
-        let mut health = self.health_of_all(at);
+    /// The state for subscribers on the broker. Omits the report about the broker itself, which they can see.
+    pub(super) fn health(&self, storage_and_round: (StorageState, Option<u32>)) -> DaemonHealth {
+        let mut health = self.health_of_all(storage_and_round);
         health.outputs.remove(BROKER);
         health
     }
@@ -40,11 +39,16 @@ impl Situation {
         }
     }
 
-    /// The same with the boards.
-    pub(super) fn status(&self, now: Timestamp, at: (StorageState, Option<u32>), hall: &Hall) -> Status {
+    /// The complete status, with all outputs and boards.
+    pub(super) fn status(
+        &self,
+        now: Timestamp,
+        storage_and_round: (StorageState, Option<u32>),
+        hall: &Hall,
+    ) -> Status {
         let connection = self.outbox.as_ref().map(|outbox| *outbox.connection().borrow());
         let broker = connection.map(|connection| connection == ConnectionState::Connected);
-        let health = self.health_of_all(at);
+        let health = self.health_of_all(storage_and_round);
         let boards = hall.boards().filter(|board| !board.is_forgotten());
         let boards = boards.map(|board| board_status(board, hall)).collect();
         Status::new(&self.host, (self.started, now), broker, health, boards)
@@ -69,7 +73,7 @@ fn board_status(board: &Board, hall: &Hall) -> BoardSummary {
     }
 }
 
-/// What calls the arbiter, in some words; the advice is in the incident.
+/// Short description of an incident that needs the arbiter; `None` for other incidents.
 fn open(incident: &Incident) -> Option<String> {
     let calls = incident.severity >= Severity::Advice;
     let on = match incident.squares.as_slice() {

@@ -1,5 +1,5 @@
-//! What the daemon starts with: its journal, and what it knew when it last ended. A disk that fails keeps it from
-//! nothing but that.
+//! Starts the daemon: opens its files and restores the state that it had at the end of its last run. If a disk fails,
+//! the daemon starts without that state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,39 +18,35 @@ use crate::journal::{Input, InputsFile, Journal, JournalError, Recovered, Run, S
 use crate::progress::Progress;
 use crate::restart::{self, Alone, KnownSeqs, Sources};
 
-/// What there is to go on with.
 #[derive(Debug)]
 pub(super) struct Started {
-    /// `None`: it cannot be opened.
+    /// `None` if it cannot be opened.
     pub(super) journal: Option<Journal>,
     pub(super) numbers: Option<SeqFile>,
     pub(super) hall: Hall,
-    /// This start, where the journal has not noted it.
+    /// This start, if the journal has not recorded it.
     pub(super) run: Option<Run>,
-    /// What the journal lacks and does not take.
+    /// Events that the journal lacks and could not store.
     pub(super) unkept: Vec<Event>,
-    /// What the recordings lack: that these ports were closed.
+    /// Ports for which the recordings do not contain the closing.
     pub(super) closed: Vec<(Timestamp, Interface)>,
-    /// What happens from here on is later.
+    /// Time of the last known input. Later inputs must have later times.
     pub(super) until: Timestamp,
-    /// The number after which boards count that nobody has met.
+    /// Boards that are not in the file of seqs count after this number.
     pub(super) others: u64,
 }
 
-/// How the daemon comes to be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// The program was.
     Program,
-    /// A new day has begun, and nobody plays: the recordings of the last one are not needed any more.
+    /// A new day has begun, and nobody is playing. The previous day's recordings are no longer needed.
     NewDay,
 }
 
-/// Up to this size a journal is read from end to end before the daemon begins: some tenths of a second. A larger one is
-/// checked while it works.
+/// Maximum size in bytes of a journal that is checked completely before the daemon starts, which takes some tenths of a
+/// second. A larger one is checked in the background.
 pub(super) const CHECKED_AT_ONCE: u64 = 32 << 20;
 
-/// What a start has to do with.
 pub(super) struct StartContext<'s> {
     pub(super) zone: &'s TimeZone,
     pub(super) storage: &'s Storage,
@@ -58,17 +54,14 @@ pub(super) struct StartContext<'s> {
     pub(super) progress: &'s Progress,
 }
 
-/// Takes up what there is. `show` gets the journal before the recordings are played back, unless it has lost events. Once
-/// it is `abandoned`, because nobody waits for it any more, it opens the files and leaves them as they are.
-///
-/// # Errors
-///
-/// When the journal's file is none of kiebitz, or of a newer one: it must not be touched.
+/// Restores the daemon. `show` gets the journal before the recordings are replayed, unless the journal has lost events.
+/// Once `abandoned` is set because nobody waits for the start any more, files are opened but not changed. Fails if the
+/// journal's file belongs to another program or to a newer kiebitz and must not be touched.
 pub(super) fn start(
     config: &Config,
     beginning: Beginning,
     now: Timestamp,
-    surroundings: &StartContext<'_>,
+    context: &StartContext<'_>,
     show: &mut dyn FnMut(&Journal),
 ) -> Result<Started> {
     let StartContext {
@@ -76,19 +69,19 @@ pub(super) fn start(
         storage,
         abandoned,
         progress,
-    } = *surroundings;
+    } = *context;
     let numbers = open_numbers(config);
     let mut marks = Marks::read(config, numbers.as_ref(), now);
     let path = config.journal_file();
-    let looked = Looked {
+    let prior = PriorFacts {
         lasts: &marks.given.numbers.boards,
-        was_here: !marks.given.numbers.boards.is_empty(),
+        had_journal: !marks.given.numbers.boards.is_empty(),
         progress,
     };
-    let (mut journal, mut replaced_now) = open_journal(&path, now, looked, storage)?;
+    let (mut journal, mut replaced_now) = open_journal(&path, now, prior, storage)?;
     for _ in 0..2 {
         let Some(opened) = &mut journal else { break };
-        marks.look_at(opened, replaced_now);
+        marks.check_journal(opened, replaced_now);
         if abandoned.load(Ordering::Relaxed) {
             break;
         }
@@ -96,7 +89,7 @@ pub(super) fn start(
         if !marks.lost {
             show(opened);
         }
-        let begun = Beginner {
+        let restoration = Restoration {
             config,
             beginning,
             now,
@@ -104,32 +97,33 @@ pub(super) fn start(
             abandoned,
             progress,
         };
-        match begun.take_up(opened, &marks.given) {
+        match restoration.restore(opened, &marks.given) {
             Ok(None) => break,
-            Ok(Some(taken)) => {
-                if taken.run.is_none() {
+            Ok(Some(state)) => {
+                if state.run.is_none() {
                     rewrite_inputs(config, opened, &inputs);
                 }
-                let numbers = noted(config, numbers, &taken.numbers);
+                let numbers = noted(config, numbers, &state.numbers);
                 return Ok(Started {
                     numbers: numbers.and_then(|numbers| with_kept(numbers, opened)),
                     journal,
-                    hall: taken.hall,
-                    run: taken.run,
-                    unkept: taken.unkept,
-                    closed: taken.closed,
-                    until: taken.until,
-                    others: taken.numbers.others,
+                    hall: state.hall,
+                    run: state.run,
+                    unkept: state.unkept,
+                    closed: state.closed,
+                    until: state.until,
+                    others: state.numbers.others,
                 });
             }
             Err(error) if error.is_damaged() => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                // SQLite removes what is beside a journal by its name when it closes it.
+                // Close the damaged journal before a new one gets its name: on closing, SQLite removes the files beside
+                // a journal by name.
                 drop(journal.take());
                 journal = replaced(&path, now, &marks.given.numbers.boards, progress);
                 replaced_now = true;
             }
-            // It takes events, and stays as it is for the newer kiebitz that can read it.
+            // A journal of a newer kiebitz still stores events and stays unchanged for the version that can read it.
             Err(error @ JournalError::NewerEvent { .. }) => {
                 tracing::error!(
                     "{:#}; games in progress continue as new games",
@@ -142,25 +136,25 @@ pub(super) fn start(
                 break;
             }
             Err(error) => {
-                say_failing(error, "kiebitz continues without it", now, storage);
+                report_failing(error, "kiebitz continues without it", now, storage);
                 journal = None;
             }
         }
     }
     let given = match &numbers {
         Some(_) => marks.given.numbers.boards,
-        None => marks.given_once_only(),
+        None => marks.unreserved_seqs(),
     };
     Ok(Started {
         journal,
         numbers,
-        ..Started::anew(config, given, now)
+        ..Started::without_journal(config, given, now)
     })
 }
 
 impl Started {
-    /// Nothing is known but which numbers were given, and of boards that are not among them not even that.
-    pub(super) fn anew(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
+    /// The state in which only the given seqs are known. Boards that are not among them count after the current time.
+    pub(super) fn without_journal(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::LastSeqs {
             boards: given,
             others: number_of(now),
@@ -189,24 +183,24 @@ impl Started {
     }
 }
 
-/// The number of this moment: no board has had so many, nor were so many ever reserved for one, for none has an event
-/// every microsecond.
+/// The current time in microseconds as a seq. It is higher than any seq that was given or reserved, as no board has an
+/// event every microsecond.
 fn number_of(now: Timestamp) -> u64 {
     u64::try_from(now.as_micros()).unwrap_or_default()
 }
 
-/// What is known of the numbers that have left the process.
+/// The seqs that are known to have left the process.
 struct Marks {
     given: KnownSeqs,
-    /// The numbers of some boards are not known.
+    /// The seqs of some boards are unknown.
     incomplete: bool,
-    /// The journal lacks events that it had.
+    /// The journal lacks events that it once had.
     lost: bool,
     now: Timestamp,
 }
 
 impl Marks {
-    /// What the disk knows, and memory if the disk failed before.
+    /// Reads the seqs from the disk, and from the spare file if the disk failed earlier.
     fn read(config: &Config, numbers: Option<&SeqFile>, now: Timestamp) -> Self {
         let mut given = KnownSeqs::default();
         let mut incomplete = true;
@@ -221,7 +215,8 @@ impl Marks {
             SeqFile::reserved_in(&config.seqs_file()),
         ) {
             given.numbers.boards = lasts;
-            // It cannot be written. If no memory takes its notes, all boards count after numbers that are given once only.
+            // The file cannot be written. Without a spare file either, all boards must count after seqs that were never
+            // reserved, see [`unreserved_seqs`](Self::unreserved_seqs).
             if config.spare_seqs_file().is_some() {
                 given.reserved.boards = reserved;
                 incomplete = false;
@@ -244,9 +239,9 @@ impl Marks {
         }
     }
 
-    /// Numbers after which boards count if the disk takes no notes of them: those of this moment, and none that were
-    /// reserved.
-    fn given_once_only(mut self) -> BTreeMap<String, u64> {
+    /// The numbers after which boards count if no file can record seqs: the current time, which exceeds all reserved
+    /// seqs.
+    fn unreserved_seqs(mut self) -> BTreeMap<String, u64> {
         raise(&mut self.given.numbers.boards, self.given.reserved.boards);
         let boards = self.given.numbers.boards.into_iter();
         boards
@@ -254,9 +249,9 @@ impl Marks {
             .collect()
     }
 
-    /// Looks whether the journal has what it had. If it does not, or was `replaced`, it and the numbers file may be older
-    /// copies: then all numbers that were reserved count as given.
-    fn look_at(&mut self, journal: &Journal, replaced: bool) {
+    /// Checks that the journal has the events that it once had. If events are missing or the journal was `replaced`,
+    /// journal and file of seqs may be older copies, so all reserved seqs count as given.
+    fn check_journal(&mut self, journal: &Journal, replaced: bool) {
         let boards: BTreeMap<String, u64> = journal
             .boards(LIVE_STREAM)
             .unwrap_or_default()
@@ -286,14 +281,12 @@ impl Marks {
     }
 }
 
-/// Whether this computer's daemon has recorded something before.
 fn has_recordings(config: &Config) -> bool {
     let files = std::fs::read_dir(config.recordings());
     files.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// Adds the starts and commands that the journal lacks and their second copy has.
-/// Returns that copy.
+/// Adds to the journal the starts and commands that only the second copy has. Returns the second copy.
 fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Input> {
     let path = config.inputs_file();
     let inputs = InputsFile::read(&path).unwrap_or_else(|error| {
@@ -313,7 +306,7 @@ fn restore_inputs(config: &Config, journal: &mut Journal, lost: bool) -> Vec<Inp
     inputs
 }
 
-/// Writes the second copy of starts and commands anew, without those that the journal has forgotten.
+/// Rewrites the second copy of starts and commands without those that the journal has removed.
 fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     let path = config.inputs_file();
     let inputs = match journal.inputs(LIVE_STREAM, copied) {
@@ -325,7 +318,7 @@ fn rewrite_inputs(config: &Config, journal: &Journal, copied: &[Input]) {
     }
 }
 
-/// Boards have come to these numbers as well.
+/// Raises the last seqs of boards to at least those in `others`.
 fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (String, u64)>) {
     for (board, other) in others {
         let last = lasts.entry(board).or_default();
@@ -333,13 +326,13 @@ fn raise(lasts: &mut BTreeMap<String, u64>, others: impl IntoIterator<Item = (St
     }
 }
 
-fn say_failing(error: JournalError, what_now: &str, now: Timestamp, storage: &Storage) {
-    let words = format!("{:#}", anyhow::Error::from(error));
-    tracing::error!("{words}; {what_now}");
-    storage.journal_fails(now, &words);
+fn report_failing(error: JournalError, consequence: &str, now: Timestamp, storage: &Storage) {
+    let problem = format!("{:#}", anyhow::Error::from(error));
+    tracing::error!("{problem}; {consequence}");
+    storage.journal_fails(now, &problem);
 }
 
-/// The numbers that were reserved and may have been given count as given, now that boards go on after them.
+/// Records reserved seqs that may have been given as given, before boards continue after them.
 fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
@@ -351,13 +344,13 @@ fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> O
     }
     numbers.complete(given.others).ok()?;
     if let Some(spare) = config.spare_seqs_file() {
-        // Mostly there is none.
+        // Usually there is no such file.
         let _ = std::fs::remove_file(spare);
     }
     Some(numbers)
 }
 
-/// The last events that the journal has, among them those that this start has restored, count as given.
+/// Records the last events of the journal, including those that this start has restored.
 fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     let mut kept = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM).ok()? {
@@ -372,8 +365,7 @@ fn with_kept(mut numbers: SeqFile, journal: &Journal) -> Option<SeqFile> {
     noted.ok().map(|()| numbers)
 }
 
-/// A start with a journal that can be read.
-struct Beginner<'b> {
+struct Restoration<'b> {
     config: &'b Config,
     beginning: Beginning,
     now: Timestamp,
@@ -382,23 +374,20 @@ struct Beginner<'b> {
     progress: &'b Progress,
 }
 
-/// What was taken up.
 struct StartState {
     hall: Hall,
-    /// This start, if the journal did not take it.
+    /// This start, if the journal could not store it.
     run: Option<Run>,
-    /// Events that the journal did not take.
     unkept: Vec<Event>,
-    /// Ports that were closed.
     closed: Vec<(Timestamp, Interface)>,
     until: Timestamp,
-    /// The numbers that may have left the process.
+    /// The last seqs that may have left the process.
     numbers: hall::LastSeqs,
 }
 
-impl Beginner<'_> {
-    /// `None`: nobody waits for it any more.
-    fn take_up(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
+impl Restoration<'_> {
+    /// Restores the state; `None` if nobody waits for it any more.
+    fn restore(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,
             beginning,
@@ -411,12 +400,12 @@ impl Beginner<'_> {
             journal: &'s Journal,
             recordings: Option<&'s Path>,
             given: &'s KnownSeqs,
-            Beginner {
+            Restoration {
                 config,
                 zone,
                 progress,
                 ..
-            }: &'s Beginner<'s>,
+            }: &'s Restoration<'s>,
         ) -> Sources<'s> {
             Sources {
                 journal,
@@ -429,7 +418,7 @@ impl Beginner<'_> {
             }
         }
         let from = sources(journal, recordings.as_deref(), given, self);
-        let taken = match beginning {
+        let state = match beginning {
             Beginning::Program => restart::take_up(&from, now)?,
             Beginning::NewDay => restart::begin_anew(&from)?,
         };
@@ -437,18 +426,18 @@ impl Beginner<'_> {
             return Ok(None);
         }
         if beginning == Beginning::Program {
-            say(&taken.alone);
+            log_alone(&state.alone);
         }
-        let unkept = match journal.fill(&taken.events) {
+        let unkept = match journal.fill(&state.events) {
             Ok(_) => Vec::new(),
             Err(error) if error.is_damaged() => return Err(error),
             Err(error) => {
                 tracing::error!("{:#}", anyhow::Error::from(error));
-                taken.events.clone()
+                state.events.clone()
             }
         };
-        let (closed, until, numbers) = (taken.closed.clone(), taken.until, taken.numbers().clone());
-        let (hall, run) = taken.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
+        let (closed, until, numbers) = (state.closed.clone(), state.until, state.numbers().clone());
+        let (hall, run) = state.settle(&sources(journal, recordings.as_deref(), given, self), now)?;
         let noted = match journal.begin_run(&run) {
             Err(error) if error.is_damaged() => return Err(error),
             noted => noted,
@@ -467,8 +456,7 @@ impl Beginner<'_> {
     }
 }
 
-/// Says which boards go on from the journal alone.
-fn say(alone: &BTreeMap<String, Alone>) {
+fn log_alone(alone: &BTreeMap<String, Alone>) {
     for (board, why) in alone {
         match why {
             Alone::LongAgo => tracing::debug!("{board}: resumes from the journal: {why}"),
@@ -488,24 +476,22 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
     }
 }
 
-/// What is known before the journal is opened.
-struct Looked<'l> {
-    /// The last number of each board.
+struct PriorFacts<'l> {
     lasts: &'l BTreeMap<String, u64>,
-    /// The daemon has had a journal here.
-    was_here: bool,
+    /// A daemon has had a journal here before.
+    had_journal: bool,
     progress: &'l Progress,
 }
 
-/// Opens the journal. A damaged one is replaced, and whether it was is returned; `None`: there is none for now.
+/// Opens the journal; `None` if it is unavailable for now. A damaged one is replaced; the flag is true in that case.
 fn open_journal(
     path: &Path,
     now: Timestamp,
-    Looked {
+    PriorFacts {
         lasts,
-        was_here,
+        had_journal,
         progress,
-    }: Looked<'_>,
+    }: PriorFacts<'_>,
     storage: &Storage,
 ) -> Result<(Option<Journal>, bool)> {
     let checked = Journal::open(path).and_then(|mut journal| {
@@ -520,20 +506,21 @@ fn open_journal(
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
-        // Other bytes may say that it is not what it was: kiebitz has been here before.
-        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if was_here => {
+        // If kiebitz has been here before, this is its own journal, which only looks foreign or newer because of
+        // damage.
+        Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) if had_journal => {
             tracing::error!("{:#}", anyhow::Error::from(error));
             Ok((replaced(path, now, lasts, progress), true))
         }
         Err(error @ (JournalError::Foreign { .. } | JournalError::Newer { .. })) => bail!(error),
         Err(error) => {
-            say_failing(error, "boards are watched without it", now, storage);
+            report_failing(error, "boards are watched without it", now, storage);
             Ok((None, false))
         }
     }
 }
 
-/// A new journal in the place of a damaged one, with all of its events that can be read.
+/// Replaces a damaged journal by a new one with all readable events.
 pub(super) fn replaced(
     path: &Path,
     now: Timestamp,
@@ -560,7 +547,8 @@ pub(super) fn replaced(
     }
 }
 
-/// A journal in the place of one whose file is gone, with all that the other one can still be asked for.
+/// Replaces a journal whose file was removed or renamed by a copy of the events that can still be read through the open
+/// file.
 pub(super) fn restored(
     gone: Journal,
     path: &Path,
@@ -569,7 +557,7 @@ pub(super) fn restored(
 ) -> Option<Journal> {
     let copy = path.with_extension("copy");
     let copied = copied(&gone, &copy);
-    // SQLite removes what is beside a journal by its name when it closes it: not before another one has that name.
+    // When SQLite closes a journal, it removes the files beside it by name, so the copy must not have that name yet.
     drop(gone);
     let moved = copied.and_then(|()| {
         Journal::put_aside(path, now)?;

@@ -1,4 +1,4 @@
-//! What works of the disks, and what fails: for the log, and for the daemon's state on MQTT.
+//! The state of journal and recordings, for the log and for the published state of the daemon.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use tokio::sync::watch;
 
 use crate::outputs::mqtt::{DiskState, StorageState};
 
-/// Cheap to clone; all parts of the daemon write to the same.
+/// Cheap to clone; all clones share one state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Storage {
     state: Arc<watch::Sender<StorageState>>,
 }
 
 impl Storage {
-    /// As it is now. What is just being kept does not count as waiting.
+    /// The current state. No events count as waiting while the journal works.
     pub(super) fn state(&self) -> StorageState {
         let mut state = self.state.borrow().clone();
         if state.journal.ok {
@@ -23,13 +23,13 @@ impl Storage {
         state
     }
 
-    /// The journal takes no events.
     pub(super) fn journal_fails(&self, now: Timestamp, problem: &impl ToString) {
         self.state
             .send_modify(|state| fail(&mut state.journal, now, problem));
     }
 
-    /// The journal has said nothing for too long: neither that it takes events, nor why not.
+    /// Records that the journal has reported neither success nor failure for too long. An error that is already known
+    /// stays.
     pub(super) fn journal_is_silent(&self, now: Timestamp) {
         self.state.send_if_modified(|state| {
             let silent = state.journal.ok;
@@ -40,12 +40,11 @@ impl Storage {
         });
     }
 
-    /// The journal takes events.
     pub(super) fn journal_is_well(&self) {
         self.state.send_modify(|state| mend(&mut state.journal));
     }
 
-    /// So many events wait for the journal, and so many were given up.
+    /// Sets the number of events that wait for the journal, and the number that were given up.
     pub(super) fn events_wait(&self, waiting: u64, lost: u64) {
         self.state.send_if_modified(|state| {
             let journal = &mut state.journal;
@@ -55,18 +54,15 @@ impl Storage {
         });
     }
 
-    /// Bytes cannot be recorded.
     pub(super) fn recording_fails(&self, now: Timestamp, problem: &impl ToString) {
         self.state
             .send_modify(|state| fail(&mut state.recordings, now, problem));
     }
 
-    /// The recorder has said nothing for too long.
     pub(super) fn recording_is_silent(&self, now: Timestamp) {
         self.recording_fails(now, &SILENT);
     }
 
-    /// Bytes are recorded.
     pub(super) fn recording_is_well(&self) {
         self.state.send_modify(|state| mend(&mut state.recordings));
     }

@@ -1,15 +1,16 @@
-//! What waits until the recorder has what came before it: a question to a board, which takes its changes away, and events.
+//! Holds queries to boards and events until the recorder has stored the input that led to them. A query makes a board
+//! discard the changes that it has reported, so its last answer must be stored first.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::system_time::Moment;
 
-/// Things in order, each held until the recorder has written up to a number.
+/// A queue of items, each of which waits until the recorder has written a given number of chunks.
 #[derive(Debug)]
 pub(super) struct WriteAhead<T> {
     waiting: VecDeque<Waiting<T>>,
-    /// The recorder was waited for in vain, and has not come as far since.
+    /// Number of chunks up to which the recorder is no longer waited for; `None` once it has written them.
     given_up_until: Option<u64>,
 }
 
@@ -17,10 +18,10 @@ pub(super) struct WriteAhead<T> {
 struct Waiting<T> {
     since: Moment,
     after: u64,
-    thing: T,
+    item: T,
 }
 
-/// Boards do not wait longer than that for a disk.
+/// Time after which an item no longer waits for the recorder.
 const MAX_WAIT: Duration = Duration::from_millis(250);
 
 impl<T> Default for WriteAhead<T> {
@@ -33,26 +34,25 @@ impl<T> Default for WriteAhead<T> {
 }
 
 impl<T> WriteAhead<T> {
-    /// Holds something until the recorder has written `after` chunks.
-    pub(super) fn hold(&mut self, now: Moment, after: u64, thing: T) {
+    /// Adds an item that waits until the recorder has written `after` chunks.
+    pub(super) fn hold(&mut self, now: Moment, after: u64, item: T) {
         self.waiting.push_back(Waiting {
             since: now,
             after,
-            thing,
+            item,
         });
     }
 
-    /// Keeps only those things for which this holds.
     pub(super) fn retain(&mut self, holds: impl Fn(&T) -> bool) {
-        self.waiting.retain(|waiting| holds(&waiting.thing));
+        self.waiting.retain(|waiting| holds(&waiting.item));
     }
 
-    /// When something is let go that has waited too long.
+    /// Time at which the first item stops waiting for the recorder.
     pub(super) fn poll_deadline(&self) -> Option<Moment> {
         self.waiting.front().map(|waiting| waiting.since + MAX_WAIT)
     }
 
-    /// The next thing that need not wait any more, now that the recorder has written so many chunks.
+    /// The next item that need not wait any more. `written` is the number of chunks that the recorder has written.
     pub(super) fn poll(&mut self, now: Moment, written: u64) -> Option<T> {
         let first = self.waiting.front()?;
         if self.given_up_until.is_some_and(|until| written >= until) {
@@ -64,7 +64,7 @@ impl<T> WriteAhead<T> {
             }
             self.given_up_until = Some(first.after);
         }
-        self.waiting.pop_front().map(|waiting| waiting.thing)
+        self.waiting.pop_front().map(|waiting| waiting.item)
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_waits_for_what_came_before_it() {
+    fn each_item_waits_for_the_chunks_before_it() {
         let mut ahead = WriteAhead::default();
         ahead.hold(at(0), 2, "a");
         ahead.hold(at(0), 2, "b");
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_hangs_is_waited_for_once() {
+    fn a_hanging_disk_delays_only_one_item() {
         let mut ahead = WriteAhead::default();
         ahead.hold(at(0), 2, "a");
         assert_eq!(ahead.poll_deadline(), Some(at(250)));

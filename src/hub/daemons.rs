@@ -1,4 +1,4 @@
-//! Which daemons are there, by what they publish of themselves, and which round it is.
+//! Tracks which daemons are running, by their published states, and the current round.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -11,14 +11,13 @@ use serde::Deserialize;
 use super::clocks::Clocks;
 use crate::system_time::{Moment, Now};
 
-/// All daemons that were heard of.
 #[derive(Debug, Default)]
 pub(super) struct Daemons {
     /// By hall and host.
     known: BTreeMap<(usize, String), KnownDaemon>,
-    /// Since when the broker is not connected; `None`: it is.
+    /// Time since which the broker is disconnected; `None` while it is connected.
     cut_off: Option<Moment>,
-    /// The round that a daemon has begun last.
+    /// Round that was started last.
     round: Option<u32>,
     pub(super) clocks: Clocks,
 }
@@ -26,14 +25,12 @@ pub(super) struct Daemons {
 #[derive(Debug)]
 struct KnownDaemon {
     is_online: bool,
-    /// When it was heard of last.
-    heard: Moment,
+    last_message: Moment,
     round: Option<u32>,
-    /// Its journal takes events.
-    keeps: bool,
+    stores_events: bool,
 }
 
-/// What matters here of `daemons/HOST/state`.
+/// The used fields of `daemons/HOST/state`.
 #[derive(Debug, Deserialize)]
 struct ReportedDaemon {
     state: String,
@@ -49,54 +46,49 @@ struct ReportedJournal {
     ok: bool,
 }
 
-/// A daemon says every minute that it is there.
+/// Time without a message after which a daemon counts as away. Daemons publish their state every minute.
 const SILENCE: Duration = Duration::from_secs(125);
-/// Connections are lost for a moment now and then.
+/// Time after which a lost connection to the broker counts. Short interruptions are normal.
 const CUT_OFF: Duration = Duration::from_secs(10);
 
 impl Daemons {
-    /// A daemon of a hall says how it is; `retained`: it has said so before, and not now.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    pub(super) fn hear(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
+    /// Applies the published state of a daemon in a hall. `retained` is true if the broker had stored the state.
+    pub(super) fn update(&mut self, now: Now, hall: usize, payload: &[u8], retained: bool) -> Result<()> {
         if payload.is_empty() {
             return Ok(());
         }
-        let said: ReportedDaemon = serde_json::from_slice(payload)?;
-        // Its clock may be wrong: what comes now is of now.
-        let age = said.as_of.filter(|_| retained);
+        let report: ReportedDaemon = serde_json::from_slice(payload)?;
+        // The daemon's clock may be wrong: a live message counts as current.
+        let age = report.as_of.filter(|_| retained);
         let age = age.map(|at| now.time.saturating_duration_since(at));
-        let heard = now.moment.before(age.unwrap_or_default());
-        let host = (hall, said.host.clone());
-        match said.as_of {
-            Some(at) if retained => self.clocks.hear(now.time, host, at, false),
+        let last_message = now.moment.before(age.unwrap_or_default());
+        let host = (hall, report.host.clone());
+        match report.as_of {
+            Some(at) if retained => self.clocks.update(now.time, host, at, false),
             Some(at) => self.clocks.set(now.time, host, at),
             None => self.clocks.forget(&host),
         }
-        let daemon = self.known.entry((hall, said.host)).or_insert(KnownDaemon {
+        let daemon = self.known.entry((hall, report.host)).or_insert(KnownDaemon {
             is_online: false,
-            heard,
+            last_message,
             round: None,
-            keeps: true,
+            stores_events: true,
         });
-        daemon.is_online = said.state == "online";
-        daemon.heard = heard;
-        daemon.keeps = said.journal.is_none_or(|journal| journal.ok);
-        if said.round.is_some() && said.round != daemon.round {
-            daemon.round = said.round;
-            // At the start they come in any order, and the one that has gone furthest counts.
+        daemon.is_online = report.state == "online";
+        daemon.last_message = last_message;
+        daemon.stores_events = report.journal.is_none_or(|journal| journal.ok);
+        if report.round.is_some() && report.round != daemon.round {
+            daemon.round = report.round;
+            // Retained states arrive in any order; the highest round counts.
             self.round = if retained {
-                self.round.max(said.round)
+                self.round.max(report.round)
             } else {
-                said.round
+                report.round
             };
         }
         Ok(())
     }
 
-    /// The broker is connected, or not any more.
     pub(super) fn connect(&mut self, now: Moment, is_connected: bool) {
         self.cut_off = match (is_connected, self.cut_off) {
             (true, _) => None,
@@ -104,38 +96,37 @@ impl Daemons {
         };
     }
 
-    /// Whether the broker is connected.
     pub(super) const fn are_connected(&self) -> bool {
         self.cut_off.is_none()
     }
 
-    /// Boards get the pairings of this round from now on.
+    /// Sets the round whose pairings are assigned to the boards.
     pub(super) fn begin(&mut self, round: u32) {
         self.round = Some(round);
     }
 
-    /// Whether a daemon is there at `now`, as far as anybody knows. One that says nothing of itself may be.
+    /// Whether a daemon counts as running at the time `now`. A daemon that has published no state does.
     pub(super) fn is_there(&self, now: Moment, hall: usize, host: &str) -> bool {
         let is_cut_off = self.cut_off.is_some_and(|since| now >= since + CUT_OFF);
         let daemon = self.known.get(&(hall, host.to_owned()));
-        let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.heard + SILENCE);
+        let is_heard = daemon.is_none_or(|daemon| daemon.is_online && now < daemon.last_message + SILENCE);
         is_heard && !is_cut_off
     }
 
-    /// Whether a daemon has said that it goes, or the broker for it.
+    /// Whether a daemon has published that it is offline, or the broker has done so on its behalf.
     pub(super) fn is_gone(&self, hall: usize, host: &str) -> bool {
         let daemon = self.known.get(&(hall, host.to_owned()));
         daemon.is_some_and(|daemon| !daemon.is_online)
     }
 
-    /// Whether the journals of all daemons that are online take events, as far as they have said.
-    pub(super) fn keep(&self) -> bool {
+    /// Whether the journals of all online daemons store events, according to their states.
+    pub(super) fn all_store_events(&self) -> bool {
         self.known
             .values()
-            .all(|daemon| daemon.keeps || !daemon.is_online)
+            .all(|daemon| daemon.stores_events || !daemon.is_online)
     }
 
-    /// The round whose pairings boards get; `None`: nobody has said so.
+    /// The round whose pairings are assigned to the boards; `None` until a daemon has reported one.
     pub(super) const fn round(&self) -> Option<u32> {
         self.round
     }
@@ -171,56 +162,62 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_is_there_until_it_goes_or_is_silent() {
+    fn a_daemon_is_running_until_it_goes_offline_or_silent() {
         let mut daemons = world();
         assert!(
             daemons.is_there(at(0), 0, "pi"),
             "one that says nothing of itself"
         );
-        daemons.hear(now(60), 0, &online(1), false).expect("understood");
+        daemons.update(now(60), 0, &online(1), false).expect("understood");
         assert!(daemons.is_there(at(184), 0, "pi"));
         assert!(!daemons.is_there(at(185), 0, "pi"));
         assert!(!daemons.is_gone(0, "pi"), "it may be there all the same");
-        daemons.hear(now(190), 0, &online(1), false).expect("understood");
-        daemons.hear(now(191), 0, OFFLINE, false).expect("understood");
+        daemons
+            .update(now(190), 0, &online(1), false)
+            .expect("understood");
+        daemons.update(now(191), 0, OFFLINE, false).expect("understood");
         assert!(!daemons.is_there(at(191), 0, "pi") && daemons.is_gone(0, "pi"));
         assert!(daemons.is_there(at(191), 1, "pi"), "another hall's");
         daemons
-            .hear(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
+            .update(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
             .expect("understood");
         assert!(daemons.is_there(at(192), 0, "pi"));
     }
 
     #[test]
-    fn a_journal_that_fails_is_known_until_its_daemon_goes_or_the_disk_answers() {
+    fn a_failing_journal_counts_until_it_recovers_or_its_daemon_is_offline() {
         let mut daemons = world();
-        daemons.hear(now(0), 0, &online(1), false).expect("understood");
-        assert!(daemons.keep());
+        daemons.update(now(0), 0, &online(1), false).expect("understood");
+        assert!(daemons.all_store_events());
         for rest in [r#""ok":true"#, r#""ok":false,"problem":"full""#] {
             let state = format!(r#"{{"state":"online","host":"pi","journal":{{{rest}}}}}"#);
             daemons
-                .hear(now(1), 0, state.as_bytes(), false)
+                .update(now(1), 0, state.as_bytes(), false)
                 .expect("understood");
-            assert_eq!(daemons.keep(), rest.contains("true"));
+            assert_eq!(daemons.all_store_events(), rest.contains("true"));
         }
-        daemons.hear(now(2), 0, OFFLINE, false).expect("understood");
-        assert!(daemons.keep());
+        daemons.update(now(2), 0, OFFLINE, false).expect("understood");
+        assert!(daemons.all_store_events());
     }
 
     #[test]
-    fn what_the_broker_has_kept_is_as_old_as_it_says() {
+    fn retained_states_are_as_old_as_they_say() {
         let mut daemons = world();
-        daemons.hear(now(3600), 0, &online(1), true).expect("understood");
+        daemons
+            .update(now(3600), 0, &online(1), true)
+            .expect("understood");
         assert!(!daemons.is_there(at(3600), 0, "pi"));
-        // It was said now, whatever its clock says.
-        daemons.hear(now(3601), 0, &online(1), false).expect("understood");
+        // A live message counts as current, whatever the daemon's clock says.
+        daemons
+            .update(now(3601), 0, &online(1), false)
+            .expect("understood");
         assert!(daemons.is_there(at(3601), 0, "pi"));
     }
 
     #[test]
-    fn without_the_broker_nobody_is_there_after_a_moment() {
+    fn daemons_are_away_soon_after_the_broker_is_lost() {
         let mut daemons = world();
-        daemons.hear(now(0), 0, &online(1), false).expect("understood");
+        daemons.update(now(0), 0, &online(1), false).expect("understood");
         daemons.connect(at(20), false);
         daemons.connect(at(25), false);
         assert!(!daemons.are_connected());
@@ -231,17 +228,17 @@ mod tests {
     }
 
     #[test]
-    fn the_round_is_the_one_that_was_begun_last() {
+    fn the_last_begun_round_counts() {
         let mut daemons = world();
         assert_eq!(daemons.round(), None);
-        daemons.hear(now(0), 0, &online(4), true).expect("understood");
-        daemons.hear(now(0), 1, &online(3), true).expect("understood");
+        daemons.update(now(0), 0, &online(4), true).expect("understood");
+        daemons.update(now(0), 1, &online(3), true).expect("understood");
         assert_eq!(daemons.round(), Some(4));
-        daemons.hear(now(9), 1, &online(3), false).expect("understood");
+        daemons.update(now(9), 1, &online(3), false).expect("understood");
         assert_eq!(daemons.round(), Some(4), "nothing was begun");
-        daemons.hear(now(10), 1, &online(2), false).expect("understood");
+        daemons.update(now(10), 1, &online(2), false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
-        daemons.hear(now(11), 1, OFFLINE, false).expect("understood");
+        daemons.update(now(11), 1, OFFLINE, false).expect("understood");
         assert_eq!(daemons.round(), Some(2));
         daemons.begin(3);
         assert_eq!(daemons.round(), Some(3));

@@ -1,4 +1,4 @@
-//! Commands of those at the desk, on their way to the daemons and back.
+//! Commands from the desk, on their way to the daemons and back.
 
 use core::time::Duration;
 
@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 use crate::outputs::shared::to_hall::{Request, RequestOutcome, Unanswered};
 use crate::system_time::Moment;
 
-/// A board: its hall, and the level in its topics.
+/// Identifies a board: index of its hall, and level in its topics.
 pub(super) type HallBoard = (usize, String);
 
-/// Commands that wait for an answer, the oldest first.
+/// Commands that wait for an answer, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Errands {
     waiting: Vec<Errand>,
@@ -20,24 +20,25 @@ pub(super) struct Errands {
 
 #[derive(Debug)]
 struct Errand {
-    place: HallBoard,
+    key: HallBoard,
     id: String,
     sent: Moment,
-    /// The round that it begins.
+    /// The round that the command begins, if any.
     round: Option<u32>,
     answer: oneshot::Sender<RequestOutcome>,
-    /// What is said where nobody answers.
-    silent: Unanswered,
+    /// Error to report if no daemon answers in time.
+    timeout_error: Unanswered,
 }
 
-/// A daemon answers within that, over two brokers and a bridge. Later it is not to do anything any more.
-pub(super) const PATIENCE: Duration = Duration::from_secs(6);
-/// More commands than this wait for nobody.
+/// Maximum time for a daemon's answer, over two brokers and a bridge. Messages expire after it, so that a command is
+/// not carried out late.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
+/// Upper bound for the number of waiting commands, beyond which the oldest is dropped.
 const MAX_WAITING: usize = 256;
 
 impl Errands {
-    /// A command was sent, of which the answer goes back to who gave it.
-    pub(super) fn wait(&mut self, now: Moment, place: HallBoard, request: Request, silent: Unanswered) {
+    /// Registers a command that was sent, so that its answer reaches the requester.
+    pub(super) fn wait(&mut self, now: Moment, key: HallBoard, request: Request, timeout_error: Unanswered) {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.remove(0);
@@ -47,37 +48,38 @@ impl Errands {
             _ => None,
         };
         self.waiting.push(Errand {
-            place,
+            key,
             round,
             id: request.command.id,
             sent: now,
             answer: request.answer,
-            silent,
+            timeout_error,
         });
     }
 
-    /// A daemon answers. Others may have asked it as well. Returns the round that begins by this.
-    pub(super) fn answer(&mut self, place: &HallBoard, answer: Answer) -> Option<u32> {
+    /// Forwards a daemon's answer to its requester. Ignores answers to other clients of the broker. Returns the round
+    /// that begins with this answer.
+    pub(super) fn answer(&mut self, key: &HallBoard, answer: Answer) -> Option<u32> {
         self.waiting.retain(|errand| !errand.answer.is_closed());
         let mut waiting = self.waiting.iter();
-        let asked =
-            waiting.position(|errand| errand.place == *place && Some(&errand.id) == answer.id.as_ref());
-        let errand = self.waiting.remove(asked?);
+        let position =
+            waiting.position(|errand| errand.key == *key && Some(&errand.id) == answer.id.as_ref());
+        let errand = self.waiting.remove(position?);
         let round = errand.round.filter(|_| answer.ok);
         let _ = errand.answer.send(Ok(answer));
         round
     }
 
-    /// Says to those who have waited in vain that they did.
+    /// Reports commands that have waited too long as unanswered.
     pub(super) fn give_up(&mut self, now: Moment) {
-        let late = |errand: &mut Errand| now >= errand.sent + PATIENCE;
+        let late = |errand: &mut Errand| now >= errand.sent + ANSWER_TIMEOUT;
         for errand in self.waiting.extract_if(.., late) {
-            let _ = errand.answer.send(Err(errand.silent));
+            let _ = errand.answer.send(Err(errand.timeout_error));
         }
     }
 }
 
-/// A command as it is sent to the daemon that knows the board `name` by another name, and its games by theirs.
+/// The JSON of a command for the daemon of the board that the hub calls `name`. Game ids are converted to the daemon's.
 pub(super) fn text(command: &Command, name: &str) -> String {
     let mut fields = command.arguments.as_object().cloned().unwrap_or_default();
     if let Some(Value::String(game)) = fields.get_mut("game")
@@ -95,7 +97,7 @@ pub(super) fn text(command: &Command, name: &str) -> String {
     Value::Object(fields).to_string()
 }
 
-/// A game's id where boards of several halls may have the same name.
+/// The id of a game in a hub with several halls, whose boards may have the same name.
 pub(super) fn game_of(name: &str, game: &str) -> String {
     format!("{name}: {game}")
 }
@@ -108,7 +110,7 @@ mod tests {
         Moment::after(Duration::from_secs(seconds))
     }
 
-    fn place(board: &str) -> HallBoard {
+    fn key(board: &str) -> HallBoard {
         (0, board.to_owned())
     }
 
@@ -123,7 +125,7 @@ mod tests {
         }
     }
 
-    fn silent() -> Unanswered {
+    fn timeout_error() -> Unanswered {
         Unanswered::Silent {
             daemon: "pi".to_owned(),
             topic: "t".to_owned(),
@@ -131,10 +133,10 @@ mod tests {
     }
 
     fn request(errands: &mut Errands, second: u64, board: &str) -> oneshot::Receiver<RequestOutcome> {
-        given(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
+        request_with(errands, second, board, r#"{"id":"1","do":"new_game"}"#)
     }
 
-    fn given(
+    fn request_with(
         errands: &mut Errands,
         second: u64,
         board: &str,
@@ -147,29 +149,29 @@ mod tests {
             command,
             answer,
         };
-        errands.wait(at(second), place(board), request, silent());
+        errands.wait(at(second), key(board), request, timeout_error());
         answered
     }
 
     #[test]
-    fn each_gets_the_answer_to_what_they_asked() {
+    fn each_request_gets_its_own_answer() {
         let mut errands = Errands::default();
         let mut first = request(&mut errands, 0, "a");
         let mut other = request(&mut errands, 0, "b");
         let mut again = request(&mut errands, 1, "a");
-        errands.answer(&place("a"), answer("2", "of somebody else"));
-        errands.answer(&place("c"), answer("1", "of another board"));
+        errands.answer(&key("a"), answer("2", "of somebody else"));
+        errands.answer(&key("c"), answer("1", "of another board"));
         assert!(first.try_recv().is_err());
-        errands.answer(&place("a"), answer("1", "once"));
-        errands.answer(&place("a"), answer("1", "twice"));
-        errands.answer(&place("a"), answer("1", "nobody waits"));
+        errands.answer(&key("a"), answer("1", "once"));
+        errands.answer(&key("a"), answer("1", "twice"));
+        errands.answer(&key("a"), answer("1", "nobody waits"));
         assert_eq!(first.try_recv(), Ok(Ok(answer("1", "once"))));
         assert_eq!(again.try_recv(), Ok(Ok(answer("1", "twice"))));
         assert!(other.try_recv().is_err());
     }
 
     #[test]
-    fn who_waits_in_vain_is_told_so() {
+    fn unanswered_requests_fail_after_the_maximum_time() {
         let mut errands = Errands::default();
         drop(request(&mut errands, 0, "a"));
         let mut first = request(&mut errands, 0, "a");
@@ -177,31 +179,31 @@ mod tests {
         errands.give_up(at(5));
         assert!(first.try_recv().is_err());
         errands.give_up(at(6));
-        assert_eq!(first.try_recv(), Ok(Err(silent())));
-        errands.answer(&place("a"), answer("1", "late"));
+        assert_eq!(first.try_recv(), Ok(Err(timeout_error())));
+        errands.answer(&key("a"), answer("1", "late"));
         assert_eq!(second.try_recv(), Ok(Ok(answer("1", "late"))));
     }
 
     #[test]
-    fn a_round_begins_when_it_is_answered_that_it_does() {
+    fn a_round_begins_with_a_positive_answer() {
         let mut errands = Errands::default();
         let start = |errands: &mut Errands, ok| {
             let command = r#"{"id":"1","do":"start_round","round":5}"#;
-            let _answered = given(errands, 0, "a", command);
+            let _answered = request_with(errands, 0, "a", command);
             let answer = Answer {
                 ok,
                 ..answer("1", "")
             };
-            errands.answer(&place("a"), answer)
+            errands.answer(&key("a"), answer)
         };
         assert_eq!(start(&mut errands, false), None);
         assert_eq!(start(&mut errands, true), Some(5));
         let _answered = request(&mut errands, 0, "a");
-        assert_eq!(errands.answer(&place("a"), answer("1", "")), None);
+        assert_eq!(errands.answer(&key("a"), answer("1", "")), None);
     }
 
     #[test]
-    fn a_daemon_is_told_who_asks_and_its_own_game() {
+    fn a_command_names_the_sender_and_the_daemons_own_game() {
         let text = |given: &str, name: &str| {
             let command = Command {
                 by: "A. Meier".to_owned(),

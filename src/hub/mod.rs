@@ -1,9 +1,8 @@
-//! `kiebitz hub`: the broadcast and the arbiters' desk of one event from the boards of any number of daemons, in any number
-//! of halls.
+//! `kiebitz hub`: broadcast and arbiters' desk for the boards of any number of daemons in any number of halls.
 //!
-//! It reads what daemons publish, and makes of it what a daemon makes of its own boards. It keeps nothing: what was before it
-//! was started, and what it has missed, it asks for, and the daemons have it in their journals. What somebody does at the desk
-//! is a command to the daemon that has the board.
+//! The hub subscribes to the daemons' topics and feeds the same outputs as a daemon. It stores nothing: events from
+//! before its start and missed events are requested from the daemons' journals. Actions at the desk become commands to
+//! the daemon that has the board.
 
 mod clocks;
 mod daemons;
@@ -31,21 +30,17 @@ use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::files::PairingFiles;
 use crate::tournament::watch::{self, ReadOutcome};
 use daemons::Daemons;
-use errands::{Errands, HallBoard, PATIENCE};
+use errands::{ANSWER_TIMEOUT, Errands, HallBoard};
 use hearing::{EventPage, Hearing};
 use remote_board::RemoteBoard;
 
-/// What there was longer ago belongs to another event.
-const EVENT: Duration = Duration::from_secs(16 * 24 * 3600);
+/// Time span of the events that the hub requests. Older events belong to another tournament.
+const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 const TICK: Duration = Duration::from_secs(1);
-/// So many commands may wait.
+/// Upper bound for waiting commands.
 const COMMANDS: usize = 64;
 
-/// Works until SIGINT or SIGTERM.
-///
-/// # Errors
-///
-/// When nothing is configured that it could do, or that it could listen to.
+/// Runs until SIGINT or SIGTERM. Fails if no broker or no output is configured.
 pub(crate) async fn run(config: Config) -> Result<()> {
     let mut stop = Stop::listen().context("cannot wait for signals")?;
     let Some(broker) = config.mqtt.clone() else {
@@ -86,7 +81,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         daemons: Daemons::default(),
         errands: Errands::default(),
     };
-    // The first connection is still to be made.
+    // The broker is not connected yet.
     hub.daemons.connect(moment(), false);
     tracing::info!("the hub is listening; journals stay with the daemons");
     hub.work(&mut stop).await;
@@ -96,11 +91,11 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     Ok(())
 }
 
-/// What is listened to; `with_sights`: also what tells how boards are, and what daemons answer.
-fn topics(halls: &[Prefix], with_sights: bool) -> Vec<String> {
+/// The topics to subscribe to; with `with_statuses` including placements and answers of daemons.
+fn topics(halls: &[Prefix], with_statuses: bool) -> Vec<String> {
     let boards = ["events", "resent", "clock", "state"].as_slice();
     let more = ["placement", "answer"].as_slice();
-    let more = if with_sights { more } else { &[] };
+    let more = if with_statuses { more } else { &[] };
     let of = |hall: &Prefix| {
         let of_boards = boards.iter().chain(more);
         let of_boards = of_boards.map(|last| format!("{hall}/boards/+/{last}"));
@@ -114,10 +109,9 @@ fn topics(halls: &[Prefix], with_sights: bool) -> Vec<String> {
 struct Hub {
     time: LiveTime,
     halls: Vec<Prefix>,
-    /// As whom the broker knows this hub.
+    /// User name at the broker.
     login: Option<String>,
     subscriber: Subscriber,
-    /// What people at the desk want.
     commands: mpsc::Receiver<Request>,
     feeds: Feeds,
     pairings: Option<mpsc::Receiver<ReadOutcome>>,
@@ -126,7 +120,6 @@ struct Hub {
     errands: Errands,
 }
 
-/// What is heard of a board.
 #[derive(Debug, Default)]
 struct HubBoard {
     events: Hearing,
@@ -141,7 +134,7 @@ impl Hub {
                 biased;
                 _ = stop.come() => return,
                 Some(request) = self.commands.recv() => self.send(moment(), request),
-                heard = self.subscriber.next() => self.hear(self.time.present(), heard),
+                received = self.subscriber.next() => self.handle(self.time.present(), received),
                 read = watch::next(&mut self.pairings) => {
                     let now = self.time.now();
                     let paired = watch::log_outcome(read);
@@ -157,7 +150,6 @@ impl Hub {
         }
     }
 
-    /// Follows a step of the computer's clock. No time passes in it.
     fn set_clock(&mut self, ClockStep { at, micros }: ClockStep) {
         if let Ok(forward) = u64::try_from(micros) {
             let by = Duration::from_micros(forward);
@@ -166,12 +158,14 @@ impl Hub {
         }
     }
 
-    fn hear(&mut self, now: Now, heard: Heard) {
-        match heard {
+    fn handle(&mut self, now: Now, received: Heard) {
+        match received {
             Heard::Connected => {
                 tracing::info!("connected to the MQTT broker");
                 self.daemons.connect(now.moment, true);
-                self.boards.values_mut().for_each(|board| board.events.doubt());
+                self.boards
+                    .values_mut()
+                    .for_each(|board| board.events.mark_behind());
                 self.tick(now);
             }
             Heard::Lost(reason) => {
@@ -183,15 +177,15 @@ impl Hub {
                 payload,
                 retained,
             } => {
-                if let Err(error) = self.read(now, &topic, &payload, retained) {
+                if let Err(error) = self.dispatch(now, &topic, &payload, retained) {
                     tracing::debug!(topic, "cannot parse the message on {topic}: {error}");
                 }
             }
         }
     }
 
-    /// Reads a message from one of the halls.
-    fn read(&mut self, now: Now, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
+    /// Handles a message if its topic belongs to one of the halls.
+    fn dispatch(&mut self, now: Now, topic: &str, payload: &[u8], retained: bool) -> Result<()> {
         for hall in 0..self.halls.len() {
             let Some(rest) = topic.strip_prefix(&format!("{}/", self.halls[hall])) else {
                 continue;
@@ -199,49 +193,49 @@ impl Hub {
             let levels: Vec<&str> = rest.split('/').collect();
             match levels[..] {
                 ["boards", board, last] => {
-                    return self.take(now, (hall, board.to_owned()), last, payload);
+                    return self.handle_board_message(now, (hall, board.to_owned()), last, payload);
                 }
                 ["daemons", _, "state"] => {
-                    self.daemons.hear(now, hall, payload, retained)?;
-                    self.look(now);
+                    self.daemons.update(now, hall, payload, retained)?;
+                    self.update_outputs(now);
                 }
-                // Another hall's prefix may begin with the same levels.
+                // The prefix of another hall may begin with the same levels.
                 _ => {}
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, now: Now, place: HallBoard, last: &str, payload: &[u8]) -> Result<()> {
+    fn handle_board_message(&mut self, now: Now, key: HallBoard, last: &str, payload: &[u8]) -> Result<()> {
         if last == "answer" {
             let answer: Answer = serde_json::from_slice(payload)?;
-            if let Some(round) = self.errands.answer(&place, answer) {
+            if let Some(round) = self.errands.answer(&key, answer) {
                 self.daemons.begin(round);
-                self.look(now);
+                self.update_outputs(now);
             }
             return Ok(());
         }
-        let name = self.name_of(&place);
-        let board = self.boards.entry(place.clone()).or_insert_with(|| {
+        let name = self.name_of(&key);
+        let board = self.boards.entry(key.clone()).or_insert_with(|| {
             let mut board = HubBoard::default();
-            board.events.doubt();
+            board.events.mark_behind();
             board
         });
-        if board.remote.hear(last, payload)? {
+        if board.remote.apply(last, payload)? {
             let serial = board.remote.state().and_then(remote_board::ReportedBoard::serial);
             if last == "state" {
                 self.feeds.know(now.time, &name, serial);
             }
-            self.show(now, &place);
+            self.publish_status(now, &key);
         }
         if payload.is_empty() {
             return Ok(());
         }
-        let Some(board) = self.boards.get_mut(&place) else {
+        let Some(board) = self.boards.get_mut(&key) else {
             return Ok(());
         };
         let events = match last {
-            "events" => board.events.hear(serde_json::from_slice(payload)?),
+            "events" => board.events.add(serde_json::from_slice(payload)?),
             "resent" => board.events.read(serde_json::from_slice::<EventPage>(payload)?),
             "clock" => {
                 let clock: ClockView = serde_json::from_slice(payload)?;
@@ -250,12 +244,12 @@ impl Hub {
             }
             _ => Vec::new(),
         };
-        self.hand_on(now.time, &place, events, last == "events");
-        self.ask(now, &place);
+        self.forward(now.time, &key, events, last == "events");
+        self.request_missing(now, &key);
         Ok(())
     }
 
-    /// Boards of several halls may have the same name.
+    /// The name of a board in the outputs. Boards of several halls may have the same name.
     fn name_of(&self, (hall, board): &HallBoard) -> String {
         match self.halls.get(*hall) {
             Some(prefix) if self.halls.len() > 1 => format!("{prefix}/{board}"),
@@ -263,43 +257,41 @@ impl Hub {
         }
     }
 
-    /// Shows how a board is to who wants to see it.
-    fn show(&mut self, now: Now, place: &HallBoard) {
+    /// Sends the status of a board to the outputs that want it.
+    fn publish_status(&mut self, now: Now, key: &HallBoard) {
         if !self.feeds.wants_statuses() {
             return;
         }
-        let name = self.name_of(place);
-        let Some(remote) = self.boards.get(place).map(|board| &board.remote) else {
+        let name = self.name_of(key);
+        let Some(remote) = self.boards.get(key).map(|board| &board.remote) else {
             return;
         };
         let daemon = remote.state().map(|state| &*state.daemon);
-        let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, place.0, daemon));
+        let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, key.0, daemon));
         if let Some(status) = remote.status(name, is_there) {
             self.feeds.see(now.time, status);
         }
     }
 
-    /// Looks whether daemons have come or gone, and which round it is.
-    fn look(&mut self, now: Now) {
-        for place in self.boards.keys().cloned().collect::<Vec<_>>() {
-            self.show(now, &place);
+    fn update_outputs(&mut self, now: Now) {
+        for key in self.boards.keys().cloned().collect::<Vec<_>>() {
+            self.publish_status(now, &key);
         }
-        self.feeds.keep(now.time, self.daemons.keep());
+        self.feeds.keep(now.time, self.daemons.all_store_events());
         self.feeds.set_round(now.time, self.daemons.round());
     }
 
     /// Sends a command to the daemon that has the board.
     fn send(&mut self, now: Moment, request: Request) {
-        // Nobody waits for it any more.
         if request.answer.is_closed() {
             return;
         }
-        let mut places = self.boards.iter();
-        let found = places.find_map(|(place, board)| {
+        let mut boards = self.boards.iter();
+        let found = boards.find_map(|(key, board)| {
             let daemon = &board.remote.state()?.daemon;
-            (self.name_of(place) == request.board).then(|| (place.clone(), daemon.clone()))
+            (self.name_of(key) == request.board).then(|| (key.clone(), daemon.clone()))
         });
-        let Some((place, daemon)) = found else {
+        let Some((key, daemon)) = found else {
             let error = Some(format!("there is no board {:?}", request.board));
             let _ = request.answer.send(Ok(Answer {
                 id: Some(request.command.id),
@@ -311,33 +303,36 @@ impl Hub {
             }));
             return;
         };
-        let Some(hall) = self.halls.get(place.0) else {
+        let Some(hall) = self.halls.get(key.0) else {
             return;
         };
-        let topic = hall.command(&place.1, self.login.as_deref());
+        let topic = hall.command(&key.1, self.login.as_deref());
         let text = errands::text(&request.command, &request.board);
-        if self.daemons.are_connected() && self.daemons.is_gone(place.0, &daemon) {
+        if self.daemons.are_connected() && self.daemons.is_gone(key.0, &daemon) {
             let _ = request.answer.send(Err(Unanswered::Away { daemon }));
-        } else if self.daemons.are_connected() && self.subscriber.ask_within(topic.clone(), text, PATIENCE) {
-            let silent = Unanswered::Silent { daemon, topic };
-            self.errands.wait(now, place, request, silent);
+        } else if self.daemons.are_connected()
+            && self.subscriber.ask_within(topic.clone(), text, ANSWER_TIMEOUT)
+        {
+            let timeout_error = Unanswered::Silent { daemon, topic };
+            self.errands.wait(now, key, request, timeout_error);
         } else {
             let _ = request.answer.send(Err(Unanswered::NoBroker));
         }
     }
 
-    /// Hands events on, each as of when it was published. `is_live`: the last of them was just now.
-    fn hand_on(&mut self, now: Timestamp, place: &HallBoard, events: Vec<Event>, is_live: bool) {
-        let name = self.name_of(place);
-        let state = self.boards.get(place).and_then(|board| board.remote.state());
-        // One that does not say whose it is has a clock of its own, as far as anybody knows.
-        let daemon = state.map_or_else(|| format!("board {}", place.1), |state| state.daemon.clone());
-        let daemon = (place.0, daemon);
+    /// Forwards events to the outputs, with their times converted to this computer's clock. `is_live` is true if the
+    /// last event was published just now.
+    fn forward(&mut self, now: Timestamp, key: &HallBoard, events: Vec<Event>, is_live: bool) {
+        let name = self.name_of(key);
+        let state = self.boards.get(key).and_then(|board| board.remote.state());
+        // A board without a published state counts as a daemon of its own, with its own clock.
+        let daemon = state.map_or_else(|| format!("board {}", key.1), |state| state.daemon.clone());
+        let daemon = (key.0, daemon);
         if let Some(last) = events.last() {
-            self.daemons.clocks.hear(now, daemon.clone(), last.ts, is_live);
+            self.daemons.clocks.update(now, daemon.clone(), last.ts, is_live);
         }
         for mut event in events {
-            let at = self.daemons.clocks.here(now, &daemon, event.ts);
+            let at = self.daemons.clocks.to_local(now, &daemon, event.ts);
             if self.halls.len() > 1 {
                 event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
@@ -346,28 +341,28 @@ impl Hub {
         }
     }
 
-    fn ask(&mut self, now: Now, place: &HallBoard) {
-        let Some(board) = self.boards.get_mut(place) else {
+    fn request_missing(&mut self, now: Now, key: &HallBoard) {
+        let Some(board) = self.boards.get_mut(key) else {
             return;
         };
         let question = board
             .events
-            .poll_question(now.moment, now.time.saturating_sub(EVENT));
-        if let (Some(question), Some(hall)) = (question, self.halls.get(place.0)) {
+            .poll_request(now.moment, now.time.saturating_sub(EVENT_SPAN));
+        if let (Some(question), Some(hall)) = (question, self.halls.get(key.0)) {
             self.subscriber
-                .ask(format!("{hall}/boards/{}/resend", place.1), question);
+                .ask(format!("{hall}/boards/{}/resend", key.1), question);
         }
     }
 
     fn tick(&mut self, now: Now) {
-        for place in self.boards.keys().cloned().collect::<Vec<_>>() {
-            let board = self.boards.get_mut(&place);
+        for key in self.boards.keys().cloned().collect::<Vec<_>>() {
+            let board = self.boards.get_mut(&key);
             let unanswered = board.map(|board| board.events.poll_unanswered());
-            self.hand_on(now.time, &place, unanswered.unwrap_or_default(), false);
-            self.ask(now, &place);
+            self.forward(now.time, &key, unanswered.unwrap_or_default(), false);
+            self.request_missing(now, &key);
         }
         self.errands.give_up(now.moment);
-        self.look(now);
+        self.update_outputs(now);
         self.feeds.tick(now.time);
     }
 }

@@ -1,4 +1,4 @@
-//! How a board is, by what its daemon publishes of it beside events: for those who look at boards.
+//! The status of a board, from the messages that its daemon publishes besides events.
 
 use anyhow::Result;
 use kiebitz_game::position::Seen;
@@ -8,30 +8,29 @@ use shakmaty::Board;
 use crate::clock::ClockView;
 use crate::outputs::shared::board_status::{BoardStatus, Levers};
 
-/// What was heard of a board last.
 #[derive(Debug, Default)]
 pub(super) struct RemoteBoard {
-    /// `None`: nothing that says what the board is.
+    /// `None` until the daemon has published the board's state.
     state: Option<ReportedBoard>,
-    /// It is not to be seen any more, until it is there again.
+    /// The board was removed from the broker and is hidden until its state is published again.
     forgotten: bool,
-    /// What the sensors show; `None`: nobody has said so.
+    /// Content of the sensors; `None` until published.
     placement: Option<Board>,
-    /// What the game expects.
+    /// Placement that the game expects; `None` until published, or without a game.
     expected: Option<Board>,
     clock: ClockView,
 }
 
-/// What matters here of `boards/BOARD/state`.
+/// The used fields of `boards/BOARD/state`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct ReportedBoard {
-    /// The host of the daemon.
+    /// Host of the board's daemon.
     pub(super) daemon: String,
     connected: bool,
     port: Option<String>,
     serial: Option<String>,
     battery: Option<u8>,
-    /// Daemons of older versions do not say it.
+    /// Absent from daemons of older versions.
     table: Option<u32>,
 }
 
@@ -42,15 +41,11 @@ struct ReceivedPlacement {
 }
 
 impl RemoteBoard {
-    /// Takes in what was published on the board's topic of that name. Returns whether it says something of how the board is.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
-    pub(super) fn hear(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
+    /// Applies a message on the board's topic `topic`. Returns whether it may change the status.
+    pub(super) fn apply(&mut self, topic: &str, payload: &[u8]) -> Result<bool> {
         match (topic, payload) {
             ("state", []) => self.forgotten = true,
-            // What is taken off the broker otherwise is taken off with the state.
+            // The removal of a board from the broker is complete with the removal of its state.
             (_, []) => return Ok(false),
             ("state", payload) => {
                 self.state = Some(serde_json::from_slice(payload)?);
@@ -70,12 +65,13 @@ impl RemoteBoard {
         Ok(true)
     }
 
-    /// What the board is; `None`: nobody has said so.
+    /// The published state; `None` until received.
     pub(super) fn state(&self) -> Option<&ReportedBoard> {
         self.state.as_ref()
     }
 
-    /// What is seen of the board by that name; `None`: nothing yet. Where its daemon is not there, nobody knows how it is.
+    /// The status of the board under the name `name`; `None` until its state was received. Without its daemon, the
+    /// board counts as disconnected.
     pub(super) fn status(&self, name: String, daemon_is_there: bool) -> Option<BoardStatus> {
         let state = self.state.as_ref()?;
         let connected = state.connected && daemon_is_there;
@@ -96,7 +92,7 @@ impl RemoteBoard {
             } else {
                 ClockView::default()
             },
-            // That is for those who stand beside the board, and have its daemon's desk.
+            // Only useful at the desk of the board's own daemon.
             levers: Levers::default(),
             seen: Seen::default(),
         })
@@ -104,7 +100,6 @@ impl RemoteBoard {
 }
 
 impl ReportedBoard {
-    /// The board's serial number.
     pub(super) fn serial(&self) -> Option<String> {
         self.serial.clone()
     }
@@ -124,17 +119,19 @@ mod tests {
     const CLOCK: &[u8] =
         br#"{"white_ms":7189000,"black_ms":7192000,"running":"white","as_of":"2026-11-21T14:00:22.544000Z"}"#;
 
-    fn heard() -> RemoteBoard {
+    fn received() -> RemoteBoard {
         let mut remote = RemoteBoard::default();
         for (topic, payload) in [("placement", PLACEMENT), ("state", STATE), ("clock", CLOCK)] {
-            assert!(remote.hear(topic, payload).expect("understood"), "{topic}");
+            assert!(remote.apply(topic, payload).expect("understood"), "{topic}");
         }
         remote
     }
 
     #[test]
-    fn a_board_is_seen_as_its_daemon_tells_of_it() {
-        let status = heard().status("north/board-1".to_owned(), true).expect("a sight");
+    fn a_status_has_the_reports_of_the_daemon() {
+        let status = received()
+            .status("north/board-1".to_owned(), true)
+            .expect("a sight");
         assert_eq!((&*status.name, status.table), ("north/board-1", Some(51)));
         assert_eq!(
             (status.connected, status.away, status.battery),
@@ -150,8 +147,8 @@ mod tests {
     }
 
     #[test]
-    fn nobody_knows_a_board_whose_daemon_is_not_there() {
-        let status = heard().status("b".to_owned(), false).expect("a sight");
+    fn a_board_whose_daemon_is_away_counts_as_disconnected() {
+        let status = received().status("b".to_owned(), false).expect("a sight");
         assert!(!status.connected && !status.forgotten);
         assert_eq!(status.away.as_deref(), Some("pi"));
         assert_eq!(status.clock, ClockView::default());
@@ -169,36 +166,36 @@ mod tests {
 
     #[test]
     fn a_board_is_forgotten_until_it_is_there_again() {
-        let mut remote = heard();
-        // As it is taken off the broker.
+        let mut remote = received();
+        // The messages that remove a board from the broker.
         for topic in ["state", "placement", "clock", "game"] {
-            remote.hear(topic, b"").expect("understood");
+            remote.apply(topic, b"").expect("understood");
         }
         let is_there = |remote: &RemoteBoard| {
             let status = remote.status("b".to_owned(), true).expect("a sight");
             status.is_there()
         };
         assert!(!is_there(&remote));
-        remote.hear("state", STATE).expect("understood");
+        remote.apply("state", STATE).expect("understood");
         assert!(is_there(&remote));
     }
 
     #[test]
-    fn what_is_not_understood_changes_nothing() {
-        let mut remote = heard();
+    fn invalid_messages_change_nothing() {
+        let mut remote = received();
         for (topic, payload) in [
             ("state", &b"{}"[..]),
             ("placement", b"{\"placement\":\"9/8\"}"),
             ("clock", b"12:00"),
         ] {
-            assert!(remote.hear(topic, payload).is_err(), "{topic}");
+            assert!(remote.apply(topic, payload).is_err(), "{topic}");
         }
-        assert!(!remote.hear("pgn", b"1. e4").expect("of no use here"));
-        let [now, before] = [remote, heard()].map(|remote| remote.status("b".to_owned(), true));
+        assert!(!remote.apply("pgn", b"1. e4").expect("of no use here"));
+        let [now, before] = [remote, received()].map(|remote| remote.status("b".to_owned(), true));
         assert_eq!(now, before);
-        let mut remote = heard();
+        let mut remote = received();
         remote
-            .hear(
+            .apply(
                 "clock",
                 b"{\"white_ms\":null,\"black_ms\":null,\"running\":null,\"as_of\":null}",
             )

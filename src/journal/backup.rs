@@ -1,4 +1,4 @@
-//! A copy of the journal in another file, while the daemon may be writing it.
+//! Backups of the journal, made while the daemon may be writing to it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -11,37 +11,37 @@ use thiserror::Error;
 
 use super::{Journal, JournalError, with_suffix};
 
-/// A copy that was made.
+/// A finished backup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backup {
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// Of how many boards.
+    /// Number of boards.
     pub boards: u64,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }
 
-/// A copy that was not made. What was there before is as it was.
+/// A failed backup. Existing files are unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// There is a file of that name, and it was not to be replaced.
+    /// The file exists and must not be replaced.
     #[error("{} already exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The file is the journal itself, or belongs to it.
+    /// The file is the journal itself or one of the files beside it.
     #[error("{} is the journal itself: write its backup to another file", path.display())]
     Itself {
         /// The file.
         path: PathBuf,
     },
-    /// That is no name of a file.
+    /// The path is a directory.
     #[error("{} is a directory: name a file in it", path.display())]
     Directory {
-        /// What was named.
+        /// The directory.
         path: PathBuf,
     },
     /// The file cannot be written.
@@ -49,10 +49,10 @@ pub enum BackupError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no room for it.
+    /// The disk is full.
     #[error(
         "the disk is full: the backup {} needs about {}; remove files, or write it to another disk",
         path.display(),
@@ -64,15 +64,15 @@ pub enum BackupError {
         /// The journal's size in bytes.
         needed: u64,
     },
-    /// The journal cannot be copied to the file.
+    /// SQLite cannot copy the journal to the file.
     #[error("cannot copy the journal to {}", path.display())]
     Uncopied {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// What was written is not what a journal must be.
+    /// The written file is not a valid journal.
     #[error(
         "the backup was incomplete ({detail}) and has been removed: if the journal is damaged, keep the older \
          backups; if the disk of {} fails, try another disk",
@@ -81,7 +81,7 @@ pub enum BackupError {
     NotWhole {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The defect.
         detail: String,
     },
     /// The journal cannot be read.
@@ -90,15 +90,15 @@ pub enum BackupError {
 }
 
 impl Journal {
-    /// Writes a copy of the whole journal, as it is at this moment, to a file of its own, and checks every event in it. Where
-    /// there is a file of that name, it stays unless it is to be `replaced`.
+    /// Writes a copy of the whole journal, as of now, to the file at `path` and checks every event in it. Fails if the
+    /// file exists, unless `replace` is set.
     ///
-    /// Whoever writes the journal is not held up. The copy gets its name when it is whole and on the disk; until then
-    /// it is beside it under another one, which is left behind if the process is killed.
+    /// A process that writes to the journal is not blocked. The copy has a temporary name beside `path` until it is
+    /// complete and on the disk; the temporary file stays if the process is killed.
     ///
     /// # Errors
     ///
-    /// When the journal cannot be read, or the file cannot be written; then there is no new file.
+    /// Fails if the journal cannot be read or the file cannot be written; in that case there is no new file.
     pub fn back_up(&self, path: &Path, replace: bool) -> Result<Backup, BackupError> {
         self.refuse(path, replace)?;
         let partial = Partial::create(path, &self.path)?;
@@ -111,8 +111,8 @@ impl Journal {
         let file = File::open(&partial.path).map_err(unwritable)?;
         file.sync_all().map_err(unwritable)?;
         let bytes = file.metadata().map_err(unwritable)?.len();
-        let (events, boards) = counted(&partial.path).map_err(|error| not_whole(path, error))?;
-        // It may have come meanwhile.
+        let (events, boards) = check_and_count(&partial.path).map_err(|error| not_whole(path, error))?;
+        // The file may have been created in the meantime.
         self.refuse(path, replace)?;
         fs::rename(&partial.path, path).map_err(unwritable)?;
         sync_directory(path).map_err(unwritable)?;
@@ -123,25 +123,19 @@ impl Journal {
         })
     }
 
-    /// Makes a copy of the whole journal in another file, which is not there or empty, while the journal may be written.
-    ///
-    /// # Errors
-    ///
-    /// When one of the two fails.
+    /// Copies the whole journal, which may be written to meanwhile, into a file that is empty or does not exist.
     pub fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
         self.copy(path).map_err(|source| self.uncopied(path, source))
     }
 
     fn copy(&self, path: &Path) -> rusqlite::Result<()> {
-        // SQLite's backup API would begin anew whenever somebody has written meanwhile, and would hand on what was
-        // forgotten and is still in the pages. This reads one state of the journal from beginning to end, which in
-        // WAL mode holds nobody up, and leaves a file without others beside it.
+        // SQLite's backup API would start over after every write by another connection, and would copy deleted events
+        // that are still in free pages. VACUUM reads one snapshot, blocks nobody in WAL mode, and writes a single file.
         let name = path.to_str();
         let name = name.ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?;
         self.connection.execute("VACUUM INTO ?1", [name]).map(drop)
     }
 
-    /// The error for a backup of that name.
     fn uncopied(&self, path: &Path, source: rusqlite::Error) -> BackupError {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -156,11 +150,10 @@ impl Journal {
         }
     }
 
-    /// Refuses names under which no backup may be written.
     fn refuse(&self, path: &Path, replace: bool) -> Result<(), BackupError> {
         let path = path.to_owned();
         let Ok(found) = path.canonicalize() else {
-            // A link to nothing is something, too.
+            // A dangling symbolic link exists, too.
             return match path.symlink_metadata() {
                 Ok(_) if !replace => Err(BackupError::Exists { path }),
                 _ => Ok(()),
@@ -187,7 +180,7 @@ struct Partial {
 }
 
 impl Partial {
-    /// Makes the empty file beside the one of that name. Only those may read it who may read the journal.
+    /// Creates the empty file beside `path`, with the journal's read and write permissions.
     fn create(path: &Path, journal: &Path) -> Result<Self, BackupError> {
         let mut name = path.as_os_str().to_owned();
         name.push(OsString::from(format!(".partial-{}", std::process::id())));
@@ -195,7 +188,7 @@ impl Partial {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         restrict(&mut options, journal);
-        // One of an earlier process with the same number.
+        // A file left by an earlier process with the same process ID.
         let _ = fs::remove_file(&partial);
         let created = options.open(&partial).map_err(|source| BackupError::Unwritable {
             path: path.to_owned(),
@@ -208,7 +201,7 @@ impl Partial {
 impl Drop for Partial {
     fn drop(&mut self) {
         for suffix in ["", "-journal"] {
-            // After it was renamed there is none.
+            // Fails after the file was renamed, which is fine.
             let _ = fs::remove_file(with_suffix(&self.path, suffix));
         }
     }
@@ -218,7 +211,7 @@ impl Drop for Partial {
 fn restrict(options: &mut OpenOptions, journal: &Path) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
-    /// Read and write for the owner, whom a backup must be able to read and write for; nobody may execute it.
+    /// Read and write permission for the owner: the owner must be able to read and overwrite a backup.
     const OWNER: u32 = 0o600;
     const ALL: u32 = 0o666;
     let mode = fs::metadata(journal).map_or(OWNER, |journal| journal.permissions().mode());
@@ -228,7 +221,7 @@ fn restrict(options: &mut OpenOptions, journal: &Path) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: &Path) {}
 
-/// The error for a copy that is not whole. How it was called when it was looked at says nothing to anybody.
+/// The error for an incomplete copy. Omits the temporary name of the copy, which means nothing to the user.
 fn not_whole(path: &Path, error: JournalError) -> BackupError {
     BackupError::NotWhole {
         path: path.to_owned(),
@@ -239,8 +232,8 @@ fn not_whole(path: &Path, error: JournalError) -> BackupError {
     }
 }
 
-/// The number of events and boards in a copy that is whole.
-fn counted(path: &Path) -> Result<(u64, u64), JournalError> {
+/// Checks a copy and returns its numbers of events and boards.
+fn check_and_count(path: &Path) -> Result<(u64, u64), JournalError> {
     let copy = Journal::open_to_read(path)?;
     copy.check(true)?;
     numbers(&copy.connection).map_err(copy.error())
@@ -251,7 +244,7 @@ fn numbers(copy: &Connection) -> rusqlite::Result<(u64, u64)> {
     copy.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Waits until the disk knows the file's new name.
+/// Waits until the file's new name is on the disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = path
         .parent()
@@ -259,7 +252,7 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     let directory = directory.unwrap_or_else(|| Path::new("."));
     if cfg!(unix) {
         match File::open(directory)?.sync_all() {
-            // Some file systems cannot do that for a directory.
+            // Some file systems cannot sync a directory.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             done => done,
         }

@@ -1,4 +1,4 @@
-//! What can be wrong with a journal, and what to do about it.
+//! Errors of a journal, each with its remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use kiebitz_game::events::Event;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-/// A journal that cannot be used.
+/// An error of a journal.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -16,7 +16,7 @@ pub enum JournalError {
     Unopenable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file is damaged.
@@ -28,7 +28,7 @@ pub enum JournalError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is damaged.
+        /// The damage that was found.
         detail: String,
     },
     /// The file is a database of another program.
@@ -46,12 +46,12 @@ pub enum JournalError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The file's format.
         found: i32,
         /// The newest format that this kiebitz knows.
         known: i32,
     },
-    /// An event has a word that this kiebitz does not know: a newer kiebitz wrote it.
+    /// An event contains a word that this kiebitz does not know, because a newer kiebitz wrote it.
     #[error(
         "the journal {} has an event that this kiebitz cannot read (event {seq}, {kind}: {detail}): install the \
          newer one that wrote it again, or move the journal away",
@@ -60,11 +60,11 @@ pub enum JournalError {
     NewerEvent {
         /// The file.
         path: PathBuf,
-        /// The event's number in its board's stream.
+        /// The event's seq.
         seq: u64,
-        /// Its type, as in "move.amended".
+        /// The event's type, such as "move.amended".
         kind: String,
-        /// What is not known, as in "unknown reason of a correction \"swapped\"".
+        /// The unknown word, as in "unknown reason of a correction \"swapped\"".
         detail: String,
     },
     /// The disk is full.
@@ -85,7 +85,7 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
-    /// An event has a number that was given before.
+    /// The journal already has an event with this seq.
     #[error(
         "event {seq} of {board} in the stream {stream:?} is already in the journal: check whether a second \
          kiebitz is running"
@@ -95,28 +95,28 @@ pub enum JournalError {
         stream: String,
         /// The board.
         board: String,
-        /// The number.
+        /// The event's seq.
         seq: u64,
     },
-    /// SQLite fails in another way.
+    /// Any other error of SQLite.
     #[error("cannot use the journal {}", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// How.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
 }
 
 impl JournalError {
-    /// Whether the file itself is at fault, so that nothing is gained by trying again.
+    /// Whether the file itself is damaged, so that a retry cannot succeed.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Damaged { .. })
     }
 }
 
-/// What an error of SQLite means for a journal.
+/// Converts an error of SQLite into an error of the journal at `path`.
 pub(super) fn of(path: &Path) -> impl FnOnce(rusqlite::Error) -> JournalError {
     let path = path.to_owned();
     move |source| match source.sqlite_error_code() {
@@ -124,15 +124,15 @@ pub(super) fn of(path: &Path) -> impl FnOnce(rusqlite::Error) -> JournalError {
         Some(ErrorCode::DiskFull) => JournalError::Full { path },
         Some(ErrorCode::ReadOnly) => JournalError::ReadOnly { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => JournalError::Busy { path },
-        // Tables that have other columns, or other things in them, than kiebitz puts there.
+        // The tables have other columns or contents than kiebitz gives them.
         None | Some(ErrorCode::Unknown) => damaged(path, &source),
-        // A disk that became read-only while the file was open fails to write, SQLite says.
+        // SQLite reports a plain write error if a disk became read-only while the file was open.
         Some(_) if is_read_only(&path) => JournalError::ReadOnly { path },
         Some(_) => JournalError::Sqlite { path, source },
     }
 }
 
-/// Asks without opening the file: closing it would give back the locks that SQLite has on it.
+/// Whether the file system is read-only. Does not open the file: closing it would release SQLite's locks.
 #[cfg(unix)]
 fn is_read_only(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ROFS)
@@ -143,7 +143,7 @@ fn is_read_only(_: &Path) -> bool {
     false
 }
 
-/// The same for an event that is being kept.
+/// Converts an error of SQLite that occurred while storing `event`.
 pub(super) fn of_event(path: &Path, event: &Event) -> impl FnOnce(rusqlite::Error) -> JournalError {
     move |source| match source.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => JournalError::Duplicate {

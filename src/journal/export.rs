@@ -1,4 +1,4 @@
-//! Events as they were kept, one after the other.
+//! Export of stored events.
 
 use core::ops::RangeInclusive;
 
@@ -9,16 +9,16 @@ use super::game::PAGE;
 use super::{Journal, JournalError, JournaledEvent, journaled};
 
 impl Journal {
-    /// Hands a stream's events from those times on to `take`, as they were kept: those of the boards that are wanted, board
-    /// after board in the order of their names, as bytes, and within a board in the order of their numbers. What is kept
-    /// meanwhile is left out.
+    /// Passes a stream's events within `times` to `take`: those of the boards for which `is_wanted` is true, board
+    /// after board by the bytes of their names, each board's events by seq. Events that are stored in the meantime are
+    /// left out.
     ///
-    /// They are read some at a time. So there may be any number of them, and one that takes them slowly does not keep
-    /// SQLite from tidying up behind the daemon.
+    /// Events are read in pages, so their number is not limited, and a slow consumer does not keep SQLite from
+    /// checkpointing behind the daemon.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or `take` fails.
+    /// Fails if the file cannot be read, or `take` fails.
     pub fn each_event<E: From<JournalError>>(
         &self,
         stream: &str,
@@ -41,7 +41,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The first events of a board after the first of these numbers and up to the last, and from these times.
+    /// At most [`PAGE`] events of a board within `times`, after the start of `seqs` and up to its end.
     fn page(
         &self,
         stream: &str,
@@ -49,7 +49,7 @@ impl Journal {
         seqs: RangeInclusive<u64>,
         times: &RangeInclusive<Timestamp>,
     ) -> Result<Vec<JournaledEvent>, JournalError> {
-        let mut select = self.connection.prepare(SOME).map_err(self.error())?;
+        let mut select = self.connection.prepare(EVENTS_BETWEEN).map_err(self.error())?;
         let (first, last) = (times.start().as_micros(), times.end().as_micros());
         let wanted = params![stream, board, seqs.start(), seqs.end(), first, last, PAGE];
         let rows = select.query_map(wanted, journaled);
@@ -57,6 +57,6 @@ impl Journal {
     }
 }
 
-const SOME: &str =
+const EVENTS_BETWEEN: &str =
     "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq <= ?4
     AND ts BETWEEN ?5 AND ?6 ORDER BY seq LIMIT ?7";

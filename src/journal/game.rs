@@ -1,4 +1,4 @@
-//! Games in the journal.
+//! Queries about games and boards.
 
 use core::time::Duration;
 
@@ -10,23 +10,20 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::{Journal, JournalError, JournaledEvent, journaled};
 
-/// A game in the list of a board's games.
+/// A game of a board, without its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameEntry {
-    /// Its id, as in the events.
+    /// The game's id, as in the events.
     pub game: String,
-    /// When it was started.
+    /// Time at which the game started.
     pub started: Timestamp,
-    /// When it ended; `None`: it is in play, or was when kiebitz was stopped. The arbiter may have let it go on.
+    /// Time at which the game ended; `None` if it is in play, was in play when kiebitz stopped, or was continued by the
+    /// arbiter.
     pub ended: Option<Timestamp>,
 }
 
 impl Journal {
-    /// The games of a board, the oldest first.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// The games of a board, oldest first.
     pub fn games(&self, stream: &str, board: &str) -> Result<Vec<GameEntry>, JournalError> {
         let mut select = self.connection.prepare(EDGES).map_err(self.error())?;
         let edges = select.query_map([stream, board], |row| {
@@ -54,15 +51,11 @@ impl Journal {
         Ok(games)
     }
 
-    /// The beginning, in UTC, of the day before the day before the last one on which a game was started, up to `now`; of the
-    /// first one, where there are fewer; `None`: no game was.
+    /// Start, in UTC, of the third-last day on which a game started, up to `now`; of the first such day if there are
+    /// fewer than three; `None` if there is no game.
     ///
-    /// What is old is told by it, not by a clock that may be wrong by a year: a wrong one has played on two days at most
-    /// before anybody notices.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// The age of events is measured from this day and not from the computer's clock, which may be wrong by a year:
+    /// games are played on at most two days before somebody notices a wrong clock.
     pub fn played_until(&self, stream: &str, now: Timestamp) -> Result<Option<Timestamp>, JournalError> {
         let sql = "SELECT min(day) FROM (
             SELECT DISTINCT ts / 86400000000 AS day FROM event
@@ -74,11 +67,7 @@ impl Journal {
         Ok(day.map(|day| Timestamp::from_micros(day * 86_400_000_000)))
     }
 
-    /// The events of a game, in order; none where there is no such game.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// The events of a game, in order; empty if there is no such game.
     pub fn game_events(
         &self,
         stream: &str,
@@ -89,21 +78,13 @@ impl Journal {
         events.map_err(self.error())
     }
 
-    /// The events of a game as [`game_events`](Self::game_events), decoded.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The decoded events of a game, in order.
     pub fn game(&self, stream: &str, board: &str, game: &str) -> Result<Vec<Event>, JournalError> {
         self.decoded_events(stream, board, game)
     }
 
-    /// The events of a game with those of its board and clock beside it: from the end of the game `before`, or from the
-    /// first event there is, to its own end.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The events of a game together with those of its board and clock: from the end of the game `before`, or from the
+    /// board's first event, to the end of the game.
     pub fn game_with_board(
         &self,
         stream: &str,
@@ -122,7 +103,7 @@ impl Journal {
             None => 0,
         };
         let (mut events, mut ended) = (Vec::new(), false);
-        // What was decided about it once another game had begun.
+        // Adds decisions about the game that were made after the next game began.
         let with_later = |mut events: Vec<Event>| {
             let last = events.last().map_or(0, |event: &Event| event.seq);
             events.extend(own.into_iter().filter(|event| event.seq > last));
@@ -136,15 +117,15 @@ impl Journal {
             after = last.seq;
             for journaled in page {
                 let event = journaled.decoded(&self.path)?;
-                let own = event.game.as_deref() == Some(game);
-                if matches!(event.kind, EventKind::GameStarted { .. }) && !own {
+                let is_own = event.game.as_deref() == Some(game);
+                if matches!(event.kind, EventKind::GameStarted { .. }) && !is_own {
                     return Ok(with_later(events));
                 }
-                if own || (event.game.is_none() && !ended) {
+                if is_own || (event.game.is_none() && !ended) {
                     match &event.kind {
                         EventKind::GameEnded { .. } => ended = true,
                         EventKind::GameResumed { .. } => ended = false,
-                        // The arbiter has ordered the game to go on.
+                        // A result without a reason: the arbiter has ordered the game to continue.
                         EventKind::GameAmended {
                             result: Some(_),
                             reason,
@@ -158,12 +139,8 @@ impl Journal {
         }
     }
 
-    /// The events of the game that was a board's last at that time, or else of its first one, and of all later games, in
-    /// order.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The events of the board's last game at the time `at` (its first game if there was none yet) and of all later
+    /// games, in order.
     pub fn games_from(&self, stream: &str, board: &str, at: Timestamp) -> Result<Vec<Event>, JournalError> {
         let mut select = self.connection.prepare(STARTED_FROM).map_err(self.error())?;
         let games = select.query_map(params![stream, board, at.as_micros()], |row| row.get(0));
@@ -172,16 +149,12 @@ impl Journal {
         for game in games {
             events.extend(self.decoded_events(stream, board, &game)?);
         }
-        // A decision about one game may be later than the next game.
+        // A decision about a game may come after the start of the next game.
         events.sort_by_key(|event| event.seq);
         Ok(events)
     }
 
-    /// The results since that time that were entered on a board's stream for pairings without a game.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The results entered since that time on a board's stream for pairings without a game.
     pub fn table_results(
         &self,
         stream: &str,
@@ -194,11 +167,7 @@ impl Journal {
         rows.iter().map(|row| row.decoded(&self.path)).collect()
     }
 
-    /// The number of the event that starts the first game of a board since that time; `None`: there is none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// Seq of the event that starts the first game of a board since that time; `None` if there is none.
     pub fn first_started_since(
         &self,
         stream: &str,
@@ -210,7 +179,7 @@ impl Journal {
         first.map_err(self.error())
     }
 
-    /// What there is of a board up to the event with that number.
+    /// The history of a board up to the event with seq `until`.
     #[must_use]
     pub fn past<'j>(&'j self, stream: &'j str, board: &'j str, until: u64) -> BoardHistory<'j> {
         BoardHistory {
@@ -221,7 +190,7 @@ impl Journal {
         }
     }
 
-    /// What there is of a board.
+    /// The whole history of a board.
     #[must_use]
     pub fn all_of<'j>(&'j self, stream: &'j str, board: &'j str) -> BoardHistory<'j> {
         self.past(stream, board, ALL)
@@ -233,7 +202,7 @@ impl Journal {
     }
 }
 
-/// What the journal has of a board up to some event.
+/// Queries about one board up to a given event.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardHistory<'j> {
     journal: &'j Journal,
@@ -243,12 +212,8 @@ pub struct BoardHistory<'j> {
 }
 
 impl BoardHistory<'_> {
-    /// When the board was last known to be followed: when its last event was decided or, while a gap has no
-    /// `board.recovered` yet, when that gap began. `None` where the board has no events.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// Time at which the board was last known to be observed: the time of its last event or, if a gap has no
+    /// `board.recovered` yet, the start of that gap. `None` if the board has no events.
     pub fn last_followed(&self) -> Result<Option<Timestamp>, JournalError> {
         let mut select = self.prepare(LAST_FOLLOWED)?;
         let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
@@ -256,11 +221,7 @@ impl BoardHistory<'_> {
         Ok(at.map(Timestamp::from_micros))
     }
 
-    /// When its last event was decided; `None` where it has none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// Time of the board's last event; `None` if it has none.
     pub fn last_ts(&self) -> Result<Option<Timestamp>, JournalError> {
         let mut select = self.prepare(LAST_TS)?;
         let at = select.query_row(self.params(), |row| row.get::<_, i64>(0));
@@ -268,11 +229,7 @@ impl BoardHistory<'_> {
         Ok(at.map(Timestamp::from_micros))
     }
 
-    /// Its incidents.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The board's incidents.
     pub fn incidents(&self) -> Result<Incidents, JournalError> {
         let mut incidents = Incidents::default();
         for event in self.events(INCIDENTS)? {
@@ -281,22 +238,14 @@ impl BoardHistory<'_> {
         Ok(incidents)
     }
 
-    /// The events with what was announced for its next game and its round, in order.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The events that announce the board's next game and its round, in order.
     pub fn announcements(&self) -> Result<Vec<Event>, JournalError> {
         self.events(ANNOUNCED)
     }
 
-    /// The events that say which of its games count for which pairings, in order: its announcements, and of the plies
-    /// those from which on [a game was begun or counts](kiebitz_game::events::pairing::MIN_PLIES). No event lasts longer than
-    /// `span`: plies that are older than its last event by more are left out.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The events that determine which of the board's games count for which pairings, in order: its announcements, and
+    /// of the plies the first one and the one at which [a game counts](kiebitz_game::events::pairing::MIN_PLIES). No
+    /// event lasts longer than `span`, so plies older than the last event by more than that are left out.
     pub fn paired(&self, span: Duration) -> Result<Vec<Event>, JournalError> {
         let since = self.last_ts()?.unwrap_or(Timestamp::from_micros(0));
         let since = since.saturating_sub(span).as_micros();
@@ -309,38 +258,22 @@ impl BoardHistory<'_> {
         self.decoded(&rows)
     }
 
-    /// Its last coming or going; `None`: it has never been connected.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The board's last connection or disconnection; `None` if it was never connected.
     pub fn presence(&self) -> Result<Option<Event>, JournalError> {
         Ok(self.events(PRESENCE)?.pop())
     }
 
-    /// Its last `board.connected`; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds an event that cannot be decoded.
+    /// The board's last `board.connected`; `None` if it has none.
     pub fn last_connected(&self) -> Result<Option<Event>, JournalError> {
         Ok(self.events(CONNECTED)?.pop())
     }
 
-    /// Its last game, ended or not; `None` where it has had none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The board's last game, ended or not; `None` if it has none.
     pub fn last_game(&self) -> Result<Option<ResumableGame>, JournalError> {
         self.game_before_last(0)
     }
 
-    /// The game that was started so many games before the last one.
-    ///
-    /// # Errors
-    ///
-    /// As for [`last_game`](Self::last_game).
+    /// The game that started `games` games before the last one; `None` if there are not that many.
     pub fn game_before_last(&self, games: u32) -> Result<Option<ResumableGame>, JournalError> {
         let mut select = self.prepare(STARTED_LAST)?;
         let params = params![self.stream, self.board, self.until, games];
@@ -351,11 +284,7 @@ impl BoardHistory<'_> {
         }
     }
 
-    /// The game with that id; `None` if the board has had no such game.
-    ///
-    /// # Errors
-    ///
-    /// As for [`last_game`](Self::last_game).
+    /// The game with this id; `None` if the board has no such game.
     pub fn game(&self, game: &str) -> Result<Option<ResumableGame>, JournalError> {
         let connection = &self.journal.connection;
         let events = game_events(connection, self.stream, self.board, game, self.until);
@@ -383,13 +312,13 @@ impl BoardHistory<'_> {
     }
 }
 
-/// More than any event's number.
+/// An upper bound for every seq.
 const ALL: u64 = i64::MAX as u64;
 
-/// At most this many events are read at a time.
+/// Number of events that are read at a time.
 pub(super) const PAGE: usize = 1000;
 
-/// The seq from which on to keep events so that no game is cut in two.
+/// Lowers `keep`, the first seq that is kept, so that no game is cut in two.
 pub(super) fn whole_games(
     connection: &Connection,
     stream: &str,
@@ -439,7 +368,7 @@ fn game_events(
         let rows = select.query_map(params![stream, board, from, to.min(end), game], journaled)?;
         rows.collect()
     };
-    // All later events are its own if no game comes after it.
+    // All later events with the game's id are included if no other game follows.
     let mut events = between(started, next.unwrap_or(ALL))?;
     if let Some(next) = next {
         let amended = params![stream, board, next, end, game];
@@ -451,20 +380,20 @@ fn game_events(
     Ok(events)
 }
 
-/// An amendment of a game is followed by at most this many events: those of its moves, of which each has three.
+/// Upper bound for the events that follow an amendment of a game: those of its moves, three for each.
 const MAX_AMENDED: u64 = 5000;
 
-/// Where games begin, end and go on, with the arbiter's amendments: a result without a reason lets a game go on.
+/// Starts, ends and continuations of games. An amendment with a result but without a reason continues the game.
 const EDGES: &str = "SELECT type = 'game.started', game, ts,
         type = 'game.ended' OR (type = 'game.amended' AND payload ->> 'reason' IS NOT NULL) FROM event
     WHERE stream = ?1 AND board = ?2 AND (type IN ('game.started', 'game.ended', 'game.resumed')
     OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL)) ORDER BY seq";
-/// Whether a game that ended is over, by the arbiter's last amendment of its result or by play that went on.
+/// Whether a game with an end is over, by its last amended result or because play resumed.
 const OVER_AFTER: &str = "SELECT type = 'game.amended' AND payload ->> 'reason' IS NOT NULL FROM event
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND seq < ?4 AND game = ?5
     AND (type = 'game.resumed' OR (type = 'game.amended' AND payload ->> 'result' IS NOT NULL))
     ORDER BY seq DESC LIMIT 1";
-// SQLite would not take the index by itself: it cannot know how few events it holds.
+// SQLite would not choose the index by itself, as it cannot know how few events the index holds.
 const EDGE_BEFORE: &str = "SELECT type = 'game.started', seq, game FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq < ?3 AND type IN ('game.started', 'game.ended')
     ORDER BY seq DESC LIMIT 1";
@@ -482,9 +411,10 @@ const STARTED_FROM: &str = "SELECT game FROM event INDEXED BY game_edge
     ORDER BY seq";
 const FIRST_STARTED: &str = "SELECT min(seq) FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND type IN ('game.started', 'game.ended') AND type = 'game.started' AND ts >= ?3";
-/// A gap is open from where a board is disconnected, or connected again after the daemon was not running, until its
-/// `board.recovered`; a board that is met for the first time opens none. Other events meanwhile do not say what was
-/// played in it: it began with the disconnection, or after the last event of the daemon's previous run.
+/// A gap begins when a board is disconnected, or connected again after the daemon was not running, and lasts until
+/// `board.recovered`; the first connection of a board begins none. Other events in a gap are no proof that the board
+/// was observed. The gap therefore starts at the disconnection or, if the daemon was not running, after the last event
+/// of its previous run.
 const LAST_FOLLOWED: &str = "WITH
     known (seq, type, ts) AS NOT MATERIALIZED (SELECT seq, type, ts FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3),
     recovered (seq) AS (SELECT COALESCE(
@@ -505,7 +435,7 @@ const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     AND type = 'game.started' ORDER BY seq LIMIT 1";
 const TABLE_RESULTS: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND type = 'table.result' AND ts >= ?3 ORDER BY seq";
-/// The last amendment of a game that was decided after another game had begun.
+/// The last amendment of a game after the start of the next game.
 const LAST_AMENDED: &str = "SELECT max(seq) FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND type = 'game.amended' AND game = ?5";
 const INCIDENTS: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq <= ?3

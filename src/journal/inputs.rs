@@ -1,6 +1,6 @@
-//! A second copy of the daemon's inputs that no recording has: its starts and the arbiter's commands.
+//! A second copy of the daemon's inputs that are not in the recordings: its starts and the arbiters' commands.
 //!
-//! The recordings have every byte of the boards. Together with this file they give the events of a journal that is
+//! The recordings have every byte of the boards. Together with this file they suffice to rebuild a journal that is
 //! damaged, lost or replaced by an older copy.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,20 +12,20 @@ use kiebitz_game::events::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
 use super::payload::digest;
-use super::run::Noted;
+use super::run::StoredRun;
 use super::{Journal, JournalError, Run, error};
 
-/// An input of the daemon that no port has.
+/// An input that did not come through a port.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// A start of the daemon, or another configuration.
+    /// A start of the daemon, or a reloaded configuration.
     Run(Run),
-    /// A command, as the event that the board made of it.
+    /// A command, as the `command.taken` event of the board.
     Command(Box<Event>),
 }
 
 impl Input {
-    /// The commands among these events.
+    /// Extracts the commands from events.
     pub fn commands<'e>(events: impl IntoIterator<Item = &'e Event>) -> impl Iterator<Item = Self> {
         let commands = events
             .into_iter()
@@ -34,31 +34,26 @@ impl Input {
     }
 }
 
-/// A text file with a line for each input: a checksum, a space, and JSON. It is only appended to, and replaced by a
-/// shorter one at the start of the daemon. A damaged line is left out.
+/// A text file with one line per input: a checksum, a space, and JSON. The daemon only appends to it, and replaces it
+/// by a shorter file at its start. Readers skip damaged lines.
 #[derive(Debug)]
 pub struct InputsFile {
     file: File,
     path: PathBuf,
 }
 
-/// The JSON of a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum InputLine {
-    Run(Noted),
+    Run(StoredRun),
     Command(Box<Event>),
 }
 
 impl InputsFile {
-    /// Opens the file to add to it; creates it if there is none.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened.
+    /// Opens the file for appending; creates it if it does not exist.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-        // The last line of a process that was cut off may be incomplete: the next one begins a line of its own.
+        // The last line may be incomplete if the writing process was killed: start a new line.
         if file.metadata()?.len() > 0 {
             file.write_all(b"\n")?;
         }
@@ -68,17 +63,17 @@ impl InputsFile {
         })
     }
 
-    /// Whether the file is still at its path.
+    /// Whether the file still exists at its path.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.path.exists()
     }
 
-    /// The inputs in a file. Lines that are damaged are left out.
+    /// Reads the inputs of a file, skipping damaged lines.
     ///
     /// # Errors
     ///
-    /// When it cannot be read. A file that does not exist has no inputs.
+    /// Fails if the file cannot be read. A file that does not exist has no inputs.
     pub fn read(path: &Path) -> io::Result<Vec<Input>> {
         let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -90,11 +85,11 @@ impl InputsFile {
             .collect())
     }
 
-    /// Adds inputs and waits until the disk has them.
+    /// Appends inputs and waits for the disk.
     ///
     /// # Errors
     ///
-    /// When they cannot be written; some of them may have been.
+    /// Fails if they cannot be written; some of them may have been written.
     pub fn append<'i>(&mut self, inputs: impl IntoIterator<Item = &'i Input>) -> io::Result<()> {
         let text = text(inputs)?;
         if text.is_empty() {
@@ -104,11 +99,11 @@ impl InputsFile {
         self.file.sync_data()
     }
 
-    /// Replaces the file by one with these inputs.
+    /// Replaces the file by one with `inputs`.
     ///
     /// # Errors
     ///
-    /// When it cannot be written; then the file is as it was.
+    /// Fails if the new file cannot be written; the old one is unchanged.
     pub fn replace<'i>(path: &Path, inputs: impl IntoIterator<Item = &'i Input>) -> io::Result<()> {
         let new = path.with_extension("new");
         let mut file = File::create(&new)?;
@@ -122,7 +117,7 @@ fn text<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> io::Result<String> {
     let mut text = String::new();
     for input in inputs {
         let line = match input {
-            Input::Run(run) => InputLine::Run(Noted::of(run)),
+            Input::Run(run) => InputLine::Run(StoredRun::of(run)),
             Input::Command(event) => InputLine::Command(event.clone()),
         };
         let json = serde_json::to_string(&line)?;
@@ -137,20 +132,15 @@ fn parse(line: &str) -> Option<Input> {
         return None;
     }
     Some(match serde_json::from_str(json).ok()? {
-        InputLine::Run(noted) => Input::Run(noted.into_run()),
+        InputLine::Run(stored_run) => Input::Run(stored_run.into_run()),
         InputLine::Command(event) => Input::Command(event),
     })
 }
 
 impl Journal {
-    /// Adds the inputs that the journal lacks. If the journal may have `lost` events, that is any of them; otherwise a
-    /// command from before the first event of its board was forgotten with the games of that time, and stays so.
-    ///
-    /// Returns how many were added.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read or written.
+    /// Adds the inputs that the journal lacks and returns their number. If the journal may have `lost` events, all
+    /// missing inputs are added. Otherwise inputs from before the first run and commands from before their board's
+    /// first event are skipped, as the journal has forgotten them with the games of that time.
     pub fn restore(&mut self, stream: &str, inputs: &[Input], lost: bool) -> Result<usize, JournalError> {
         let mut firsts = BTreeMap::new();
         for (board, _) in self.boards(stream)? {
@@ -161,7 +151,7 @@ impl Journal {
         let mut runs = self.all_runs().unwrap_or_default();
         let known: BTreeSet<i64> = runs.iter().map(|run| run.began.as_micros()).collect();
         let first_run = runs.first().map(|run| run.began);
-        let had = runs.len();
+        let known_runs = runs.len();
         for input in inputs {
             match input {
                 Input::Command(event) if event.stream == stream => {
@@ -179,7 +169,7 @@ impl Journal {
                 }
             }
         }
-        let added = runs.len() - had;
+        let added = runs.len() - known_runs;
         if added > 0 {
             runs.sort_by_key(|run| run.began);
             runs.dedup_by_key(|run| run.began);
@@ -188,13 +178,9 @@ impl Journal {
         Ok(added + self.fill(commands)?)
     }
 
-    /// The inputs that their second copy is to have: all starts, the commands since the last start with which no board
-    /// went on, and those of the `copied` ones that are not forgotten. Older commands are not looked for: the journal may
-    /// have the events of a year.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
+    /// The inputs for the second copy: all starts, the commands since the last start at which no board continued
+    /// earlier recordings, and those of the `copied` inputs that the journal has not forgotten. Older commands are not
+    /// searched for, as the journal may have the events of a year.
     pub fn inputs(&self, stream: &str, copied: &[Input]) -> Result<Vec<Input>, JournalError> {
         let mut inputs: Vec<Input> = self.all_runs()?.into_iter().map(Input::Run).collect();
         let since = self.runs()?.into_iter().next();
@@ -255,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_takes_nothing_else_with_it() {
+    fn a_damaged_line_does_not_affect_other_lines() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("inputs.jsonl");
         assert_eq!(InputsFile::read(&path).expect("no file"), []);
@@ -294,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_gets_the_inputs_that_it_lacks_but_not_those_that_it_forgot() {
+    fn a_journal_regains_lost_inputs_but_not_forgotten_ones() {
         let place = tempfile::tempdir().expect("a directory");
         let mut journal = Journal::open(&place.path().join("journal.sqlite")).expect("a journal");
         journal.append([&command(5), &command(6)]).expect("room");

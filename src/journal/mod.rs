@@ -1,12 +1,12 @@
-//! The journal: all events, kept before anything else gets them while the disk takes them.
+//! The journal: stores all events before any output publishes them, as long as the disk accepts writes.
 //!
-//! It is one SQLite file. What [`append`](Journal::append) has taken survives a power cut: the file is in WAL mode and
-//! every commit waits for the disk. That wait is what a commit costs (0.3 to 8 ms measured, more on SD cards), and it is
-//! much the same whatever is in it. So the caller hands over in one go the events of all boards that came while the last
-//! commit was under way, and a thousand boards cost no more commits than one. `cargo bench --bench journal` has the
-//! figures.
+//! The journal is one SQLite file. Events that [`append`](Journal::append) has stored survive a power cut: the file is
+//! in WAL mode and every commit waits for the disk. That wait is the cost of a commit (0.3 to 8 ms measured, more on SD
+//! cards) and depends little on the number of events. The caller therefore appends in one call the events of all boards
+//! that came during the last commit, and a thousand boards need no more commits than one. `cargo bench --bench journal`
+//! has the figures.
 //!
-//! All calls block. Nothing here reads a clock.
+//! All calls block. This module never reads a clock.
 
 mod backup;
 mod error;
@@ -41,7 +41,8 @@ pub use recover::Recovered;
 pub use run::Run;
 pub use seqs::{SeqFile, this_boot};
 
-/// The events of all boards, in a file.
+/// The file with the events of all boards. Unless stated otherwise, methods fail only if the file cannot be read or
+/// written, or if an event that they decode is damaged or unknown.
 ///
 /// ```
 /// use kiebitz::journal::Journal;
@@ -56,26 +57,27 @@ pub struct Journal {
     path: PathBuf,
 }
 
-/// What an output has not delivered of one board.
+/// The events of one board that an output has not delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsent {
-    /// The board.
+    /// The board's name.
     pub board: String,
-    /// Number of the last event delivered; 0: none.
+    /// Seq of the last delivered event; 0 if none was.
     pub after: u64,
-    /// Number of the last event there is.
+    /// Seq of the board's last event.
     pub last: u64,
 }
 
 impl Journal {
-    /// Opens the journal in that file; creates it, and its directory, where there is none.
+    /// Opens the journal at `path`. Creates the file and its directory if they do not exist.
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened, is damaged, belongs to another program or was written by a newer kiebitz. After
-    /// [`JournalError::is_damaged`] the caller may [`put_aside`](Self::put_aside) the file and open a new one.
+    /// Fails if the file cannot be opened, is damaged, belongs to another program or was written by a newer kiebitz.
+    /// After an error for which [`JournalError::is_damaged`] is true, the caller may [`put_aside`](Self::put_aside) the
+    /// file and open a new one.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        // SQLite does not say why it cannot open a file; the system does.
+        // SQLite does not say why it cannot open a file; the operating system does.
         touch(path).map_err(|source| JournalError::Unopenable {
             path: path.to_owned(),
             source,
@@ -88,16 +90,16 @@ impl Journal {
         })
     }
 
-    /// Opens the journal in that file to read it, beside a daemon that may be writing it. Nothing is created or changed.
+    /// Opens the journal read-only, even while a daemon writes to it. Creates and changes nothing.
     ///
     /// # Errors
     ///
-    /// When the file is not there or may not be read, is damaged, belongs to another program or was written by a newer
-    /// kiebitz.
+    /// Fails if the file does not exist or cannot be read, is damaged, belongs to another program or was written by a
+    /// newer kiebitz.
     pub fn open_to_read(path: &Path) -> Result<Self, JournalError> {
         let connection = to_read(path).map_err(|error| match std::fs::File::open(path) {
-            // SQLite does not say why. The file is not opened before: closing it would give back the locks that
-            // another journal of this process has on it.
+            // SQLite does not say why it cannot open a file. `File::open` is called only after the failure: closing the
+            // file would release the locks that another journal of this process holds on it.
             Err(source) => JournalError::Unopenable {
                 path: path.to_owned(),
                 source,
@@ -111,28 +113,28 @@ impl Journal {
         })
     }
 
-    /// Counts the steps of all work with this journal as progress from now on.
+    /// Advances `progress` with the steps of all later work on this journal.
     ///
     /// # Errors
     ///
-    /// When SQLite refuses to report.
+    /// Fails if SQLite rejects the progress handler.
     pub fn report_to(&mut self, progress: &Progress) -> Result<(), JournalError> {
         report(&mut self.connection, progress).map_err(error::of(&self.path))
     }
 
-    /// The log that SQLite keeps beside a journal while it is open.
+    /// Path of the write-ahead log that SQLite keeps beside an open journal.
     #[must_use]
     pub fn log_of(path: &Path) -> PathBuf {
         with_suffix(path, "-wal")
     }
 
-    /// Moves a damaged journal out of the way, with what SQLite keeps beside it; `now` becomes part of its new name,
-    /// which is returned. No [`Journal`] may have it open. The journal that is made in its place
-    /// [`begins_after`](Self::begins_after) it.
+    /// Renames a damaged journal and the files that SQLite keeps beside it. `now` becomes part of the new name, which
+    /// is returned. No [`Journal`] may have the file open. The next journal created at `path`
+    /// [`begins_after`](Self::begins_after) that time.
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed. Where there is nothing, there is nothing to rename.
+    /// Fails if a file cannot be renamed. A missing file is not an error.
     pub fn put_aside(path: &Path, now: Timestamp) -> io::Result<PathBuf> {
         let aside = with_suffix(path, &format!("{ASIDE}{}", now.as_micros()));
         for beside in ["", "-wal", "-shm"] {
@@ -144,12 +146,12 @@ impl Journal {
         Ok(aside)
     }
 
-    /// Keeps events: all of them or, after an error, none. When it returns they survive a power cut.
+    /// Stores all events or, after an error, none of them. Stored events survive a power cut.
     ///
     /// # Errors
     ///
-    /// When an event's number is there already, or the file cannot be written. The events are still the caller's to
-    /// hand in again.
+    /// Fails if the journal already has an event's seq, or the file cannot be written. The caller keeps the events and
+    /// may append them again.
     pub fn append<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) -> Result<(), JournalError> {
         self.write(|transaction, path| {
             let mut insert = transaction.prepare(INSERT).map_err(error::of(path))?;
@@ -160,44 +162,28 @@ impl Journal {
         })
     }
 
-    /// Number of the board's last event; 0 where there is none. It stays when events are forgotten.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// Seq of the board's last event; 0 if it has none. Forgetting events does not change it.
     pub fn last_seq(&self, stream: &str, board: &str) -> Result<u64, JournalError> {
         let sql = "SELECT ifnull(max(seq), 0) FROM event WHERE stream = ?1 AND board = ?2";
         let last = self.connection.query_row(sql, [stream, board], |row| row.get(0));
         last.map_err(self.error())
     }
 
-    /// The number after which boards that are new to this journal begin to count: 0, unless a damaged journal was
-    /// put aside before this one was made.
+    /// The number after which boards that are new to this journal count: 0, unless a damaged journal was put aside
+    /// before this one was created.
     ///
-    /// Then it is the time of that in milliseconds since 1970, which is larger than any number that the damaged journal
-    /// can have given: no board has more than one event in a millisecond.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// In that case it is the time of the renaming in milliseconds since 1970. That is larger than any seq in the
+    /// damaged journal, as a board has at most one event per millisecond.
     pub fn begins_after(&self) -> Result<u64, JournalError> {
         schema::begins_after(&self.connection).map_err(self.error())
     }
 
-    /// The boards of a stream, each with the number of its last event.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// The boards of a stream with the seq of their last event.
     pub fn boards(&self, stream: &str) -> Result<Vec<(String, u64)>, JournalError> {
         lasts(&self.connection, stream).map_err(self.error())
     }
 
-    /// At most `limit` events of a board that come after number `seq`, in order.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// At most `limit` events of a board with a seq above `seq`, in order.
     pub fn events_after(
         &self,
         stream: &str,
@@ -211,20 +197,12 @@ impl Journal {
         rows.and_then(Iterator::collect).map_err(self.error())
     }
 
-    /// A board's last `board.connected`; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds an event that cannot be decoded.
+    /// A board's last `board.connected`; `None` if it has none.
     pub fn last_connected(&self, stream: &str, board: &str) -> Result<Option<Event>, JournalError> {
         self.connected_before(stream, board, Timestamp::from_micros(i64::MAX))
     }
 
-    /// A board's last `board.connected` up to that time; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds an event that cannot be decoded.
+    /// A board's last `board.connected` up to the time `at`; `None` if it has none.
     pub fn connected_before(
         &self,
         stream: &str,
@@ -241,12 +219,8 @@ impl Journal {
         event.map(|event| event.decoded(&self.path)).transpose()
     }
 
-    /// Notes that an output has delivered these boards' events up to these numbers. This alone may be lost in a power
-    /// cut, so that it costs nothing: the events are then delivered again.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
+    /// Records up to which seq an output has delivered the events of some boards. Does not wait for the disk, so that
+    /// it costs nothing; after a power cut, the output may deliver some events again.
     pub fn acknowledge<'b>(
         &mut self,
         output: &str,
@@ -259,35 +233,31 @@ impl Journal {
                 let noted = transaction.execute(ACKNOWLEDGE, params![output, stream, board, seq]);
                 noted.map_err(error::of(path))?;
             }
-            introduce(transaction, output).map_err(error::of(path))
+            register_output(transaction, output).map_err(error::of(path))
         });
         schema::synchronise(&self.connection, true).map_err(self.error())?;
         done.map(drop)
     }
 
-    /// The boards of which an output has not delivered all events. An output that is new to the journal gets the events
-    /// from now on and no history: nothing is unsent then.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read or written.
+    /// The boards whose events an output has not all delivered. An output that is new to the journal gets no history,
+    /// only later events: it has nothing unsent.
     pub fn unsent(&mut self, output: &str, stream: &str) -> Result<Vec<Unsent>, JournalError> {
         self.write(|transaction, path| unsent(transaction, output, stream).map_err(error::of(path)))
     }
 
-    /// Forgets a stream's events from before that time, unless they belong to a game that went on after it or is
-    /// in play. The last event of every board stays, and with it the count. Returns how many events were removed.
+    /// Deletes a stream's events from before the time `before`, except those of a game that continued after it or is in
+    /// play. The last event of every board stays, and with it the numbering. Returns the number of deleted events.
     ///
-    /// Outputs are not asked: what one has not delivered by then is gone for it as well.
+    /// Events that an output has not delivered yet are deleted as well.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or written; then nothing was removed.
+    /// Fails if the file cannot be read or written; in that case nothing is deleted.
     pub fn forget_before(&mut self, stream: &str, before: Timestamp) -> Result<usize, JournalError> {
         self.write(|transaction, path| forget_before(transaction, stream, before).map_err(error::of(path)))
     }
 
-    /// Does all of the work in one transaction or, after an error, none of it.
+    /// Runs `work` in one transaction, which is rolled back after an error.
     fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, JournalError>,
@@ -305,18 +275,18 @@ impl Journal {
     }
 }
 
-/// After so many instructions of SQLite's virtual machine it reports progress.
+/// Interval of progress reports, in instructions of SQLite's virtual machine.
 const STEPS: i32 = 1_000;
-/// Added to a damaged journal's name, before the time in microseconds since 1970.
+/// Suffix of a damaged journal's name, followed by the time in microseconds since 1970.
 const ASIDE: &str = ".damaged-";
 const INSERT: &str =
     "INSERT INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const INSERT_NEW: &str = "INSERT OR IGNORE INTO event (stream, board, seq, ts, game, type, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ACKNOWLEDGE: &str = "INSERT INTO delivered (output, stream, board, seq) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)";
-/// The boards of a stream, each with its last event. It goes from board to board by the key; a GROUP BY would read all
-/// events there are.
-const LAST: &str = "WITH RECURSIVE board (name) AS (
+/// The boards of a stream with the seq of their last event. Steps from board to board along the primary key; a GROUP BY
+/// would read every event.
+const LAST_SEQS: &str = "WITH RECURSIVE board (name) AS (
         SELECT min(board) FROM event WHERE stream = ?1
         UNION ALL
         SELECT (SELECT min(board) FROM event WHERE stream = ?1 AND board > name) FROM board WHERE name IS NOT NULL
@@ -327,20 +297,19 @@ fn report(connection: &mut Connection, progress: &Progress) -> rusqlite::Result<
     let progress = progress.clone();
     let advance = move || {
         progress.advance();
-        // The statement goes on.
+        // `false` lets the statement continue.
         false
     };
     connection.progress_handler(STEPS, Some(advance))
 }
 
-/// The boards of a stream and the number of their last event.
 fn lasts(transaction: &Connection, stream: &str) -> rusqlite::Result<Vec<(String, u64)>> {
-    let mut select = transaction.prepare(LAST)?;
+    let mut select = transaction.prepare(LAST_SEQS)?;
     let rows = select.query_map([stream], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }
 
-/// Inserts an event. Returns 1, or 0 where its number is there already and the statement lets that be.
+/// Inserts an event. Returns 1, or 0 if the statement ignores duplicates and the journal already has the seq.
 fn insert(insert: &mut Statement<'_>, path: &Path, event: &Event) -> Result<usize, JournalError> {
     let Event {
         stream,
@@ -363,14 +332,14 @@ fn journaled(row: &Row<'_>) -> rusqlite::Result<JournaledEvent> {
     })
 }
 
-/// Notes that there is this output. Returns whether it is new.
-fn introduce(transaction: &Transaction<'_>, output: &str) -> rusqlite::Result<bool> {
+/// Registers an output. Returns whether it is new.
+fn register_output(transaction: &Transaction<'_>, output: &str) -> rusqlite::Result<bool> {
     let new = transaction.execute("INSERT OR IGNORE INTO output (name) VALUES (?1)", [output])?;
     Ok(new > 0)
 }
 
 fn unsent(transaction: &Transaction<'_>, output: &str, stream: &str) -> rusqlite::Result<Vec<Unsent>> {
-    let new = introduce(transaction, output)?;
+    let new = register_output(transaction, output)?;
     let mut delivered =
         transaction.prepare("SELECT seq FROM delivered WHERE output = ?1 AND stream = ?2 AND board = ?3")?;
     let mut unsent = Vec::new();
@@ -405,14 +374,14 @@ fn forget_before(transaction: &Transaction<'_>, stream: &str, before: Timestamp)
     Ok(forgotten)
 }
 
-/// A connection that cannot write. Where nobody has the journal open, and this user may not create the files beside it
-/// that readers share with writers, it is read as a file that does not change.
+/// Opens a connection that cannot write. If no process has the journal open, and this user may not create the files
+/// that readers and writers share, the journal is opened as an immutable file.
 fn to_read(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let shared = Connection::open_with_flags(path, flags)
         .and_then(|connection| schema::header(&connection).map(|_| connection));
     match shared {
-        // SQLite names the directory that may not be written, or the file that it cannot create there.
+        // SQLite reports either the read-only directory or the file that it cannot create in it.
         Err(error)
             if matches!(
                 error.sqlite_error_code(),
@@ -430,7 +399,7 @@ fn has_writer(path: &Path) -> bool {
     with_suffix(path, "-wal").exists()
 }
 
-/// A path in a URI.
+/// Escapes a path for a URI.
 fn quoted(path: &Path) -> String {
     let path = path.to_string_lossy();
     path.bytes().fold(String::new(), |mut uri, byte| {
@@ -452,7 +421,7 @@ fn touch(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// When the last journal of that name was put aside, in milliseconds since 1970; 0: none was.
+/// Time at which the last journal of this name was put aside, in milliseconds since 1970; 0 if none was.
 fn put_aside_at(path: &Path) -> u64 {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return 0;

@@ -1,4 +1,4 @@
-//! Events as text and back.
+//! Encodes events as JSON and decodes them.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use serde::Deserialize;
 
 use super::error::{JournalError, damaged};
 
-/// An event as it was kept.
+/// An event as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournaledEvent {
-    /// Its number in the board's stream.
+    /// The event's seq.
     pub seq: u64,
-    /// Its JSON, as it is published.
+    /// The event's JSON, byte for byte as published.
     pub payload: String,
 }
 
-/// A checksum (FNV-1a, 64 bits) by which an event's JSON, or another text, is recognised.
+/// A checksum (FNV-1a, 64 bits) that identifies an event's JSON or another text.
 #[must_use]
 pub fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
@@ -24,7 +24,7 @@ pub fn digest(text: &str) -> u64 {
     })
 }
 
-/// The [`digest`] of an event's JSON.
+/// The [`digest`] of an event's JSON; `None` if it cannot be encoded.
 #[must_use]
 pub fn digest_of(event: &Event) -> Option<u64> {
     let payload = serde_json::to_string(event).ok()?;
@@ -37,7 +37,6 @@ struct Typed {
     name: String,
 }
 
-/// An event in JSON, and its type.
 pub(super) fn encoded(event: &Event) -> serde_json::Result<(String, String)> {
     let payload = serde_json::to_string(event)?;
     let typed: Typed = serde_json::from_str(&payload)?;
@@ -45,12 +44,13 @@ pub(super) fn encoded(event: &Event) -> serde_json::Result<(String, String)> {
 }
 
 impl JournaledEvent {
-    /// The event as it was before it was kept in the journal at `path`.
+    /// Decodes the event. `path` is the journal's, for errors.
     pub(super) fn decoded(&self, path: &Path) -> Result<Event, JournalError> {
         serde_json::from_str(&self.payload).map_err(|error| self.undecoded(path, &error))
     }
 
-    /// The error for an event that cannot be read. Whole JSON with a type is as it was written: then a word is unknown.
+    /// The error for an event that cannot be decoded. If the JSON is complete and has a type, it is as it was written,
+    /// and a newer kiebitz used an unknown word.
     fn undecoded(&self, path: &Path, error: &serde_json::Error) -> JournalError {
         let typed = serde_json::from_str::<Typed>(&self.payload).ok();
         match typed.filter(|_| error.is_data()) {

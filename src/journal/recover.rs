@@ -1,4 +1,4 @@
-//! A journal that is damaged: what is wrong is found, and what can be read is carried over into a new one.
+//! Finds damage in a journal, and carries over the readable events of a damaged journal into a new one.
 
 use core::ops::ControlFlow;
 use std::collections::BTreeMap;
@@ -14,22 +14,21 @@ use super::error::{self, JournalError};
 use super::payload::JournaledEvent;
 use crate::progress::Progress;
 
-/// A journal in the place of one that could not be used.
+/// A new journal in the place of an unusable one.
 #[derive(Debug)]
 pub struct Recovered {
-    /// The new one.
+    /// The new journal.
     pub journal: Journal,
-    /// Where the other one is now.
+    /// Path to which the unusable journal was moved.
     pub aside: PathBuf,
-    /// How many events were carried over.
+    /// Number of events carried over.
     pub events: usize,
 }
 
-/// Where an event stands: stream, board and number.
+/// Primary key of an event: stream, board and seq.
 type Key = (String, String, u64);
 
-/// A row of the table of events.
-struct Kept {
+struct StoredRow {
     key: Key,
     ts: i64,
     game: Option<String>,
@@ -37,19 +36,19 @@ struct Kept {
     payload: String,
 }
 
-/// At most this many events are carried over in one transaction.
+/// Upper bound for the events that are inserted in one transaction.
 const BATCH: usize = 5000;
-/// After so many numbers in a row that are not there, a board has no more events.
+/// Number of consecutive missing seqs after which the search for a board's events ends.
 const MAX_ABSENT: u64 = 5000;
 
 impl Journal {
-    /// Moves a journal that cannot be used out of the way, and makes a new one with all of its events that can be read.
-    /// `now` becomes part of its name. `lasts` are the last numbers that boards are known to have had, from elsewhere:
-    /// they say how far to look. `progress` counts the steps of the work.
+    /// Puts an unusable journal aside and creates a new one with all readable events. `now` becomes part of the old
+    /// file's new name. `lasts` has the last seqs of boards as known from elsewhere; they limit the search. `progress`
+    /// advances with the steps of the work.
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed, or the new one cannot be made.
+    /// Fails if the old file cannot be renamed or the new one cannot be created.
     pub fn recover(
         path: &Path,
         now: Timestamp,
@@ -63,7 +62,7 @@ impl Journal {
         let aside = Self::put_aside(path, now).map_err(unopenable)?;
         let mut journal = Self::open(path)?;
         journal.report_to(progress)?;
-        // The copy that is read is one: looking at it may write to it.
+        // Opened read-write, as SQLite may have to recover the log beside the file.
         let events = match Connection::open(&aside).and_then(|damaged| reporting(damaged, progress)) {
             Ok(damaged) => journal.carry_over(&damaged, lasts)?,
             Err(_) => 0,
@@ -75,12 +74,12 @@ impl Journal {
         })
     }
 
-    /// Looks whether the file is whole: its structure and, if `events`, that every event can be read and is where it
-    /// belongs. It takes as long as reading the file.
+    /// Checks the structure of the file and, if `events` is set, that every event is readable and agrees with its
+    /// columns. Takes as long as reading the whole file.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Damaged`] when it is not; or when it cannot be read.
+    /// [`JournalError::Damaged`] if a check fails; another error if the file cannot be read.
     pub fn check(&self, events: bool) -> Result<(), JournalError> {
         let found: String = self
             .connection
@@ -95,9 +94,9 @@ impl Journal {
         let mut select = self.connection.prepare(FORWARD).map_err(self.error())?;
         let mut rows = select.query(params!["", "", 0]).map_err(self.error())?;
         while let Some(row) = rows.next().map_err(self.error())? {
-            let kept = Kept::of(row).map_err(self.error())?;
-            if !kept.is_sound() {
-                let (_, board, seq) = &kept.key;
+            let stored_row = StoredRow::of(row).map_err(self.error())?;
+            if !stored_row.is_sound() {
+                let (_, board, seq) = &stored_row.key;
                 let detail = format!("event {seq} of {board} has changed");
                 return Err(error::damaged(self.path.clone(), &detail));
             }
@@ -105,7 +104,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Copies what can be read from another journal. What is damaged there is left out.
+    /// Copies all readable events and small tables from a damaged journal.
     fn carry_over(
         &mut self,
         damaged: &Connection,
@@ -129,10 +128,9 @@ impl Journal {
         Ok(events)
     }
 
-    /// The small tables, as far as they can be read.
     fn carry_over_small(&mut self, damaged: &Connection) -> Result<(), JournalError> {
         self.write(|transaction, _| {
-            for (table, columns) in SMALL {
+            for (table, columns) in SMALL_TABLES {
                 let select = format!("SELECT {columns} FROM {table}");
                 let places = (1..=columns.split(',').count()).map(|nth| format!("?{nth}"));
                 let places: Vec<String> = places.collect();
@@ -148,7 +146,7 @@ impl Journal {
                 while let Ok(Some(row)) = rows.next() {
                     let values: rusqlite::Result<Vec<rusqlite::types::Value>> =
                         (0..count).map(|nth| row.get(nth)).collect();
-                    // What its column does not take is not what was there.
+                    // A value that does not fit the column was damaged.
                     if let Ok(values) = values {
                         let _ = transaction.execute(&insert, rusqlite::params_from_iter(values));
                     }
@@ -159,23 +157,23 @@ impl Journal {
     }
 }
 
-/// The same connection, whose steps count as progress.
+/// Makes the steps of a connection advance `progress`.
 fn reporting(mut connection: Connection, progress: &Progress) -> rusqlite::Result<Connection> {
     super::report(&mut connection, progress)?;
     Ok(connection)
 }
 
-/// Events on their way into a new journal.
 struct RecoveryCopy<'j> {
     journal: &'j mut Journal,
-    batch: Vec<Kept>,
+    batch: Vec<StoredRow>,
     events: usize,
-    /// The last number known of each board.
+    /// Highest known seq of each board.
     lasts: BTreeMap<String, u64>,
 }
 
 impl RecoveryCopy<'_> {
-    /// Takes in all events in one direction, up to the first that cannot be read. Returns whether there was none such.
+    /// Copies all sound events in one direction, up to the first unreadable row. Returns whether all rows were
+    /// readable.
     fn scan(&mut self, damaged: &Connection, sql: &str, from: &Key) -> Result<bool, JournalError> {
         let Ok(mut select) = damaged.prepare(sql) else {
             return Ok(false);
@@ -185,7 +183,7 @@ impl RecoveryCopy<'_> {
         };
         loop {
             match next(&mut rows) {
-                Some(ControlFlow::Continue(Some(kept))) => self.take(kept)?,
+                Some(ControlFlow::Continue(Some(stored_row))) => self.add(stored_row)?,
                 Some(ControlFlow::Continue(None)) => {}
                 Some(ControlFlow::Break(())) => return Ok(false),
                 None => return Ok(true),
@@ -193,25 +191,25 @@ impl RecoveryCopy<'_> {
         }
     }
 
-    /// Asks for every number of every board that is known: around a damaged page each can still be found.
+    /// Looks up every seq of every known board one by one, which still finds events around a damaged page.
     fn probe(&mut self, damaged: &Connection) -> Result<(), JournalError> {
-        let Ok(mut one) = damaged.prepare(ONE) else {
+        let Ok(mut one) = damaged.prepare(ONE_EVENT) else {
             return Ok(());
         };
         for (board, last) in self.lasts.clone() {
             self.store()?;
             let known = self.journal.seqs(LIVE_STREAM, &board)?;
             let mut absent = 0;
-            // What was forgotten is at the beginning.
+            // Downwards, as forgotten events are at the beginning.
             for seq in (1..=last).rev() {
                 if known.binary_search(&seq).is_ok() {
                     absent = 0;
                     continue;
                 }
-                let found = one.query_row(params![LIVE_STREAM, board, seq], Kept::of);
-                match found.ok().filter(Kept::is_sound) {
-                    Some(kept) => {
-                        self.take(kept)?;
+                let found = one.query_row(params![LIVE_STREAM, board, seq], StoredRow::of);
+                match found.ok().filter(StoredRow::is_sound) {
+                    Some(stored_row) => {
+                        self.add(stored_row)?;
                         absent = 0;
                     }
                     None => absent += 1,
@@ -224,11 +222,11 @@ impl RecoveryCopy<'_> {
         Ok(())
     }
 
-    fn take(&mut self, kept: Kept) -> Result<(), JournalError> {
-        let (_, board, seq) = &kept.key;
+    fn add(&mut self, stored_row: StoredRow) -> Result<(), JournalError> {
+        let (_, board, seq) = &stored_row.key;
         let last = self.lasts.entry(board.clone()).or_default();
         *last = (*last).max(*seq);
-        self.batch.push(kept);
+        self.batch.push(stored_row);
         if self.batch.len() >= BATCH {
             self.store()?;
         }
@@ -240,9 +238,17 @@ impl RecoveryCopy<'_> {
         self.events += self.journal.write(|transaction, path| {
             let mut insert = transaction.prepare(super::INSERT_NEW).map_err(error::of(path))?;
             let mut stored = 0;
-            for kept in &batch {
-                let (stream, board, seq) = &kept.key;
-                let row = params![stream, board, seq, kept.ts, kept.game, kept.kind, kept.payload];
+            for stored_row in &batch {
+                let (stream, board, seq) = &stored_row.key;
+                let row = params![
+                    stream,
+                    board,
+                    seq,
+                    stored_row.ts,
+                    stored_row.game,
+                    stored_row.kind,
+                    stored_row.payload
+                ];
                 stored += insert.execute(row).map_err(error::of(path))?;
             }
             Ok(stored)
@@ -251,19 +257,19 @@ impl RecoveryCopy<'_> {
     }
 }
 
-/// The next row: a sound event, one that is not sound, or, to stop at, one that cannot be read. `None`: there is no more.
-fn next(rows: &mut Rows<'_>) -> Option<ControlFlow<(), Option<Kept>>> {
+/// The next row: `Continue` with the event if it is sound, `Break` if the row cannot be read, `None` at the end.
+fn next(rows: &mut Rows<'_>) -> Option<ControlFlow<(), Option<StoredRow>>> {
     match rows.next() {
         Ok(Some(row)) => {
-            let kept = Kept::of(row).ok().filter(Kept::is_sound);
-            Some(ControlFlow::Continue(kept))
+            let stored_row = StoredRow::of(row).ok().filter(StoredRow::is_sound);
+            Some(ControlFlow::Continue(stored_row))
         }
         Ok(None) => None,
         Err(_) => Some(ControlFlow::Break(())),
     }
 }
 
-impl Kept {
+impl StoredRow {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             key: (row.get(0)?, row.get(1)?, row.get(2)?),
@@ -274,8 +280,8 @@ impl Kept {
         })
     }
 
-    /// Whether the event can be read and says of itself what its columns say. One of a newer kiebitz may have words that
-    /// are not known here.
+    /// Whether the event can be decoded and agrees with its columns. An event of a newer kiebitz with unknown words is
+    /// sound.
     fn is_sound(&self) -> bool {
         let (stream, board, seq) = &self.key;
         let journaled = JournaledEvent {
@@ -294,7 +300,6 @@ impl Kept {
 }
 
 impl Journal {
-    /// The numbers of a board's events.
     fn seqs(&self, stream: &str, board: &str) -> Result<Vec<u64>, JournalError> {
         let sql = "SELECT seq FROM event WHERE stream = ?1 AND board = ?2 ORDER BY seq";
         let mut select = self.connection.prepare(sql).map_err(self.error())?;
@@ -302,11 +307,7 @@ impl Journal {
         rows.and_then(Iterator::collect).map_err(self.error())
     }
 
-    /// Keeps those of these events whose numbers are not there. Returns how many.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
+    /// Stores those events whose seqs the journal does not have. Returns their number.
     pub fn fill<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) -> Result<usize, JournalError> {
         self.write(|transaction, path| {
             let mut insert = transaction.prepare(super::INSERT_NEW).map_err(error::of(path))?;
@@ -319,8 +320,8 @@ impl Journal {
     }
 }
 
-/// The tables besides that of the events, and their columns.
-const SMALL: [(&str, &str); 3] = [
+/// The other tables and their columns.
+const SMALL_TABLES: [(&str, &str); 3] = [
     ("output", "name"),
     ("delivered", "output, stream, board, seq"),
     ("run", "number, began, config, whole, numbered"),
@@ -329,5 +330,5 @@ const FORWARD: &str = "SELECT stream, board, seq, ts, game, type, payload FROM e
     WHERE (stream, board, seq) > (?1, ?2, ?3) ORDER BY stream, board, seq";
 const BACKWARD: &str = "SELECT stream, board, seq, ts, game, type, payload FROM event
     WHERE (stream, board, seq) < (?1, ?2, ?3) ORDER BY stream DESC, board DESC, seq DESC";
-const ONE: &str = "SELECT stream, board, seq, ts, game, type, payload FROM event
+const ONE_EVENT: &str = "SELECT stream, board, seq, ts, game, type, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND seq = ?3";

@@ -1,4 +1,5 @@
-//! The starts of the daemon, and when it read its configuration again: from where on its recordings, played back, give what it knew when it ended.
+//! The starts of the daemon and the reloads of its configuration. Replaying the recordings from a start on reproduces
+//! the daemon's state at its end.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +10,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{Journal, JournalError, error};
 
-/// A start of the daemon, or another configuration for one that goes on.
+/// A start of the daemon, or a reloaded configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// When it began: what was recorded later is of it.
+    /// Time of the start. Later recordings belong to this run.
     pub began: Timestamp,
-    /// The configuration's text, as far as it says how boards are called and what is played on them.
+    /// Text of the configuration, as far as it affects the names of boards and their games.
     pub config: String,
-    /// No board went on with what was recorded before.
+    /// No board continued earlier recordings.
     pub whole: bool,
-    /// The boards that went on from the journal alone, each from its event with that number.
+    /// Boards that continued from the journal alone, with the seq of the event from which each continued.
     pub boards: BTreeMap<String, u64>,
-    /// Numbers that had been given before, by board: it went on counting after them.
+    /// Last seqs given before this run, by board; numbering continued after them.
     pub numbers: BTreeMap<String, u64>,
-    /// The same for boards that nobody had met.
+    /// The number after which boards without an entry in `numbers` count.
     pub others: u64,
-    /// The daemon was not started: another configuration applies from then on, and all else goes on.
+    /// The daemon was not started: only the configuration changed.
     pub reloaded: bool,
-    /// Numbers that this start left out for events from before it, by board: after the event with the first number the
-    /// one with the number after the second follows.
+    /// Seqs that this start skipped, by board: after the event with the first seq follows the one after the second seq.
     pub jumps: BTreeMap<String, (u64, u64)>,
 }
 
 impl Run {
-    /// From then on another configuration applies, and all else goes on.
+    /// A reload of the configuration at the time `began`.
     #[must_use]
     pub fn reloaded(began: Timestamp, config: &str) -> Self {
         Self {
@@ -48,9 +48,8 @@ impl Run {
     }
 }
 
-/// A run as one JSON value.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Noted {
+pub(super) struct StoredRun {
     began: i64,
     config: String,
     whole: bool,
@@ -58,7 +57,7 @@ pub(super) struct Noted {
     numbered: Numbered,
 }
 
-impl Noted {
+impl StoredRun {
     pub(super) fn of(run: &Run) -> Self {
         Self {
             began: run.began.as_micros(),
@@ -89,17 +88,16 @@ impl Noted {
     }
 }
 
-/// A row of the table: when it began, its configuration, whether it is whole, and its numbers.
+/// A row of the table `run`: start, configuration, `whole`, and the rest as JSON.
 pub(super) type RunRow = (i64, String, bool, String);
 
-/// Adds a row.
 pub(super) fn insert(transaction: &Transaction<'_>, row: &RunRow) -> rusqlite::Result<usize> {
     let sql = "INSERT INTO run (began, config, whole, numbered) VALUES (?1, ?2, ?3, ?4)";
     let (began, config, whole, numbered) = row;
     transaction.execute(sql, params![began, config, whole, numbered])
 }
 
-/// What stands as text in the table.
+/// The JSON in the column `numbered`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Numbered {
     boards: BTreeMap<String, u64>,
@@ -124,19 +122,14 @@ impl Numbered {
 }
 
 impl Journal {
-    /// The row of a run.
     pub(super) fn row_of(&self, run: &Run) -> Result<RunRow, JournalError> {
         let numbered = serde_json::to_string(&Numbered::of(run));
         let numbered = numbered.map_err(|error| error::damaged(self.path.clone(), &error))?;
         Ok((run.began.as_micros(), run.config.clone(), run.whole, numbered))
     }
 
-    /// Notes that the daemon was started. Earlier starts stay as long as there are events of them: a journal that has lost
-    /// some is made whole with them.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
+    /// Records a start of the daemon. Keeps earlier starts as long as the journal has events of them, as a rebuild of
+    /// lost events needs them.
     pub fn begin_run(&mut self, run: &Run) -> Result<(), JournalError> {
         let row = self.row_of(run)?;
         self.write(|transaction, path| {
@@ -150,21 +143,13 @@ impl Journal {
         })
     }
 
-    /// The starts of the daemon since no board went on with what was recorded, that one first; none where that is not
-    /// known.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or what it says of them makes no sense.
+    /// The starts of the daemon since the last one at which no board continued earlier recordings, beginning with that
+    /// one; empty if it is unknown.
     pub fn runs(&self) -> Result<Vec<Run>, JournalError> {
         self.runs_by(SINCE_WHOLE)
     }
 
-    /// All starts of the daemon that are known, in their order.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or what it says of them makes no sense.
+    /// All known starts of the daemon, in order.
     pub fn all_runs(&self) -> Result<Vec<Run>, JournalError> {
         self.runs_by(ALL)
     }
@@ -186,22 +171,18 @@ impl Journal {
         let run = |(began, config, whole, numbered): RunRow| {
             let numbered: Numbered =
                 serde_json::from_str(&numbered).map_err(|error| error::damaged(self.path.clone(), &error))?;
-            let noted = Noted {
+            let stored_run = StoredRun {
                 began,
                 config,
                 whole,
                 numbered,
             };
-            Ok(noted.into_run())
+            Ok(stored_run.into_run())
         };
         rows.into_iter().map(run).collect()
     }
 
-    /// The commands that a board took after its event with that number.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or holds events that cannot be decoded.
+    /// The commands that a board took after its event with seq `after`.
     pub fn commands(&self, stream: &str, board: &str, after: u64) -> Result<Vec<Event>, JournalError> {
         let sql = "SELECT seq, payload FROM event WHERE stream = ?1 AND board = ?2 AND seq > ?3
             AND type = 'command.taken' ORDER BY seq";
@@ -211,12 +192,8 @@ impl Journal {
         rows.iter().map(|row| row.decoded(&self.path)).collect()
     }
 
-    /// The numbers of a board's events that are missing: what was published and could not be kept, and what was lost
-    /// with a damaged journal. First and last of each stretch.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
+    /// Ranges of seqs that are missing between a board's events, first and last seq included. Their events were
+    /// published but could not be stored, or were lost with a damaged journal.
     pub fn missing(&self, stream: &str, board: &str) -> Result<Vec<(u64, u64)>, JournalError> {
         let mut select = self.connection.prepare(HOLES).map_err(self.error())?;
         let rows = select.query_map([stream, board], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -230,20 +207,21 @@ impl Journal {
     }
 }
 
-/// Forgets the starts that only events from before that time need.
+/// Forgets the starts that only events from before the time `before` need.
 pub(super) fn forget_before(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<()> {
     let sql = "DELETE FROM run WHERE number < (SELECT max(number) FROM run WHERE whole AND began < ?1)";
     transaction.execute(sql, [before.as_micros()]).map(drop)
 }
 
-/// More starts than that are not kept: a daemon that fails as soon as it is started must not fill the disk.
+/// Upper bound for the number of stored starts, so that a daemon that keeps failing at its start does not fill the
+/// disk.
 const MAX_RUNS: i64 = 10_000;
 const DROP_OLDEST: &str = "DELETE FROM run WHERE number <= (SELECT max(number) FROM run) - ?1";
 const ALL: &str = "SELECT began, config, whole, numbered FROM run ORDER BY number";
 const SINCE_WHOLE: &str = "SELECT began, config, whole, numbered FROM run
     WHERE number >= (SELECT max(number) FROM run WHERE whole) ORDER BY number";
-/// Between two events whose numbers do not follow each other there is a hole. What was forgotten leaves none: it is
-/// before the first.
+/// Ranges between consecutive events whose seqs are not consecutive. Forgotten events leave no such range, as they
+/// precede the first event.
 const HOLES: &str = "SELECT before + 1, seq - 1 FROM (
         SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM event WHERE stream = ?1 AND board = ?2
     ) WHERE before < seq - 1 ORDER BY seq";

@@ -1,4 +1,4 @@
-//! The tables, and whether a file has them.
+//! The tables of a journal, their versions, and the check that a file has them.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::error::{self, JournalError};
 
-/// Says in the file's header that it is a journal of kiebitz: "kieb".
+/// Application ID in the file's header: "kieb".
 const APPLICATION: i32 = 0x6b69_6562;
-/// The version of the tables and of what the payloads may hold: an older kiebitz cannot read a type of event that it
-/// does not know, so that a new type raises it as well.
+/// Version of the tables and of the payloads. A new type of event raises it, as an older kiebitz cannot read unknown
+/// types.
 const VERSION: i32 = 3;
-/// The first one; what it lacks is added.
+/// The first version, which lacks the table `run`.
 const FIRST: i32 = 1;
 
-/// `event` has what is published, and beside it what is asked for. The index holds where games begin and end; it is
-/// small, and everything about games follows from it.
+/// The first tables. `event` repeats the fields of the payload that queries need. Its index holds the starts and ends
+/// of games, from which all queries about games proceed; it is small.
 ///
-/// `delivered` has the last event that an output is done with, `output` the outputs that there have been.
+/// `delivered` has the last event that each output has delivered, `output` all outputs that ever existed.
 const TABLES: &str = "
 CREATE TABLE event (
     stream TEXT NOT NULL,
@@ -42,10 +42,10 @@ CREATE TABLE delivered (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// The number after which boards begin to count. It came later than the other tables: a file without it begins with 1.
+/// The number after which boards count. Older files lack this table and count from 1.
 const BEGUN: &str = "CREATE TABLE begun (after INTEGER NOT NULL) STRICT";
 
-/// Since version 2: the starts of the daemon. Version 3 has the event `table.result`.
+/// Since version 2: the starts of the daemon. Version 3 added the event `table.result`.
 const RUNS: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY,
@@ -56,18 +56,18 @@ CREATE TABLE run (
 ) STRICT;
 ";
 
-/// The amendments of games, which may come long after the games.
+/// Index of amendments, which may come long after their games.
 const AMENDED: &str =
     "CREATE INDEX IF NOT EXISTS game_amended ON event (stream, board, game, seq) WHERE type = 'game.amended'";
 
-/// Makes the tables where there are none, and refuses a file with others.
+/// Creates the tables in an empty file, upgrades older ones, and rejects files of other programs.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
     let (application, version) = header(connection).map_err(error::of(path))?;
     if (application, version) != (0, 0) || !is_empty(connection).map_err(error::of(path))? {
         check(connection, path)?;
     }
     let ready = connection
-        // Elsewhere than on a local disk there is no such mode, and SQLite goes on with one that is as safe.
+        // Network file systems do not support WAL; SQLite then stays in a mode that is equally safe.
         .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))
         .and_then(|()| synchronise(connection, true))
         .and_then(|()| match (application, version) {
@@ -80,7 +80,7 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Jo
     ready.map_err(error::of(path))
 }
 
-/// Refuses a file that does not have the tables of this version.
+/// Fails if the file lacks the tables or has an unknown version.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     let (application, version) = header(connection).map_err(error::of(path))?;
     let has_tables = has_tables(connection).map_err(error::of(path))?;
@@ -101,13 +101,12 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalE
     }
 }
 
-/// Whether all tables are there that every version has.
+/// Whether the file has the tables that are common to all versions.
 fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) = 3 FROM sqlite_schema WHERE type = 'table' AND name IN ('event', 'output', 'delivered')";
     connection.query_row(sql, [], |row| row.get(0))
 }
 
-/// Whether a commit waits until the disk has it.
 pub(super) fn synchronise(connection: &Connection, wait: bool) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", if wait { "full" } else { "normal" })
 }
@@ -129,7 +128,7 @@ fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
-/// All or nothing, so that a power cut meanwhile leaves an empty file.
+/// Uses one transaction, so that a power cut leaves an empty file.
 fn create(connection: &mut Connection, after: u64) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;

@@ -1,25 +1,25 @@
-//! The numbers that events have been given, kept beside the journal: a journal that was damaged, deleted, or cut short
-//! does not know them any more.
+//! The seqs that were given to events, stored beside the journal for the case that the journal is damaged, deleted, or
+//! cut short.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A small file with the last number of every board.
+/// A small file with the last seq of every board.
 ///
-/// It consists of records of 256 bytes, each of which is written in one piece: what a process has written outlives it, and
-/// a power cut leaves the record as it was before or as it is after. After every commit of the journal it is written
-/// without waiting for the disk, for the journal has the same.
+/// The file consists of records of 256 bytes, each written by one call: written records survive the process, and after
+/// a power cut a record has either its old or its new content. The file is written after every commit of the journal,
+/// without waiting for the disk, since the journal has the same information.
 ///
-/// Every record reserves numbers in advance. While the journal takes no events they are published all the same, with
-/// numbers of these, and the first record says so: if the program ends before the journal has them, nobody can know how
-/// many were given, and counting goes on after those that were reserved. The same holds after a power cut: a disk that
-/// had failed before it could not take that note, and some disks lose what they said they had. So the first record names
-/// the computer's start in which it was written, until the program ends in order.
+/// Every record reserves seqs in advance. If the journal cannot store events, they are published with reserved seqs,
+/// and the first record is marked as unkept. If the program ends before the journal has stored them, the number of
+/// given seqs is unknown, and numbering continues after the reserved ones. The same applies after a power cut: a disk
+/// that had failed before may have missed the mark, and some disks lose writes that they have confirmed. The first
+/// record therefore names the boot in which it was written, until the program ends regularly.
 ///
-/// A record ends with a checksum, and the first record has the number of boards, so that a missing or damaged record is
-/// noticed. Then the numbers of some boards are unknown, and the file is not [whole](Self::is_whole) until
+/// Every record ends with a checksum, and the first record has the number of boards, so missing and damaged records are
+/// detected. If there are any, the seqs of some boards are unknown, and the file is not [whole](Self::is_whole) until
 /// [`complete`](Self::complete) sets a number after which those boards count.
 #[derive(Debug)]
 pub struct SeqFile {
@@ -29,53 +29,47 @@ pub struct SeqFile {
     first: FirstRecord,
 }
 
-/// The first record.
 #[derive(Debug, Clone, Default)]
 struct FirstRecord {
-    /// Events were published that the journal may never have got.
+    /// Events were published that the journal may not have stored.
     unkept: bool,
-    /// The computer's start; empty once the program has ended in order.
+    /// Boot ID; empty after the program has ended regularly.
     boot: String,
-    /// Every board that was given a number has a record, or counts after `others`.
+    /// Every board that was given a seq has a record or counts after `others`.
     whole: bool,
     /// The number after which boards without a record count.
     others: u64,
 }
 
-/// An identifier of the computer's present start; empty where there is none.
+/// Boot ID of the computer; empty if the system has none.
 #[must_use]
 pub fn this_boot() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     boot.map(|boot| boot.trim().to_owned()).unwrap_or_default()
 }
 
-/// The numbers of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct GivenSeqs {
-    /// The place of its record in the file, from 1.
+    /// Index of the record in the file, from 1.
     place: u64,
-    /// The last number that the journal has, or has had.
+    /// Last seq that the journal has or once had.
     last: u64,
-    /// Numbers up to this one may have been given.
+    /// Upper bound for the seqs that may have been given.
     reserved: u64,
-    /// [`digest`](super::digest) of the event with number `last`, if the journal has it.
+    /// [`digest`](super::digest) of the event with seq `last`; `None` if the journal does not have it.
     digest: Option<u64>,
 }
 
-/// In bytes. No sector of a disk is smaller.
+/// Size of a record in bytes. No disk has smaller sectors.
 const RECORD: usize = 256;
 const FIRST: &str = "kiebitz numbers 1";
-/// Stands for the computer's start once the program has ended in order.
+/// Replaces the boot ID after the program has ended regularly.
 const NO_BOOT: &str = "-";
-/// So many numbers are reserved: a board has some thousand events a day.
+/// Number of seqs reserved in advance. A board has some thousand events a day.
 const RESERVE: u64 = 100_000;
 
 impl SeqFile {
-    /// Opens the file in this [start of the computer](this_boot), and makes it where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened, read or written.
+    /// Opens the file, or creates it if it does not exist. `boot` is the [boot ID](this_boot).
     pub fn open(path: &Path, boot: &str) -> io::Result<Self> {
         let (records, first) = match read(path, Some(boot)) {
             Ok(known) => known,
@@ -86,7 +80,7 @@ impl SeqFile {
             boot: boot.to_owned(),
             ..first
         };
-        // Written anew under another name, so that a power cut meanwhile leaves the one or the other.
+        // Rewritten under another name, so that a power cut leaves either the old or the new file.
         let new = path.with_extension("new");
         let mut file = OpenOptions::new()
             .read(true)
@@ -111,12 +105,8 @@ impl SeqFile {
         })
     }
 
-    /// What [`lasts`](Self::lasts) of a file says, without touching it. Without `boot` it is taken to be of the computer's
-    /// present start.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
+    /// Reads [`lasts`](Self::lasts) from a file without changing it. If `boot` is `None`, the file is taken to be from
+    /// the current boot.
     pub fn lasts_in(path: &Path, boot: Option<&str>) -> io::Result<BTreeMap<String, u64>> {
         let (records, first) = read(path, boot)?;
         Ok(records
@@ -125,19 +115,15 @@ impl SeqFile {
             .collect())
     }
 
-    /// What [`reserved`](Self::reserved) of a file says, without touching it.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
+    /// Reads [`reserved`](Self::reserved) from a file without changing it.
     pub fn reserved_in(path: &Path) -> io::Result<BTreeMap<String, u64>> {
         let (records, _) = read(path, None)?;
         let all = records.into_iter();
         Ok(all.map(|(board, given)| (board, given.reserved)).collect())
     }
 
-    /// The number after which each board goes on: the last one that the file knows of or, if events were published that
-    /// the journal may never have got, the last one that was reserved.
+    /// The seq after which each board continues: the last known one or, if events were published that the journal may
+    /// not have stored, the last reserved one.
     #[must_use]
     pub fn lasts(&self) -> BTreeMap<String, u64> {
         let all = self.records.iter();
@@ -145,7 +131,7 @@ impl SeqFile {
             .collect()
     }
 
-    /// The last number that is reserved for each board: no higher one was given, even if the file is an older copy.
+    /// Last reserved seq of each board. No higher seq was given, even if the file is an older copy.
     #[must_use]
     pub fn reserved(&self) -> BTreeMap<String, u64> {
         let all = self.records.iter();
@@ -153,7 +139,7 @@ impl SeqFile {
             .collect()
     }
 
-    /// The last number of each board whose event the journal had, with the [`digest`](super::digest) of that event.
+    /// Seq and [`digest`](super::digest) of each board's last event that the journal had.
     #[must_use]
     pub fn digests(&self) -> BTreeMap<String, (u64, u64)> {
         let all = self.records.iter();
@@ -161,8 +147,7 @@ impl SeqFile {
             .collect()
     }
 
-    /// Whether the file has the numbers of all boards. False for a file that is new, or of which records are damaged or
-    /// missing.
+    /// Whether the file has the seqs of all boards. False for a new file and if records are damaged or missing.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.first.whole
@@ -174,11 +159,7 @@ impl SeqFile {
         self.first.others
     }
 
-    /// From now on boards without a record count after this number, if it is higher than before. The file is whole then.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
+    /// Raises the number after which boards without a record count to `others`. The file is whole afterwards.
     pub fn complete(&mut self, others: u64) -> io::Result<()> {
         if self.first.whole && self.first.others >= others {
             return Ok(());
@@ -193,41 +174,33 @@ impl SeqFile {
         self.file.sync_data()
     }
 
-    /// Whether events were published that the journal may never have got.
+    /// Whether events were published that the journal may not have stored.
     #[must_use]
     pub fn is_unkept(&self) -> bool {
         self.first.unkept
     }
 
-    /// Whether the file is still where it was made.
+    /// Whether the file still exists at its path.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.path.exists()
     }
 
-    /// Notes the last numbers of boards; lower ones than are known count for nothing.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be written.
+    /// Records the last seqs of boards, ignoring seqs that are not higher than the known ones.
     pub fn note<'b>(&mut self, lasts: impl IntoIterator<Item = (&'b str, u64)>) -> io::Result<()> {
         self.note_kept(lasts.into_iter().map(|(board, last)| (board, last, None)))
     }
 
-    /// The same, with the [`digest`](super::digest) of the event with that number, if the journal has it.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be written.
+    /// Like [`note`](Self::note), with the [`digest`](super::digest) of the event if the journal has stored it.
     pub fn note_kept<'b>(
         &mut self,
         lasts: impl IntoIterator<Item = (&'b str, u64, Option<u64>)>,
     ) -> io::Result<()> {
         let (mut reserves, known) = (false, self.records.len());
         for (board, last, digest) in lasts {
-            let places = self.records.len() as u64;
+            let count = self.records.len() as u64;
             let given = self.records.entry(board.to_owned()).or_insert(GivenSeqs {
-                place: places + 1,
+                place: count + 1,
                 last: 0,
                 reserved: 0,
                 digest: None,
@@ -253,11 +226,7 @@ impl SeqFile {
         Ok(())
     }
 
-    /// Notes whether events are published that the journal does not have.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
+    /// Records whether events are published that the journal has not stored.
     pub fn mark_unkept(&mut self, unkept: bool) -> io::Result<()> {
         if self.first.unkept != unkept {
             let first = FirstRecord {
@@ -271,12 +240,8 @@ impl SeqFile {
         Ok(())
     }
 
-    /// The program ends, and no number will be given before it begins again: a later start of the computer is not one
-    /// after a power cut.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
+    /// Records a regular end of the program. No seq may be given afterwards, so the next boot need not assume a power
+    /// cut.
     pub fn mark_ended(&mut self) -> io::Result<()> {
         self.first.boot.clear();
         self.write(0, &self.first.record(self.records.len()))?;
@@ -290,13 +255,13 @@ impl SeqFile {
 }
 
 impl GivenSeqs {
-    /// The last number that may have been given.
+    /// The last seq that may have been given.
     fn last(self, unkept: bool) -> u64 {
         if unkept { self.reserved } else { self.last }
     }
 
-    /// The last number stands there twice, and a checksum at the end: a record that was torn or damaged does not agree
-    /// with itself.
+    /// Encodes a record. `last` occurs twice and a checksum is at the end, so that a torn or damaged record is
+    /// detected.
     fn record(&self, board: &str) -> Vec<u8> {
         let Self {
             last,
@@ -310,7 +275,7 @@ impl GivenSeqs {
         record(&format!("{text}\t{check:016x}"))
     }
 
-    /// Reads a record. Older versions wrote neither digest nor checksum.
+    /// Decodes a record. Older versions wrote neither digest nor checksum.
     fn parse(text: &str) -> Option<(String, Self)> {
         let mut columns = text.split('\t');
         let (numbers, digest, check) = (columns.next()?, columns.next(), columns.next());
@@ -337,7 +302,7 @@ impl GivenSeqs {
 }
 
 impl FirstRecord {
-    /// The first record of a file with so many boards.
+    /// Encodes the first record of a file with this number of boards.
     fn record(&self, boards: usize) -> Vec<u8> {
         let Self {
             unkept,
@@ -357,11 +322,10 @@ impl FirstRecord {
         record(&format!("{text} {check:016x}"))
     }
 
-    /// Reads the first record of a file with so many readable records of boards; `damaged` tells whether others are not
-    /// readable. If `boot` is another start of the computer than the one in the record, numbers may have been given that
-    /// nobody noted.
+    /// Decodes the first record of a file with `boards` readable records; `damaged` is true if there are unreadable
+    /// ones. If `boot` differs from the boot in the record, unrecorded seqs may have been given.
     fn parse(text: &str, boards: usize, damaged: bool, boot: Option<&str>) -> Self {
-        // If it cannot be read, the worst is assumed.
+        // The worst case, assumed if the record cannot be read.
         let lost = Self {
             unkept: true,
             ..Self::default()
@@ -397,7 +361,6 @@ impl FirstRecord {
     }
 }
 
-/// Text as a line that fills a record.
 fn record(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(RECORD - 1, b' ');
@@ -405,7 +368,7 @@ fn record(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The records of all boards, and the first record. Records that make no sense are left out.
+/// The readable records of boards, and the first record.
 type Known = (BTreeMap<String, GivenSeqs>, FirstRecord);
 
 fn read(path: &Path, boot: Option<&str>) -> io::Result<Known> {
@@ -452,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_known_when_the_journal_is_gone() {
+    fn seqs_are_known_without_the_journal() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
@@ -461,13 +424,13 @@ mod tests {
         numbers.note([("b", 9), ("c", 1)]).expect("room");
         numbers.note([("b", 4)]).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9), ("board 1", 7), ("c", 1)]));
-        // Again, with the records in another order.
+        // Opened again, with the records in another order.
         assert_eq!(lasts(&path), named(&[("b", 9), ("board 1", 7), ("c", 1)]));
         assert_eq!(std::fs::metadata(&path).expect("a file").len(), 4 * RECORD as u64);
     }
 
     #[test]
-    fn what_was_published_and_not_kept_counts_as_given() {
+    fn seqs_of_published_but_unstored_events_count_as_given() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
@@ -478,7 +441,7 @@ mod tests {
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.mark_unkept(false).expect("room");
         assert_eq!(lasts(&path), named(&[("b", 9)]));
-        // New ones are reserved long before the old ones are used up.
+        // Seqs are reserved anew long before the old reservation is used up.
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
         numbers.note([("b", 9 + RESERVE)]).expect("room");
         numbers.mark_unkept(true).expect("room");
@@ -486,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_a_start_that_was_cut_off_count_as_given() {
+    fn reserved_seqs_count_as_given_after_a_power_cut() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
@@ -506,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_whether_it_has_all_boards() {
+    fn missing_and_damaged_records_make_a_file_incomplete() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let open = || SeqFile::open(&path, BOOT).expect("a file");
@@ -538,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_takes_a_record_at_most_and_never_lowers_a_number() {
+    fn damage_loses_at_most_one_record_and_lowers_no_seq() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("numbers");
         let mut numbers = SeqFile::open(&path, BOOT).expect("a file");
@@ -550,12 +513,12 @@ mod tests {
             damaged[at] ^= 0x04;
             std::fs::write(&path, &damaged).expect("written");
             let known = lasts(&path);
-            let right = |board: &str, last: u64| {
+            let not_lowered = |board: &str, last: u64| {
                 let found = known.iter().find(|(name, _)| name == board);
                 found.is_none_or(|(_, known)| *known >= last)
             };
             assert!(
-                given.iter().all(|(board, last)| right(board, *last)),
+                given.iter().all(|(board, last)| not_lowered(board, *last)),
                 "{at}: {known:?}"
             );
             assert!(known.len() >= 2 || at >= RECORD);

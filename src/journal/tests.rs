@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::replay::Replay;
 
-/// A directory for a journal, removed at the end.
+/// A temporary directory with a journal, removed when dropped.
 pub(super) struct Place(TempDir);
 
 impl Place {
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-/// All events of the captures in tests/captures, one capture after the other; every capture is a board of its own.
+/// All events of the captures in tests/captures, grouped by capture; every capture is a board of its own.
 fn captures() -> Vec<Vec<Event>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let files = fs::read_dir(directory).expect("captures");
@@ -52,7 +52,7 @@ fn capture(path: &Path) -> Vec<Event> {
                 .step()
                 .expect("a whole capture")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|explained| explained.event),
         );
     }
     let name = path.file_stem().expect("a name").to_string_lossy();
@@ -73,7 +73,7 @@ pub(super) fn ended() -> EventKind {
     }
 }
 
-/// An event of the board "b", in that game.
+/// An event of the board "b" that belongs to a game.
 fn in_game(seq: u64, game: &str, kind: EventKind) -> Event {
     Event {
         game: Some(game.to_owned()),
@@ -81,7 +81,7 @@ fn in_game(seq: u64, game: &str, kind: EventKind) -> Event {
     }
 }
 
-/// Game 1 in events 1 to 3, the clock's battery in 4, game 2 from 5 to 7, which is still in play.
+/// Game 1 in events 1 to 3, low battery of the clock in event 4, and game 2, still in play, in events 5 to 7.
 pub(super) fn two_games() -> Vec<Event> {
     let battery = Event {
         game: None,
@@ -141,7 +141,7 @@ fn events_of_real_boards_are_read_back_byte_for_byte() {
 }
 
 #[test]
-fn events_are_kept_all_or_none() {
+fn events_are_stored_all_or_none() {
     let place = Place::new();
     let mut journal = place.open();
     let events = two_games();

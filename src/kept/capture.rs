@@ -1,4 +1,4 @@
-//! A game's part of a recording, as a capture of its own.
+//! Cuts the capture of one game out of a recording.
 
 use anyhow::{Context, Result, bail};
 use kiebitz_hardware::Timestamp;
@@ -7,10 +7,10 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Interface
 use super::{Recorded, Unrecorded};
 
 impl Recorded {
-    /// The capture that gives the game when it is replayed: all of the port from when it was opened before the game, because
-    /// a replay has to know what stood on the board, until nothing of the game comes any more. It has at most `most` bytes.
-    /// Where `is_wanted` becomes false, nobody needs it any more.
-    pub(crate) fn capture(&self, most: usize, is_wanted: impl Fn() -> bool) -> Result<Vec<u8>> {
+    /// Returns a capture that yields the game when replayed. It contains all packets of the port from its last opening
+    /// before the game, as a replay has to know the position, to the end of the game's stretch. Fails if it would
+    /// exceed `max_bytes`, or once `is_wanted` returns false.
+    pub(crate) fn capture(&self, max_bytes: usize, is_wanted: impl Fn() -> bool) -> Result<Vec<u8>> {
         let from = self.opened_at(&is_wanted)?;
         let mut reader = CaptureReader::new(self.open()?)?;
         let mut writer = CaptureWriter::new(Vec::new())?;
@@ -33,9 +33,9 @@ impl Recorded {
                 }
             };
             writer.write(&packet)?;
-            if writer.get_ref().len() > most {
+            if writer.get_ref().len() > max_bytes {
                 return Err(Unrecorded::TooLarge {
-                    mebibytes: most >> 20,
+                    mebibytes: max_bytes >> 20,
                 }
                 .into());
             }
@@ -44,7 +44,7 @@ impl Recorded {
         Ok(writer.into_inner())
     }
 
-    /// When the port was last opened before the board was connected.
+    /// Time of the last opening of the port before the board was connected.
     fn opened_at(&self, is_wanted: impl Fn() -> bool) -> Result<Timestamp> {
         let mut reader = CaptureReader::new(self.open()?).context("cannot read the recording")?;
         let mut opened = Timestamp::from_micros(i64::MIN);
@@ -61,7 +61,7 @@ impl Recorded {
     }
 }
 
-/// Ends work that nobody waits for.
+/// Fails if the caller no longer waits for the result.
 pub(super) fn check(is_wanted: impl Fn() -> bool) -> Result<()> {
     if !is_wanted() {
         bail!("the request was cancelled");
@@ -83,15 +83,15 @@ mod tests {
 
     const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/demo/game.pcapng");
 
-    /// The demo's game as a daemon keeps it in that folder.
+    /// The demo's game as a daemon stores it in `folder`.
     fn recorded(folder: &Path) -> Recorded {
         std::fs::create_dir_all(folder.join("recordings")).expect("a folder");
         std::fs::copy(DEMO, folder.join("recordings/2026-08-05-ttyACM0.pcapng")).expect("a copy");
         let mut journal = Journal::open(&folder.join("journal.sqlite")).expect("a journal");
         let mut replay = Replay::open(DEMO.as_ref(), LIVE_STREAM).expect("a capture");
         while replay.next_at().is_some() {
-            let said = replay.step().expect("whole");
-            let mut events: Vec<Event> = said.into_iter().map(|said| said.event).collect();
+            let events = replay.step().expect("whole");
+            let mut events: Vec<Event> = events.into_iter().map(|explained| explained.event).collect();
             for event in &mut events {
                 if let EventKind::BoardConnected { port, .. } = &mut event.kind {
                     *port = "ttyACM0".to_owned();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_has_its_part_of_the_recording_and_no_more_than_there_is_room_for() {
+    fn a_capture_has_the_game_alone_and_respects_the_size_limit() {
         let directory = tempfile::tempdir().expect("a directory");
         let recorded = recorded(directory.path());
         let capture = recorded.capture(usize::MAX, || true).expect("a capture");

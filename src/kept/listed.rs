@@ -1,4 +1,4 @@
-//! A game of the journal in a list of them.
+//! An entry in a list of games.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::KeptGame;
 use crate::tournament::table_of;
 
-/// A game in a list.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Listed {
     pub(crate) game: String,
@@ -27,7 +26,7 @@ pub(crate) struct Listed {
     pub(crate) result: GameResult,
     pub(crate) reason: Option<EndReason>,
     pub(crate) confirmed: bool,
-    /// Half-moves.
+    /// Number of half-moves.
     pub(crate) plies: usize,
     pub(crate) violations: usize,
     pub(crate) advice: usize,
@@ -35,7 +34,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// The game with these events; `None` where the first does not start it.
+    /// The entry of the game with these events; `None` if the first event does not start it.
     pub(crate) fn of(game: &KeptGame, events: &[Event]) -> Option<Self> {
         let record = GameRecord::of(events)?;
         let mut severities = BTreeMap::new();
@@ -65,7 +64,7 @@ impl Listed {
         })
     }
 
-    /// Whether somebody plays it in whose name that is, in whatever letters.
+    /// Whether a player's name contains `player`, ignoring case.
     pub(crate) fn is_of(&self, player: &str) -> bool {
         let player = player.to_lowercase();
         let mut names = [&self.white, &self.black].into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Games in the journal, and what was recorded of them, for those who look at one by its id. They read it beside the daemon
-//! that writes it.
+//! Past games of the journal and their recordings, found by the game's id. They are read while the daemon may be
+//! writing.
 
 #[cfg(target_os = "linux")]
 mod capture;
@@ -22,37 +22,35 @@ use crate::journal::{GameEntry, Journal, JournaledEvent};
 pub(crate) use listed::Listed;
 pub(crate) use stretch::{Chain, GameStretch, Recorded, Unrecorded};
 
-/// Where the games of a configuration are kept, for those who open it again and again.
+/// Opens the stored games of a configuration any number of times.
 #[derive(Debug, Clone)]
 pub(crate) struct Archive(Arc<Config>);
 
-/// The games that the journal of a configuration keeps.
 #[derive(Debug)]
 pub(crate) struct KeptGames {
     journal: Journal,
     file: PathBuf,
     recordings: PathBuf,
-    /// What boards are called and what is played on them, where the journal does not say what was then.
+    /// Names and regulations of boards for times of which the journal has no configuration.
     roster: Roster,
 }
 
-/// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeptGame {
     pub(crate) board: String,
     pub(crate) entry: GameEntry,
-    /// The id of the board's game before it.
+    /// Id of the board's previous game.
     before: Option<String>,
 }
 
-/// Where a board was plugged in.
+/// The ports of a board during a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Connections {
     pub(crate) since: Timestamp,
     pub(crate) ports: Vec<String>,
 }
 
-/// At most this many games are named if the one asked for does not exist.
+/// Number of recent games that the error for an unknown game names.
 const NAMED: usize = 5;
 
 impl Archive {
@@ -60,18 +58,17 @@ impl Archive {
         Self(Arc::new(config.clone()))
     }
 
-    /// Opens it, as [`KeptGames::open`] does.
     pub(crate) fn open(&self) -> Result<KeptGames> {
         KeptGames::open(&self.0)
     }
 }
 
 impl KeptGames {
-    /// Opens the journal to read it; none is made where there is none.
+    /// Opens the journal read-only; fails if it does not exist.
     pub(crate) fn open(config: &Config) -> Result<Self> {
         let config = config.for_reading();
         let file = config.journal_file();
-        // One that cannot be looked for may be there: opening it says what is wrong.
+        // If the existence cannot be determined, opening the file yields the error.
         if let Ok(false) = file.try_exists() {
             bail!(
                 "there is no journal {}: `kiebitz run` creates it; check that --config names the daemon's \
@@ -89,22 +86,19 @@ impl KeptGames {
         })
     }
 
-    /// The journal itself.
     pub(crate) fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// The journal's file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Where the recordings of its games are.
     pub(crate) fn recordings(&self) -> &Path {
         &self.recordings
     }
 
-    /// All games, in the order in which they were started.
+    /// All games, in order of their starts.
     pub(crate) fn all(&self) -> Result<Vec<KeptGame>> {
         let mut all = Vec::new();
         for (board, _) in self.journal.boards(LIVE_STREAM)? {
@@ -125,14 +119,14 @@ impl KeptGames {
         Ok(all)
     }
 
-    /// The game with that id; `None`: there is none.
+    /// The last game with this id; `None` if there is none.
     pub(crate) fn get(&self, id: &str) -> Result<Option<KeptGame>> {
         let mut all = self.all()?;
         let at = all.iter().rposition(|game| game.entry.game == id);
         Ok(at.map(|at| all.swap_remove(at)))
     }
 
-    /// The game with that id.
+    /// The last game with this id; an error with suggestions if there is none.
     pub(crate) fn find(&self, id: &str) -> Result<KeptGame> {
         if let Some(game) = self.get(id)? {
             return Ok(game);
@@ -153,7 +147,7 @@ impl KeptGames {
         )
     }
 
-    /// When the board's games before and after a game were started.
+    /// Start times of the board's games before and after a game.
     pub(crate) fn neighbours(&self, game: &KeptGame) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
         let games = self.journal.games(LIVE_STREAM, &game.board)?;
         let started = |game: &GameEntry| game.started;
@@ -170,7 +164,8 @@ impl KeptGames {
         Ok((before, after))
     }
 
-    /// The ports on which the board was during a game that went on until `end`, and since when it was on the first.
+    /// The ports of the board during a game that lasted until `end`, and the time since which it was on the first one;
+    /// `None` if the board was not connected.
     pub(crate) fn connections(&self, game: &KeptGame, end: Timestamp) -> Result<Option<Connections>> {
         let connected = |at: Timestamp| self.journal.connected_before(LIVE_STREAM, &game.board, at);
         let Some(first) = connected(game.entry.started)? else {
@@ -195,25 +190,24 @@ impl KeptGames {
         }))
     }
 
-    /// The events of a game.
     pub(crate) fn events(&self, game: &KeptGame) -> Result<Vec<Event>> {
         Ok(self.journal.game(LIVE_STREAM, &game.board, &game.entry.game)?)
     }
 
-    /// A game as it is after its last event.
+    /// The game after its last event.
     pub(crate) fn record(&self, game: &KeptGame) -> Result<GameRecord> {
         GameRecord::of(&self.events(game)?)
             .with_context(|| format!("the beginning of {} is not in the journal", game.entry.game))
     }
 
-    /// The events of a game as they were kept.
+    /// The events of a game as stored.
     pub(crate) fn journaled(&self, game: &KeptGame) -> Result<Vec<JournaledEvent>> {
         Ok(self
             .journal
             .game_events(LIVE_STREAM, &game.board, &game.entry.game)?)
     }
 
-    /// The decoded events of a game with those of its board and clock before and during it.
+    /// The events of a game with those of its board and clock before and during it.
     pub(crate) fn events_with_board(&self, game: &KeptGame) -> Result<Vec<Event>> {
         let before = game.before.as_deref();
         Ok(self

@@ -1,4 +1,4 @@
-//! What was recorded of a game in the journal: the files, and which of their events are the game's.
+//! The recording of a stored game: its files, and the selection of the game's events from a replay.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -15,17 +15,14 @@ use kiebitz_hardware::recorder::recorded_days;
 use super::{KeptGame, KeptGames};
 use crate::system_time;
 
-/// The recording of a game in the journal.
 #[derive(Debug)]
 pub(crate) struct Recorded {
-    /// The files, in their order: those of the days of the game, and before them those since the board was connected.
+    /// The files in order, from the day on which the board was connected to the last day of the game.
     files: Vec<PathBuf>,
-    /// Since when the board was connected.
     pub(super) connected: Timestamp,
     pub(crate) stretch: GameStretch,
 }
 
-/// Why there is no recording of a game.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unrecorded {
     #[error("the journal does not say on which port {game} was played")]
@@ -56,37 +53,36 @@ pub(crate) enum Unrecorded {
     TooLarge { mebibytes: usize },
 }
 
-/// Which part of a recording is a game.
+/// The part of a recording that belongs to a game.
 #[derive(Debug, Clone)]
 pub(crate) struct GameStretch {
     board: String,
-    /// Its id in the journal.
+    /// The game's id in the journal.
     game: String,
     started: Timestamp,
-    /// When the board's game before it was started.
+    /// Start time of the board's previous game.
     after: Timestamp,
-    /// Nothing of it comes later.
     until: Timestamp,
-    /// Its id in the replay, where games are counted anew.
+    /// The game's id in the replay, which numbers games anew; `None` until the game has started.
     replayed_as: Option<String>,
     ended: bool,
 }
 
-/// The same bytes give the same times, but a daemon that was started again during the game had fewer.
+/// Tolerance for the start time of the game in a replay. The same bytes give the same times, but a daemon that was
+/// restarted during the game had fewer bytes.
 const SAME_START: Duration = Duration::from_secs(10);
-/// What comes so long after the end of a game still says something about it.
+/// Time after the end of a game whose events still concern it.
 const AFTERMATH: Duration = Duration::from_secs(60);
-/// From so long before its first event on a game is played back at the speed asked for.
+/// Time before the start of a game from which on a replay runs at the requested speed.
 const RUN_UP: Duration = Duration::from_secs(5);
 
 impl Recorded {
-    /// What there is of a game.
     pub(crate) fn of(kept: &KeptGames, game: &KeptGame) -> Result<Self> {
         let id = &game.entry.game;
         let (after, next) = kept.neighbours(game)?;
         let events = kept.events(game)?;
         let last = events.last().map_or(game.entry.started, |event| event.ts);
-        // A decision about it may be later than the next game.
+        // A decision about the game may come after the next one.
         let before_next = |at: Timestamp| next.map_or(at, |next| at.min(next));
         let end = before_next(game.entry.ended.unwrap_or(last));
         let until = game
@@ -135,7 +131,7 @@ impl Recorded {
         })
     }
 
-    /// Its bytes, file after file.
+    /// Reads the bytes of the files one after the other.
     pub(crate) fn open(&self) -> Result<BufReader<Chain>> {
         let files = self.files.iter().map(|path| {
             let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -147,7 +143,7 @@ impl Recorded {
     }
 }
 
-/// Where the last whole block of a capture ends: after a power failure the next file cannot be read from its middle.
+/// Length of a capture up to its last complete block: after a power failure, the next file could not be read otherwise.
 fn whole_length(path: &Path) -> Result<u64> {
     let cannot = || format!("cannot replay {}", path.display());
     let file = File::open(path).with_context(cannot)?;
@@ -157,14 +153,13 @@ fn whole_length(path: &Path) -> Result<u64> {
     Ok(reader.truncated().unwrap_or(size))
 }
 
-/// Files that are read one after the other.
 #[derive(Debug)]
 pub(crate) struct Chain {
     files: VecDeque<Take<File>>,
 }
 
 impl Chain {
-    /// One file, to its end.
+    /// A single file, to its end.
     pub(crate) fn one(file: File) -> Self {
         Self {
             files: VecDeque::from([file.take(u64::MAX)]),
@@ -186,25 +181,23 @@ impl Read for Chain {
 }
 
 impl GameStretch {
-    /// Whether a step at that time is played at the speed asked for, and not passed over.
+    /// Whether a step at this time is shown at the requested speed instead of being skipped.
     pub(crate) fn shows(&self, at: Timestamp) -> bool {
         at + RUN_UP >= self.started
     }
 
-    /// Whether that is the name of its board.
     pub(crate) fn is_of(&self, board: &str) -> bool {
         self.board == board
     }
 
-    /// Whether what is recorded from that time on is of no interest.
     pub(crate) fn is_over(&self, at: Timestamp) -> bool {
         at > self.until
     }
 
-    /// The events that are the game's, under its id in the journal, and those of its board that belong to no game.
-    pub(crate) fn select(&mut self, mut said: Vec<ExplainedEvent>) -> Vec<ExplainedEvent> {
-        said.retain_mut(|said| {
-            let event = &mut said.event;
+    /// Selects the events of the game, under its id in the journal, and those of its board that belong to no game.
+    pub(crate) fn select(&mut self, mut events: Vec<ExplainedEvent>) -> Vec<ExplainedEvent> {
+        events.retain_mut(|explained| {
+            let event = &mut explained.event;
             if event.board != self.board {
                 return false;
             }
@@ -224,7 +217,7 @@ impl GameStretch {
                     true
                 }
                 Some(_) => false,
-                // A sheet needs to know that there are a board and a clock, however long ago they were connected.
+                // A score sheet needs the connections of board and clock, however old they are.
                 None => {
                     let connects = matches!(
                         event.kind,
@@ -234,10 +227,10 @@ impl GameStretch {
                 }
             }
         });
-        said
+        events
     }
 
-    /// Refuses a recording in which the game was not found.
+    /// Fails if the game was not found in the recording.
     pub(crate) fn check(&self) -> Result<(), Unrecorded> {
         if self.replayed_as.is_none() {
             return Err(Unrecorded::NotShown {

@@ -1,4 +1,4 @@
-//! What the board and its clock reported during a game, and what each ply rests on: by the recording, played back.
+//! The reports of board and clock during a game and the evidence for each ply, from a replay of its recording.
 
 mod reading;
 
@@ -17,38 +17,34 @@ use crate::config::Config;
 use crate::replay::Replay;
 use reading::PublishedPly;
 
-/// A game as it was watched.
 #[derive(Debug, Serialize)]
 pub(crate) struct Watched {
-    /// What the sensors showed before the first change, as the first field of a FEN; `None`: nobody knows.
+    /// Content of the sensors before the first change, as the first field of a FEN; `None` if unknown.
     placement: Option<String>,
     moments: Vec<TimedReport>,
-    /// The plies as they were published, in that order, with those that were withdrawn.
+    /// All published plies in order of publication, including withdrawn ones.
     readings: Vec<PublishedPly>,
-    /// There were more moments than are kept.
+    /// Moments beyond [`MAX_MOMENTS`] were left out.
     cut: bool,
 }
 
-/// What was reported at one time.
 #[derive(Debug, Serialize)]
 struct TimedReport {
     #[serde(serialize_with = "rfc3339")]
     at: Timestamp,
-    /// The ply to which it belongs: from the first piece touched for it to the first one touched for the next; 0 before
-    /// the first.
+    /// Number of the ply that the moment belongs to; 0 before the first. A ply lasts from the first piece touched for
+    /// it to the first piece touched for the next.
     ply: u32,
-    /// The squares that show something else from then on.
     changes: Vec<ChangedSquare>,
-    /// The clock, where it shows something else than it would by running on.
+    /// The clock; `None` if it shows the expected time.
     clock: Option<ClockView>,
-    /// What became of the line to the board.
     line: Option<LineNews>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct ChangedSquare {
     square: String,
-    /// The piece as in FEN; `None`: it is empty.
+    /// The piece as in FEN; `None` if the square is empty.
     piece: Option<char>,
 }
 
@@ -59,15 +55,16 @@ enum LineNews {
     BoardDisconnected,
     ClockConnected,
     ClockDisconnected,
-    /// What was not watched has been read from the board's memory, or worked out, or cannot be.
+    /// A gap was closed: its moves were read from the board's memory, inferred, or found to be unknowable.
     GapClosed,
 }
 
-/// More than the longest games have: it keeps a square that flickers for hours from filling the memory.
+/// Upper bound for the number of moments, above that of the longest games. A square that flickers for hours must not
+/// fill the memory.
 const MAX_MOMENTS: usize = 20_000;
 
 impl KeptGames {
-    /// A game as its recording shows it. Where `is_wanted` becomes false, nobody needs it any more.
+    /// The game as its recording shows it. Fails when `is_wanted` becomes false.
     pub(crate) fn watched(&self, game: &KeptGame, is_wanted: impl Fn() -> bool) -> Result<Watched> {
         let recorded = Recorded::of(self, game)?;
         let names = self.names(game);
@@ -77,22 +74,21 @@ impl KeptGames {
         let mut watching = Watching::new(recorded.stretch);
         while let Some(at) = replay.next_at().filter(|at| !watching.is_over(*at)) {
             super::capture::check(&is_wanted)?;
-            let said = replay.step()?;
-            watching.take(at, said, replay.hall().board(&game.board));
+            let events = replay.step()?;
+            watching.add_step(at, events, replay.hall().board(&game.board));
         }
         watching.end()
     }
 
-    /// What boards were called and what was played on them when a game began, as far as the journal has it; else by the configuration.
+    /// Names and regulations of the boards at the start of a game, from the journal or else from the configuration.
     fn names(&self, game: &KeptGame) -> Names {
-        // What the table says of them may be damaged: that alone is no reason to show nothing.
+        // The table of runs may be damaged, which is not a reason to show nothing.
         let runs = self.journal.all_runs().unwrap_or_default();
-        let then = runs.iter().rfind(|run| run.began <= game.entry.started);
-        let then = then.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
-        Names::RecordedAs(then.map_or_else(|| self.roster.clone(), |then| then.roster()))
+        let run = runs.iter().rfind(|run| run.began <= game.entry.started);
+        let config = run.and_then(|run| Config::parse("journal".as_ref(), &run.config).ok());
+        Names::RecordedAs(config.map_or_else(|| self.roster.clone(), |config| config.roster()))
     }
 
-    /// What people entered at the game's board from `since` on.
     fn commands(&self, game: &KeptGame, since: Timestamp) -> Result<Vec<Timed>> {
         let events = self.journal.commands(LIVE_STREAM, &game.board, 0)?;
         let timed = |event: &Event| {
@@ -108,7 +104,7 @@ impl KeptGames {
     }
 }
 
-/// Watches a game that is played back.
+/// The state of a replay of one game.
 #[derive(Debug)]
 struct Watching {
     stretch: GameStretch,
@@ -136,11 +132,11 @@ impl Watching {
         self.watched.cut || self.stretch.is_over(at)
     }
 
-    /// Takes in what a step at that time said and showed.
-    fn take(&mut self, at: Timestamp, said: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
-        let said = self.stretch.select(said);
-        for said in &said {
-            reading::take(&mut self.watched.readings, said);
+    /// Adds the events of a step at the time `at`, and the board as it is after the step.
+    fn add_step(&mut self, at: Timestamp, events: Vec<ExplainedEvent>, board: Option<&hall::Board>) {
+        let events = self.stretch.select(events);
+        for explained in &events {
+            reading::add_event(&mut self.watched.readings, explained);
         }
         let Some(board) = board else { return };
         let before = self.shown.replace(board.placement().clone());
@@ -156,7 +152,9 @@ impl Watching {
         if watched.placement.is_none() {
             watched.placement = before.map(|before| before.board_fen().to_string());
         }
-        let line = said.iter().find_map(|said| line_news(&said.event.kind));
+        let line = events
+            .iter()
+            .find_map(|explained| line_news(&explained.event.kind));
         let changes = changes.unwrap_or_default();
         if watched.moments.len() >= MAX_MOMENTS {
             watched.cut = true;
@@ -193,7 +191,7 @@ const fn line_news(kind: &EventKind) -> Option<LineNews> {
     })
 }
 
-/// What is otherwise than before; nothing, where nothing was known before.
+/// The squares that differ; none if there was no placement before.
 fn changes(before: Option<&Board>, now: &Board) -> Vec<ChangedSquare> {
     let Some(before) = before.filter(|before| *before != now) else {
         return Vec::new();

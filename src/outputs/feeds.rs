@@ -1,7 +1,7 @@
-//! Tells the outputs what happens, and has them start their tasks. It knows none of them but the broadcast, whose files
-//! several get.
+//! Starts the tasks of the outputs and passes them events, pairings and statuses.
 //!
-//! What is seen is made of events and pairings alone, and is the same wherever those come from.
+//! This module does not depend on any output except the broadcast, whose files several outputs use. An output depends
+//! only on its input, so it shows the same in a daemon, a hub and a replay.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -25,113 +25,106 @@ use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::Tournament;
 
-/// What the task is told, with the time of it.
+/// Input for the tasks of the outputs. It is sent together with its time.
 ///
-/// A daemon's start gives, in this order:
+/// When a daemon starts, it sends in this order:
 ///
 /// 1. `Restart(true)`, a `Past` for each board, and `Pairings` if the files can be read,
-/// 2. `Restart(false)` once the recordings are played back,
-/// 3. a `Past` for each board with what the playback has added, and empty `Pairings` if no files are configured,
-/// 4. what happens from then on.
+/// 2. `Restart(false)` once the recordings have been replayed,
+/// 3. a `Past` for each board with the events that the replay has added, and empty `Pairings` if no files are
+///    configured,
+/// 4. live input.
 ///
-/// Without a readable journal there is no `Past`. A hub gives none either: its past comes as `Events`.
+/// Without a readable journal there is no `Past`. A hub sends earlier events as `Events`, too.
 #[derive(Debug)]
 pub(super) enum FeedInput {
     Events(Vec<Event>),
     Clock(String, ClockView),
-    /// A board's serial number.
+    /// The name and the serial number of a board.
     Serial(String, String),
-    /// How a board is.
     Status(Box<BoardStatus>),
-    /// What the journal has of a board's games of this event, which may begin and end anywhere in a game. The second one of
-    /// a start goes on where the first one ended, or repeats all of it if events were restored in between: an output
-    /// recognises by `seq` what it has.
+    /// The journal's events of a board, from games of this tournament. They may begin and end in the middle of a game.
+    /// The second `Past` of a start continues the first one or, if events were restored in between, repeats all of it.
+    /// Outputs recognise by `seq` the events that they already have.
     Past(String, Vec<Event>),
-    /// `None`: they cannot be read, and those before hold.
+    /// The new pairings. `None` if the files cannot be read: the previous pairings stay in force.
     Pairings(Option<Arc<Tournament>>),
-    /// The round that boards get pairings of.
+    /// The round whose pairings the boards get.
     Round(Option<u32>),
     Facts(EventFacts),
     SetForward(Duration),
-    /// The recordings are played back, and boards are watched after that; or they are watched.
+    /// `true` while the recordings are being replayed; `false` once boards are watched live.
     Restart(bool),
-    /// Whether the journal has all events that were told, and those that follow.
+    /// Whether the journal has stored all events so far, and stores those that follow.
     Kept(bool),
-    /// Whether the journals of all daemons that a hub hears take events.
+    /// Whether the journals of all daemons known to a hub store events.
     Journals(bool),
-    /// Time passes.
+    /// Only time has passed.
     Tick,
 }
 
-/// Makes the news of what happens, and tells them to the tasks, at once or [when they may leave](Self::behind_gate).
+/// Sends input to the tasks, at once or [through the gate](Self::behind_gate).
 #[derive(Debug)]
 pub(crate) struct Feeds {
     outlet: Outlet,
-    /// News that have not left yet; `None`: they leave at once.
+    /// Input that waits for the gate; `None` if input is sent at once.
     held: Option<Vec<HeldInput>>,
     reports: Reports,
-    /// The last reading of each clock that was told.
+    /// The last clock reading sent, by board.
     clocks: BTreeMap<String, ClockView>,
-    /// The round that was told.
     round: Option<u32>,
-    /// What was told of the journals of a hub's daemons.
+    /// The last value of [`FeedInput::Journals`].
     kept: bool,
-    /// How each board was when that was told; `None`: nobody wants to know.
+    /// The last status sent, by board; `None` if no output uses statuses.
     statuses: Option<BTreeMap<String, BoardStatus>>,
 }
 
-/// Tells the tasks.
 #[derive(Debug, Clone)]
 pub(crate) struct Outlet(Vec<mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>>);
 
-/// News that the tasks have not been told yet.
 #[derive(Debug)]
 pub(crate) struct HeldInput(Timestamp, FeedInput);
 
-/// The tasks, to be waited for at the end.
+/// The tasks that shutdown waits for.
 #[derive(Debug)]
 pub(crate) struct FeedTasks {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// An output that the configuration asks for.
 pub(crate) trait Output: Debug + Send + Sync {
-    /// Starts its tasks. Must be called within a runtime.
+    /// Starts the tasks of the output. Must be called within a runtime.
     fn start(&self, starting: &mut Starting);
 
-    /// The files with secrets that its table names.
+    /// The files with secrets that the output's table names.
     fn secrets(&self) -> Vec<&Path> {
         Vec::new()
     }
 
-    /// What of it operators may try out.
+    /// Checks of the output that operators can run.
     fn trials(&self) -> Vec<Trial> {
         Vec::new()
     }
 }
 
-/// The outputs to be started, and what the configuration says to all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeedSettings {
     pub(crate) outputs: Vec<Arc<dyn Output>>,
-    /// What alarms by the broker go to.
+    /// The broker for alarms over MQTT.
     pub(crate) broker: Option<MqttConfig>,
-    /// Of what people are told.
     pub(crate) language: Language,
-    /// The delay of what has none of its own.
+    /// The delay of outputs without a delay of their own.
     pub(crate) delay: Duration,
-    /// The folder in which is noted what others have.
+    /// The folder with notes about the progress of each recipient.
     pub(crate) notes: PathBuf,
 }
 
-/// What an output is started with.
 #[derive(Debug)]
 pub(crate) struct Starting {
     pub(super) facts: EventFacts,
-    /// Takes what clients set up and ask.
+    /// Where commands and questions of clients go.
     pub(super) hall: ToHall,
     pub(super) reports: Reports,
-    /// What all outputs offer to be tried out, and the broker.
+    /// The checks of all outputs, and of the broker.
     pub(super) trials: Vec<Trial>,
     pub(super) broker: Option<MqttConfig>,
     pub(super) language: Language,
@@ -143,11 +136,10 @@ pub(crate) struct Starting {
     wants_statuses: bool,
 }
 
-/// So long places may take at the end for what they have not got yet.
+/// Grace period at shutdown for the last deliveries of all outputs.
 const MAX_FINISH: Duration = Duration::from_secs(5);
 
 impl FeedSettings {
-    /// Whether there is anything to be done.
     pub(crate) const fn is_any(&self) -> bool {
         !self.outputs.is_empty()
     }
@@ -164,43 +156,43 @@ impl FeedSettings {
 }
 
 impl Starting {
-    /// Tells a task what happens.
+    /// Subscribes a task to all input.
     pub(super) fn follow(&mut self) -> mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)> {
         let (follow, inputs) = mpsc::unbounded_channel();
         self.input.push(follow);
         inputs
     }
 
-    /// The files of the broadcast, as they are seen with the delay of an output, or with the usual one.
+    /// The files of the broadcast with the output's own delay, or else the common one.
     pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
-        self.follower.show(own_delay.unwrap_or(self.delay))
+        self.follower.subscribe(own_delay.unwrap_or(self.delay))
     }
 
-    /// The page is among those files.
+    /// Adds the web page to the files with this delay.
     pub(super) fn bring_page(&mut self, own_delay: Option<Duration>) {
         self.follower.bring_page(own_delay.unwrap_or(self.delay));
     }
 
-    /// The delay of an output, or the usual one.
+    /// The output's own delay, or else the common one.
     pub(super) fn delay(&self, own: Option<Duration>) -> Duration {
         own.unwrap_or(self.delay)
     }
 
-    /// Starts a task that is waited for at the end.
+    /// Starts a task that shutdown waits for.
     pub(super) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.push(tokio::spawn(task));
     }
 
-    /// The output is told how boards are.
+    /// Also sends the statuses of boards to the tasks.
     pub(super) const fn want_statuses(&mut self) {
         self.wants_statuses = true;
     }
 }
 
 impl Feeds {
-    /// Starts the tasks. What clients set up and ask goes to the hall. Must be called within a runtime.
+    /// Starts the tasks. Commands and questions of clients go to `hall`. Must be called within a runtime.
     pub(crate) fn start(settings: FeedSettings, facts: &EventFacts, hall: ToHall) -> (Self, FeedTasks) {
-        // Where several parts of a program bring cryptography along, one has to be chosen; it may have been.
+        // rustls needs a default provider if several are compiled in. An error means that one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         settings.warn_of_open_secrets();
         let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
@@ -237,12 +229,12 @@ impl Feeds {
         (feeds, FeedTasks { tasks })
     }
 
-    /// The same, with news that are [taken](Self::take_held) and told through the [outlet](Self::outlet).
+    /// A handle whose input must be [taken](Self::take_held) and sent through the [outlet](Self::outlet).
     pub(crate) fn behind_gate(&self) -> Self {
         self.with(Some(Vec::new()))
     }
 
-    /// The same, for what the journal has already: its news leave at once.
+    /// A handle for events that the journal already has: input is sent at once.
     pub(crate) fn of_stored(&self) -> Self {
         self.with(None)
     }
@@ -259,50 +251,46 @@ impl Feeds {
         }
     }
 
-    /// The news since this was called last, in their order.
+    /// Takes the input that has accumulated since the last call, in order.
     pub(crate) fn take_held(&mut self) -> Vec<HeldInput> {
         self.held.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// Where the tasks are told.
     pub(crate) fn outlet(&self) -> Outlet {
         self.outlet.clone()
     }
 
-    /// How the places fare.
     pub(crate) const fn reports(&self) -> &Reports {
         &self.reports
     }
 
-    /// Events that were published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
-            self.tell(now, FeedInput::Events(events.to_vec()));
+            self.send(now, FeedInput::Events(events.to_vec()));
         }
     }
 
-    /// What the clock beside a board shows at `now`.
+    /// Sends the clock of a board at `now` if it differs from the one sent last.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockView) {
         let known = self.clocks.get(board);
         if known.is_none_or(|known| known.differs(&clock)) {
             self.clocks.insert(board.to_owned(), clock);
-            self.tell(now, FeedInput::Clock(board.to_owned(), clock));
+            self.send(now, FeedInput::Clock(board.to_owned(), clock));
         }
     }
 
-    /// A board's serial number.
+    /// Sends a board's serial number, if known.
     pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
-            self.tell(now, FeedInput::Serial(board.to_owned(), serial));
+            self.send(now, FeedInput::Serial(board.to_owned(), serial));
         }
     }
 
-    /// Whether somebody wants to know how boards are.
     pub(crate) const fn wants_statuses(&self) -> bool {
         self.statuses.is_some()
     }
 
-    /// How a board is at `now`.
+    /// Sends the status of a board at `now` if it differs from the one sent last.
     pub(crate) fn see(&mut self, now: Timestamp, status: BoardStatus) {
         let Some(statuses) = &mut self.statuses else {
             return;
@@ -310,74 +298,72 @@ impl Feeds {
         let known = statuses.get(&status.name);
         if known.is_none_or(|known| known.differs(&status)) {
             statuses.insert(status.name.clone(), status.clone());
-            self.tell(now, FeedInput::Status(Box::new(status)));
+            self.send(now, FeedInput::Status(Box::new(status)));
         }
     }
 
-    /// What the journal has of a board, as it was at `now`.
+    /// Sends the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: String, events: Vec<Event>) {
-        self.tell(now, FeedInput::Past(board, events));
+        self.send(now, FeedInput::Past(board, events));
     }
 
-    /// The recordings are played back from `now` on, and boards are watched after that; or, if not `restarts`, they are
-    /// watched.
+    /// Reports at `now` that a replay of the recordings begins or, if `restarts` is false, that boards are watched
+    /// live.
     pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
-        self.tell(now, FeedInput::Restart(restarts));
+        self.send(now, FeedInput::Restart(restarts));
     }
 
-    /// These are the pairings from now on.
     pub(crate) fn pair(&mut self, now: Timestamp, tournament: Arc<Tournament>) {
-        self.tell(now, FeedInput::Pairings(Some(tournament)));
+        self.send(now, FeedInput::Pairings(Some(tournament)));
     }
 
-    /// The same where they could be read; else those before hold.
+    /// Sends pairings. `None` if the files cannot be read: the previous pairings stay in force.
     pub(crate) fn pair_if(&mut self, now: Timestamp, tournament: Option<Arc<Tournament>>) {
-        self.tell(now, FeedInput::Pairings(tournament));
+        self.send(now, FeedInput::Pairings(tournament));
     }
 
-    /// Boards get pairings of this round from now on.
+    /// Sends the round whose pairings the boards get, if it has changed.
     pub(crate) fn set_round(&mut self, now: Timestamp, round: Option<u32>) {
         if self.round != round {
             self.round = round;
-            self.tell(now, FeedInput::Round(round));
+            self.send(now, FeedInput::Round(round));
         }
     }
 
-    /// Whether the journals of all daemons that a hub hears take events.
+    /// Reports whether the journals of all daemons known to a hub store events.
     pub(crate) fn keep(&mut self, now: Timestamp, kept: bool) {
         if self.kept != kept {
             self.kept = kept;
-            self.tell(now, FeedInput::Journals(kept));
+            self.send(now, FeedInput::Journals(kept));
         }
     }
 
-    /// The event is called otherwise from now on.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
-        self.tell(now, FeedInput::Facts(facts));
+        self.send(now, FeedInput::Facts(facts));
     }
 
-    /// The computer's clock was set forward by `by`.
+    /// Reports that the computer's clock was set forward by `by`.
     pub(crate) fn set_forward(&mut self, now: Timestamp, by: Duration) {
-        self.tell(now, FeedInput::SetForward(by));
+        self.send(now, FeedInput::SetForward(by));
     }
 
-    /// Time has come to `now`.
     pub(crate) fn tick(&mut self, now: Timestamp) {
-        self.tell(now, FeedInput::Tick);
+        self.send(now, FeedInput::Tick);
     }
 
-    fn tell(&mut self, now: Timestamp, input: FeedInput) {
+    fn send(&mut self, now: Timestamp, input: FeedInput) {
         let input = HeldInput(now, input);
         match &mut self.held {
             Some(held) => held.push(input),
-            None => self.outlet.tell(input),
+            None => self.outlet.send(input),
         }
     }
 }
 
 #[cfg(test)]
 impl HeldInput {
-    /// News of events; of none, that time passes.
+    /// Input with these events, or a tick if there are none.
     pub(crate) fn of(now: Timestamp, events: &[Event]) -> Self {
         match events {
             [] => Self(now, FeedInput::Tick),
@@ -387,44 +373,43 @@ impl HeldInput {
 }
 
 impl Outlet {
-    /// Tells the tasks.
-    pub(crate) fn tell(&self, HeldInput(now, input): HeldInput) {
+    pub(crate) fn send(&self, HeldInput(now, input): HeldInput) {
         let input = Arc::new(input);
         for task in &self.0 {
-            // The task lives as long as somebody can tell it something.
+            // Sending fails only if the task has ended.
             let _ = task.send((now, Arc::clone(&input)));
         }
     }
 
-    /// Says whether the journal has all events that were told, and those that follow.
-    pub(crate) fn say_kept(&self, now: Timestamp, kept: bool) {
-        self.tell(HeldInput(now, FeedInput::Kept(kept)));
+    /// Reports whether the journal has stored all events so far, and stores those that follow.
+    pub(crate) fn send_kept(&self, now: Timestamp, kept: bool) {
+        self.send(HeldInput(now, FeedInput::Kept(kept)));
     }
 
-    /// An outlet on which a test hears every event, and whether events are kept.
+    /// An outlet for tests, with a function that returns the events, changes of `kept` and ticks since its last call.
     #[cfg(test)]
-    pub(crate) fn heard() -> (Self, impl FnMut() -> Vec<String>) {
+    pub(crate) fn for_test() -> (Self, impl FnMut() -> Vec<String>) {
         let (sender, mut inputs) = mpsc::unbounded_channel::<(Timestamp, Arc<FeedInput>)>();
-        let hear = move || {
-            let mut heard = Vec::new();
+        let drain = move || {
+            let mut collected = Vec::new();
             while let Ok((_, input)) = inputs.try_recv() {
                 match &*input {
                     FeedInput::Events(events) => {
-                        heard.extend(events.iter().map(|event| event.seq.to_string()))
+                        collected.extend(events.iter().map(|event| event.seq.to_string()))
                     }
-                    FeedInput::Kept(kept) => heard.push(format!("kept {kept}")),
-                    FeedInput::Tick => heard.push("tick".to_owned()),
+                    FeedInput::Kept(kept) => collected.push(format!("kept {kept}")),
+                    FeedInput::Tick => collected.push("tick".to_owned()),
                     _ => {}
                 }
             }
-            heard
+            collected
         };
-        (Self(vec![sender]), hear)
+        (Self(vec![sender]), drain)
     }
 }
 
 impl FeedTasks {
-    /// Waits, for some seconds at most, until every place has what it is to get. All [`Feeds`] are gone by then.
+    /// Waits at most [`MAX_FINISH`] until the outputs have delivered everything. Drop all [`Feeds`] first.
     pub(crate) async fn finish(self) {
         let all = async {
             for task in self.tasks {

@@ -1,9 +1,9 @@
-//! What is made of the events: topics, files, pages and text for people. One output is one folder.
+//! Turns events into topics, files, pages and text. Each output has its own folder.
 //!
-//! A folder has what of the output there is: `settings`, its table in the configuration; `projection`, what is made of the
-//! events, without any input or output, so that it can be thrown away and made again; `task`, which brings that to where
-//! people see it; its page or topics; and its tests. What several outputs need is in [`shared`]. `feeds` starts the tasks
-//! and tells them what happens.
+//! An output has these parts: `settings` is its configuration table; `projection` computes the contents from the
+//! events, without I/O, so that they can be computed again at any time; `task` delivers the contents; the remaining
+//! files are its page or topics, and its tests. [`shared`] has the parts that several outputs use. `feeds` starts the
+//! tasks and passes them events and other input.
 
 pub(crate) mod alarm;
 pub(crate) mod broadcast;

@@ -9,7 +9,7 @@ use crate::text_file;
 ///
 /// # Errors
 ///
-/// When the file cannot be read or a line is not a command; the message names file and line.
+/// Fails if the file cannot be read or a line is not a command; the message names file and line.
 pub fn read_commands(path: &Path) -> anyhow::Result<CommandFile> {
     let text = text_file::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     CommandFile::parse(path, &text)

@@ -1,4 +1,4 @@
-//! Replays: recorded bytes go through the same hall as live ones.
+//! Replays recorded bytes through the same hall as live ones.
 
 mod commands;
 pub(crate) mod publish;
@@ -23,7 +23,8 @@ use crate::restart::{HallInput, Inputs, Recordings};
 pub use commands::read_commands;
 use source::ReplaySource;
 
-/// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that it can be paced.
+/// Replays a capture, or the recordings of all ports, step by step. Every step has a time, so that callers can pace the
+/// replay.
 #[derive(Debug)]
 pub struct Replay<R: Read> {
     inputs: Inputs<ReplaySource<R>>,
@@ -31,15 +32,14 @@ pub struct Replay<R: Read> {
     answers: Vec<(usize, Answer)>,
     /// The events of each game so far, for commands about earlier games; `None` if no command names a game.
     games: Option<BTreeMap<String, Vec<Event>>>,
-    /// After the end of the capture deadlines still fire until this time, as they would have live.
+    /// Deadlines after the end of the capture fire up to this time.
     until: Timestamp,
-    /// The same after the last command.
+    /// Deadlines of boards after the last command fire up to this time.
     commanded_until: Timestamp,
-    /// The time of the last step.
     now: Timestamp,
 }
 
-/// How long nothing is taken to have happened after the last recorded byte.
+/// Length of the silence that is simulated after the last recorded byte and after each command.
 const SILENCE: Duration = Duration::from_secs(10);
 
 impl Replay<BufReader<File>> {
@@ -47,7 +47,7 @@ impl Replay<BufReader<File>> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened or is not a capture; the message names it.
+    /// Fails if the file cannot be opened or is not a capture; the message names the file.
     pub fn open(path: &Path, stream: &str) -> anyhow::Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         Self::new(BufReader::new(file), stream).with_context(|| format!("cannot replay {}", path.display()))
@@ -55,19 +55,20 @@ impl Replay<BufReader<File>> {
 }
 
 impl<R: Read> Replay<R> {
-    /// A replay of what `reader` gives; its events form the stream of that name.
+    /// Creates a replay of the capture in `reader`, whose events belong to the stream named `stream`.
     ///
     /// # Errors
     ///
-    /// When it is not a capture.
+    /// Fails if `reader` does not contain a capture.
     pub fn new(reader: R, stream: &str) -> anyhow::Result<Self> {
         let mut replay = Self::begin(ReplaySource::capture(CaptureReader::new(reader)?), stream);
         replay.inputs.packets_mut().check()?;
         Ok(replay)
     }
 
-    /// A replay of what the daemon recorded on all ports. Its events are the daemon's own, number and all, where the
-    /// recordings begin with the boards' first events, as far as the daemon has not begun anew since, as it does each day.
+    /// Creates a replay of the daemon's recordings of all ports. Its events equal the daemon's, including their seqs,
+    /// if the recordings begin with the boards' first events and the daemon has not made its boards anew since, as it
+    /// does every day.
     #[must_use]
     pub fn of_recordings(recordings: Recordings, stream: &str) -> Self {
         Self::begin(ReplaySource::Recordings(Box::new(recordings)), stream)
@@ -87,24 +88,22 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// The same with these names for the boards, and what is played on them, instead of the recorded names. To be called
-    /// before the first step.
+    /// Replaces the recorded names of the boards, and sets their regulations. Call before the first step.
     #[must_use]
     pub fn named(mut self, names: Names) -> Self {
         self.hall = self.hall.named(names);
         self
     }
 
-    /// The same with another model of boards and hands than the daemon has, to compare the two. To be called before the
-    /// first step.
+    /// Replaces the daemon's model of boards and hands, to compare the two. Call before the first step.
     #[must_use]
     pub fn following(mut self, model: &'static Model) -> Self {
         self.hall = self.hall.following(model);
         self
     }
 
-    /// The same with commands, each given at its time, after what was recorded at that time. They may come after the end
-    /// of the capture: results are entered late.
+    /// Adds commands, each given at its time, after the packets of that time. Commands may come after the end of the
+    /// capture, as results are often entered late.
     #[must_use]
     pub fn with_commands(mut self, commands: &[Timed]) -> Self {
         let names_games = commands.iter().any(|timed| timed.command.game().is_some());
@@ -113,35 +112,35 @@ impl<R: Read> Replay<R> {
         self
     }
 
-    /// The answers to the commands given since the last call, each with the line of its command in the file.
+    /// The answers to the commands since the last call, each with its command's line in the file.
     pub fn take_answers(&mut self) -> Vec<(usize, Answer)> {
         core::mem::take(&mut self.answers)
     }
 
-    /// The boards seen so far, by name.
+    /// The boards that were seen so far.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
         self.hall.boards()
     }
 
-    /// The boards and the lines they are on.
+    /// The hall, with boards and lines.
     #[must_use]
     pub fn hall(&self) -> &Hall {
         &self.hall
     }
 
-    /// Byte offset up to which the file is whole, if it was cut off inside a block.
+    /// Byte offset up to which the file is complete; `None` unless the file was cut off inside a block.
     #[must_use]
     pub fn truncated(&self) -> Option<u64> {
         self.inputs.packets().truncated()
     }
 
-    /// The recordings that could not be read to their end, each with the reason.
+    /// The recordings that could not be read to their end, with the reasons.
     #[must_use]
     pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
         self.inputs.packets().damaged()
     }
 
-    /// When the next step is due; `None` at the end.
+    /// Time of the next step; `None` at the end.
     #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
         let deadline = if self.inputs.has_packet() {
@@ -152,50 +151,48 @@ impl<R: Read> Replay<R> {
         [deadline, self.inputs.next_at()].into_iter().flatten().min()
     }
 
-    /// For a while after the end lines still have deadlines; after that only boards have, and only around commands.
+    /// The next deadline after the end: of lines and boards until `until`, later only of boards, until
+    /// `commanded_until`.
     fn deadline_after_end(&self) -> Option<Timestamp> {
         let listening = self
             .hall
             .poll_deadline()
             .filter(|deadline| *deadline <= self.until);
         listening.or_else(|| {
-            let heard = self.hall.poll_board_deadline();
-            heard.filter(|deadline| *deadline <= self.commanded_until)
+            let deadline = self.hall.poll_board_deadline();
+            deadline.filter(|deadline| *deadline <= self.commanded_until)
         })
     }
 
-    /// Nothing more is played back.
+    /// Ends the replay of packets; commands can still be given.
     pub(crate) fn end(&mut self) {
         self.inputs.end_packets();
     }
 
-    /// Gives a command at the time of the last step. Returns the answer and what the boards say; at the
-    /// [end](Self::end) that includes all that follows from it.
-    ///
-    /// # Errors
-    ///
-    /// When the capture is corrupt from here on.
+    /// Gives a command at the time of the last step. Returns the answer and the events of the boards; after the
+    /// [end](Self::end), these include all events that follow from the command. Fails if the capture is corrupt from
+    /// here on.
     pub(crate) fn command(
         &mut self,
         board: &str,
         command: &Command,
     ) -> anyhow::Result<(Answer, Vec<ExplainedEvent>)> {
         let answer = self.hall.command(self.now, board, command);
-        let mut said = self.hall.take_events();
+        let mut events = self.hall.take_events();
         if !self.inputs.has_packet() {
             self.commanded_until = self.now + SILENCE;
             while self.next_at().is_some() {
-                said.extend(self.step()?);
+                events.extend(self.step()?);
             }
         }
-        Ok((answer, said))
+        Ok((answer, events))
     }
 
-    /// Does the next step and returns what the boards say.
+    /// Does the next step and returns the events of the boards.
     ///
     /// # Errors
     ///
-    /// When the capture is corrupt from here on.
+    /// Fails if the capture is corrupt from here on.
     pub fn step(&mut self) -> anyhow::Result<Vec<ExplainedEvent>> {
         let Some(now) = self.next_at() else {
             return Ok(Vec::new());
@@ -217,14 +214,14 @@ impl<R: Read> Replay<R> {
             }
             None => {}
         }
-        let said = self.hall.take_events();
+        let events = self.hall.take_events();
         if let Some(games) = &mut self.games {
-            for event in said.iter().map(|said| &said.event) {
+            for event in events.iter().map(|explained| &explained.event) {
                 if let Some(game) = &event.game {
                     games.entry(game.clone()).or_default().push(event.clone());
                 }
             }
         }
-        Ok(said)
+        Ok(events)
     }
 }

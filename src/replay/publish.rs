@@ -1,4 +1,4 @@
-//! Puts replays and the demonstration on MQTT.
+//! Publishes replays and the demonstration over MQTT.
 
 use core::time::Duration;
 
@@ -11,35 +11,30 @@ use tokio::time::timeout;
 use crate::outputs::mqtt::{BoardView, ConnectionState, Courier, Message, MqttConfig, Publisher};
 use crate::system_time;
 
-/// A connection to a broker.
 #[derive(Debug)]
 pub(crate) struct BrokerConnection {
     config: MqttConfig,
     courier: Courier,
-    /// When it was opened.
+    /// Time at which the connection was opened.
     since: Timestamp,
 }
 
-/// The broker does not accept what it is sent.
+/// The broker has stopped accepting messages.
 #[derive(Debug, thiserror::Error)]
 #[error("the MQTT broker has not accepted {messages} messages: check that it is still running")]
 pub(crate) struct Undelivered {
     messages: usize,
 }
 
-/// A broker that is there answers sooner.
+/// Time limit for the first connection. A running broker answers sooner.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A broker that is away for longer is not waited for: a replay can be repeated.
+/// Time after which a replay gives up on a broker that accepts nothing; it can be repeated.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// At most this many messages are queued; beyond it a replay waits for the broker.
+/// Upper bound for queued messages, beyond which a replay waits for the broker.
 const MAX_QUEUED: usize = 1000;
 
 impl BrokerConnection {
-    /// Connects.
-    ///
-    /// # Errors
-    ///
-    /// When no broker answers in time.
+    /// Connects to the broker. Fails if no broker answers in time.
     pub(crate) async fn open(config: MqttConfig) -> Result<Self> {
         let courier = Courier::start(config.clone(), None, None)?;
         let mut state = courier.outbox().connection();
@@ -57,25 +52,18 @@ impl BrokerConnection {
         })
     }
 
-    /// A publisher for the boards of a stream.
-    ///
-    /// # Errors
-    ///
-    /// When the host's name cannot be part of a topic.
+    /// Creates a publisher for the boards of a stream. Fails if the host's name cannot be part of a topic.
     pub(crate) fn publisher(&self, stream: &str) -> Result<Publisher> {
         Ok(Publisher::new(&self.config, stream, self.since)?)
     }
 
-    /// Publishes what the boards said in a step at `now`, and the pictures that it changed. Returns the messages.
-    ///
-    /// # Errors
-    ///
-    /// When a board's name cannot be part of a topic, and [`Undelivered`] when the broker is too far behind.
+    /// Publishes the events of a step at the time `now` and the board views that changed. Returns the messages. Fails
+    /// if a board's name cannot be part of a topic, and with [`Undelivered`] if the broker falls too far behind.
     pub(crate) async fn publish<'b>(
         &self,
         publisher: &mut Publisher,
         now: Timestamp,
-        said: &[ExplainedEvent],
+        explained: &[ExplainedEvent],
         boards: impl Iterator<Item = &'b Board>,
     ) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
@@ -85,29 +73,27 @@ impl BrokerConnection {
                 let boards = publisher.boards().map(str::to_owned).collect();
                 messages.extend(publisher.announce(system_time::wall_time(), boards, None));
             }
-            let events = said.iter().map(|said| &said.event);
+            let events = explained.iter().map(|explained| &explained.event);
             messages.extend(publisher.project(now, name, events, BoardView::of(board)));
         }
         self.hand_over(messages.clone()).await?;
         Ok(messages)
     }
 
-    /// Hands messages over and waits until there is room for the next: nobody keeps them, so they are all in memory.
+    /// Queues messages and waits until the queue has room. No journal has the messages of a replay, so the queue keeps
+    /// all of them in memory.
     async fn hand_over(&self, messages: Vec<Message>) -> Result<(), Undelivered> {
         self.courier.outbox().publish(messages);
         self.wait_until_queued(MAX_QUEUED).await
     }
 
-    /// Waits until the broker has everything.
-    ///
-    /// # Errors
-    ///
-    /// [`Undelivered`] when that takes too long.
+    /// Waits until the broker has accepted all messages. Fails with [`Undelivered`] if that takes longer than a minute.
     pub(crate) async fn drained(&self) -> Result<(), Undelivered> {
         self.wait_until_queued(0).await
     }
 
-    /// Delivers what is left, as far as the broker takes it, publishes that the daemon is offline, and disconnects.
+    /// Delivers the remaining messages as far as the broker accepts them, publishes that the daemon is offline, and
+    /// disconnects.
     pub(crate) async fn close(self) {
         self.courier.stop().await;
     }
@@ -132,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// Accepts a connection and acknowledges nothing on it.
+    /// A broker that accepts a connection and acknowledges no messages.
     async fn broker() -> MqttConfig {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");

@@ -1,4 +1,4 @@
-//! Where the packets of a replay come from.
+//! The source of a replay's packets.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::restart::Recordings;
 pub(super) enum ReplaySource<R: Read> {
     Capture {
         reader: Box<CaptureReader<R>>,
-        /// Why it ended early.
+        /// The error that ended the capture early, until reported.
         failed: Option<CaptureError>,
     },
     Recordings(Box<Recordings>),
@@ -26,11 +26,8 @@ impl<R: Read> ReplaySource<R> {
         }
     }
 
-    /// Reports once that a capture is corrupt after the last packet. Of recordings, the file that is corrupt is given up.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
+    /// Reports once that a capture is corrupt after the last packet. Corrupt recordings are skipped instead. Fails with
+    /// the error of the corrupt capture.
     pub(super) fn check(&mut self) -> Result<(), CaptureError> {
         let failed = match self {
             Self::Capture { failed, .. } => failed.take(),
@@ -54,7 +51,7 @@ impl<R: Read> ReplaySource<R> {
     }
 }
 
-/// The packets, each with the port that it is of, up to where a capture is corrupt.
+/// The packets with their ports, up to the corrupt part of a capture.
 impl<R: Read> Iterator for ReplaySource<R> {
     type Item = (Interface, Packet);
 

@@ -1,4 +1,4 @@
-//! The boards of a daemon that is started again, from the journal alone.
+//! Restores boards from the journal alone.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,9 @@ use kiebitz_game::hall::{Board, BoardPast, Names};
 
 use crate::journal::{Journal, JournalError};
 
-/// The boards that the journal knows, each with its last game, for a daemon that has no recordings of them. `names` has
-/// their regulations. `until` has the last seq of each board that counts; `None` if all events count.
-///
-/// # Errors
-///
-/// When the journal cannot be read.
+/// Restores the boards that the journal knows, each with its last game, for a daemon without recordings of them.
+/// `names` has their regulations. `until` has the seq up to which each board's events count and leaves out the other
+/// boards; if it is `None`, all events count.
 pub fn boards(
     journal: &Journal,
     stream: &str,
@@ -30,11 +27,7 @@ pub fn boards(
     Ok(boards)
 }
 
-/// One board from the journal, up to the event with the seq `last`.
-///
-/// # Errors
-///
-/// When the journal cannot be read.
+/// Restores one board from its events up to the seq `last`.
 pub fn board(
     journal: &Journal,
     stream: &str,

@@ -1,4 +1,4 @@
-//! What a replay gives, held against what the journal has.
+//! Compares the events of a replay with those of the journal.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,39 +6,38 @@ use kiebitz_game::events::Event;
 
 use crate::journal::{Journal, JournalError, JournaledEvent};
 
-/// Goes through the journal beside a replay.
+/// Reads the journal in step with a replay.
 #[derive(Debug)]
 pub(super) struct Comparison<'s> {
     stream: &'s str,
     boards: BTreeMap<String, ComparisonCursor>,
 }
 
-/// How far a board's events have been compared.
+/// Position of the comparison in a board's events.
 #[derive(Debug, Default)]
 struct ComparisonCursor {
-    /// The journal's next events.
+    /// Events that were read from the journal and not yet compared.
     ahead: VecDeque<JournaledEvent>,
-    /// The last event that was read from it, and the last that there is.
+    /// Seqs of the last event read and of the last event in the journal.
     read: u64,
     last: u64,
 }
 
-/// What the journal says of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JournalMatch {
-    /// It has it.
+    /// The journal has the same event.
     Known,
-    /// It does not have it.
+    /// The journal has no event with this seq.
     New,
-    /// It has another one under that number.
+    /// The journal has another event with this seq.
     Other,
 }
 
-/// At most this many events are read at a time.
+/// Number of events that are read at a time.
 const PAGE: usize = 1000;
 
 impl<'s> Comparison<'s> {
-    /// Begins for each board after these numbers.
+    /// Starts the comparison of each board after the seq in `after`.
     pub(super) fn new(
         journal: &Journal,
         stream: &'s str,
@@ -59,7 +58,6 @@ impl<'s> Comparison<'s> {
         })
     }
 
-    /// Looks for an event of the replay.
     pub(super) fn find(&mut self, journal: &Journal, event: &Event) -> Result<JournalMatch, JournalError> {
         let Some(cursor) = self.boards.get_mut(&event.board) else {
             return Ok(JournalMatch::New);
@@ -77,8 +75,8 @@ impl<'s> Comparison<'s> {
         }
         Ok(match cursor.ahead.front() {
             Some(front) if front.seq == event.seq => {
-                let same = serde_json::to_string(event).is_ok_and(|payload| payload == front.payload);
-                if same {
+                let is_same = serde_json::to_string(event).is_ok_and(|payload| payload == front.payload);
+                if is_same {
                     JournalMatch::Known
                 } else {
                     JournalMatch::Other
@@ -88,7 +86,7 @@ impl<'s> Comparison<'s> {
         })
     }
 
-    /// Boards go on after these numbers, which may be lower than those of their last events.
+    /// Moves boards to the seqs in `numbers`, which may be lower than those of their last events.
     pub(super) fn go_back(&mut self, numbers: &BTreeMap<String, u64>) {
         for (board, number) in numbers {
             if let Some(cursor) = self.boards.get_mut(board) {
@@ -98,7 +96,7 @@ impl<'s> Comparison<'s> {
         }
     }
 
-    /// The last event that the journal has of a board.
+    /// Seq of the board's last event in the journal; 0 if it has none.
     pub(super) fn last(&self, board: &str) -> u64 {
         self.boards.get(board).map_or(0, |cursor| cursor.last)
     }

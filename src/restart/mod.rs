@@ -1,10 +1,10 @@
-//! A restart is a replay: what the daemon knew when it ended follows from what it was told, and all of that is recorded.
+//! A restart is a replay: the state of the daemon follows from its inputs, all of which are recorded.
 //!
-//! The recordings of all ports are taken through a hall once more, from where boards last went on from the journal alone,
-//! and with the arbiter's commands at their times. So lines, boards and games are as they were, to the last byte. What
-//! that gives is held against the journal. What it has is recognised; what it lacks was lost with the process, and is
-//! kept now. A board whose recordings do not bear out its journal, because they are damaged, or were made by a kiebitz that
-//! saw things differently, goes on from the journal alone, as all do where nothing was recorded.
+//! The recordings of all ports go through a hall again, from the time at which boards last continued from the journal
+//! alone, with the arbiter's commands at their times. Lines, boards and games are then exactly as before. The resulting
+//! events are compared with the journal. Events that the journal lacks were lost with the process and are stored now.
+//! If the recordings of a board do not match its journal, because they are damaged or were made by a kiebitz with other
+//! rules, the board continues from the journal alone, as do all boards without recordings.
 
 mod boards;
 mod compare;
@@ -33,128 +33,119 @@ pub use rebuild::{NotRebuilt, Rebuilt, RebuiltBoard, rebuild};
 pub use recordings::Recordings;
 use taking_up::TakingUp;
 
-/// What a restart is made from.
+/// The sources of a restart.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'s> {
     /// The journal.
     pub journal: &'s Journal,
-    /// Where the recordings are; `None`: nothing is recorded.
+    /// Directory of the recordings; `None` if recording is off.
     pub recordings: Option<&'s Path>,
-    /// Decides when a day ends.
+    /// Time zone, which determines the ends of the days.
     pub zone: &'s TimeZone,
     /// The stream of the daemon's events.
     pub stream: &'s str,
-    /// The configuration now.
+    /// The current configuration.
     pub config: &'s Config,
-    /// The numbers that events are known to have been given.
+    /// The seqs that are known to have been given.
     pub numbers: &'s KnownSeqs,
-    /// Counts the steps of the replay; `None` if nobody waits for it.
+    /// Advances with the steps of the replay; `None` if nobody waits for it.
     pub progress: Option<&'s Progress>,
 }
 
-/// What is known, beside the journal, of the numbers that have left the process.
+/// Seqs that may have left the process, as known from elsewhere than the journal.
 #[derive(Debug, Clone, Default)]
 pub struct KnownSeqs {
-    /// The last number of each board that may have left the process.
+    /// Last seq of each board that may have left the process.
     pub numbers: LastSeqs,
-    /// The same if journal and numbers file turn out to be older copies.
+    /// Upper bounds of these seqs, used if the journal and the file of seqs turn out to be older copies.
     pub reserved: LastSeqs,
-    /// A number of each board, with the [`digest`](crate::journal::digest) of the event that had it.
+    /// One seq of each board with the [`digest`](crate::journal::digest) of its event.
     pub digests: BTreeMap<String, (u64, u64)>,
 }
 
 impl KnownSeqs {
-    /// The last number of a board that may have left the process.
+    /// Last seq of a board that may have left the process.
     fn of(&self, board: &str) -> u64 {
         self.numbers.boards.get(board).copied().unwrap_or(0)
     }
 }
 
-/// What a daemon that is started goes on with. Its events have to be kept, and then it is to be
-/// [settled](Self::settle).
+/// The restored state of the daemon. Store its events, then [settle](Self::settle) it.
 #[derive(Debug)]
 pub struct TakenUp {
-    /// What the journal lacks.
+    /// The events that the journal lacks.
     pub events: Vec<Event>,
-    /// What the recordings lack: that these ports were closed, which [`CUT_OFF`] says why.
+    /// The closings that the recordings lack: these ports were closed, for the reason [`CUT_OFF`].
     pub closed: Vec<(Timestamp, Interface)>,
-    /// What happens from here on is later.
+    /// Time of the last known input. Later inputs must have later times.
     pub until: Timestamp,
-    /// The boards that go on from the journal alone, each with the reason.
+    /// Boards that continue from the journal alone, with the reasons.
     pub alone: BTreeMap<String, Alone>,
-    /// The boards with all lines closed.
+    /// The restored boards, with all lines closed.
     hall: Hall,
-    /// No board goes on with what was recorded.
+    /// No board continues earlier recordings.
     whole: bool,
-    /// The numbers that may have left the process.
+    /// Last seqs that may have left the process.
     numbers: LastSeqs,
-    /// The numbers that are left out for events from before this start, see [`Run::jumps`].
+    /// Seqs that are skipped for events from before this start, see [`Run::jumps`].
     jumps: BTreeMap<String, (u64, u64)>,
 }
 
-/// Why a board goes on from the journal alone.
+/// The reason for which a board continues from the journal alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Alone {
-    /// Nothing that could be played back was recorded.
+    /// There is no recording that can be replayed.
     #[error("there is no recording to resume from")]
     NotRecorded,
-    /// The recording gives something else than the journal has.
+    /// An event of the replay differs from the journal.
     #[error("the recording does not lead to event {0} of the journal")]
     Differs(u64),
-    /// The recording ends before the journal does.
+    /// The recording ends before the journal.
     #[error("the recording ends before event {0} of the journal")]
     Short(u64),
-    /// Nothing that was known of lines and hands is of use any more.
+    /// The last recording is so old that the state of serial lines and hands is obsolete.
     #[error("the board was last watched long ago")]
     LongAgo,
 }
 
-/// Why ports were closed that nobody closed.
+/// Reason given for ports that were open when the daemon ended.
 pub const CUT_OFF: &str = "kiebitz was cut off";
-/// The same for boards whose recordings cannot be played back.
+/// Reason given for boards whose recordings cannot be replayed.
 const NOT_BORNE_OUT: &str = "kiebitz was cut off, and the recording cannot be used";
-/// After a pause of this length a daemon begins anew, so that no restart has to play back more than a day.
+/// Length of the pause after which a daemon creates its boards anew, so that no restart replays more than a day.
 const LONG_AGO: Duration = Duration::from_secs(6 * 3600);
-/// The smallest step of time.
+/// The resolution of timestamps.
 const MOMENT: Duration = Duration::from_micros(1);
 
-/// Takes up, at `now`, what the daemon knew when it last ended.
-///
-/// # Errors
-///
-/// When the journal cannot be read.
+/// Restores, at the time `now`, the state in which the daemon ended.
 pub fn take_up(sources: &Sources<'_>, now: Timestamp) -> Result<TakenUp, JournalError> {
     let runs = match sources.recordings {
-        // What the table says of them may be damaged: that alone is no reason to give the journal up.
+        // The table of runs may be damaged, which is not a reason to give up the journal.
         Some(_) => sources.journal.runs().unwrap_or_default(),
         None => Vec::new(),
     };
     let until = last_ts(sources.journal, sources.stream)?;
-    let mut taken = match (sources.recordings, runs.is_empty()) {
+    let mut restored = match (sources.recordings, runs.is_empty()) {
         (Some(folder), false) => TakingUp::new(sources, folder, runs)?.play(until)?,
         _ => from_journal(sources, until, Alone::NotRecorded)?,
     };
-    if now.saturating_duration_since(taken.until) >= LONG_AGO {
-        taken.hall = Hall::new(sources.stream, names(sources.config));
-        taken.whole = true;
+    if now.saturating_duration_since(restored.until) >= LONG_AGO {
+        restored.hall = Hall::new(sources.stream, names(sources.config));
+        restored.whole = true;
         for (board, _) in sources.journal.boards(sources.stream)? {
-            taken.alone.entry(board).or_insert(Alone::LongAgo);
+            restored.alone.entry(board).or_insert(Alone::LongAgo);
         }
     }
-    Ok(taken)
+    Ok(restored)
 }
 
-/// Begins anew, with all boards closed before: what was recorded so far is not needed any more.
-///
-/// # Errors
-///
-/// When the journal cannot be read.
+/// Creates all boards anew; all of them must be closed. Later restarts do not need the recordings so far.
 pub fn begin_anew(sources: &Sources<'_>) -> Result<TakenUp, JournalError> {
     from_journal(sources, last_ts(sources.journal, sources.stream)?, Alone::LongAgo)
 }
 
-/// When the last event of a stream was.
+/// Time of the last event of a stream; 0 if it has none.
 pub(crate) fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, JournalError> {
     let mut until = Timestamp::from_micros(0);
     for (board, _) in journal.boards(stream)? {
@@ -164,9 +155,9 @@ pub(crate) fn last_ts(journal: &Journal, stream: &str) -> Result<Timestamp, Jour
     Ok(until)
 }
 
-/// All boards go on from the journal alone.
+/// Lets all boards continue from the journal alone.
 fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<TakenUp, JournalError> {
-    let mut taken = TakenUp {
+    let mut restored = TakenUp {
         events: Vec::new(),
         closed: Vec::new(),
         until,
@@ -177,21 +168,21 @@ fn from_journal(sources: &Sources<'_>, until: Timestamp, why: Alone) -> Result<T
         jumps: BTreeMap::new(),
     };
     for (board, last) in sources.journal.boards(sources.stream)? {
-        let number = after_all_given(&taken.numbers, &board, last) + 1;
-        taken
+        let number = after_all_given(&restored.numbers, &board, last) + 1;
+        restored
             .events
             .extend(disconnection(sources, &board, number, until)?);
-        taken.alone.insert(board, why);
+        restored.alone.insert(board, why);
     }
-    Ok(taken)
+    Ok(restored)
 }
 
-/// The number of a board's last event: that of the journal, or a later one that was given as well.
+/// The seq after which a board continues: the last one in the journal, or a later one that was given as well.
 fn after_all_given(numbers: &LastSeqs, board: &str, last: u64) -> u64 {
     last.max(numbers.boards.get(board).copied().unwrap_or(0))
 }
 
-/// What the journal lacks of a board that is connected by its journal: that the daemon was cut off.
+/// The missing `board.disconnected` of a board that is connected according to the journal.
 fn disconnection(
     sources: &Sources<'_>,
     board: &str,
@@ -220,18 +211,14 @@ fn disconnection(
 }
 
 impl TakenUp {
-    /// The numbers that may have left the process.
+    /// The last seqs that may have left the process.
     #[must_use]
     pub fn numbers(&self) -> &LastSeqs {
         &self.numbers
     }
 
-    /// Makes the boards that go on from the journal alone, now that it has the events, and says what is to be noted
-    /// of this start.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
+    /// Restores the boards that continue from the journal alone, once the journal has all events. Returns the hall, and
+    /// the run to record for this start.
     pub fn settle(self, sources: &Sources<'_>, now: Timestamp) -> Result<(Hall, Run), JournalError> {
         let Self {
             mut hall,
@@ -271,7 +258,7 @@ impl TakenUp {
     }
 }
 
-/// What boards are called and what is played on them, by a daemon's configuration.
+/// The names and regulations of a daemon's boards, by its configuration.
 pub(crate) fn names(config: &Config) -> Names {
     Names::Configured(config.roster())
 }

@@ -1,14 +1,14 @@
-//! What a journal lacks, made again from the recordings.
+//! Restores missing events of a journal from the recordings.
 //!
-//! They are played back from as far back as they go, each port from where it was first opened, with the daemon's starts as
-//! the journal knows them. Before the first
-//! of these, and where it knows none, the present configuration is taken to have held, and boards count from 1.
+//! All recordings are replayed, each port from its first opening, with the daemon's starts according to the journal.
+//! Before the first known start, the present configuration is assumed, and boards count from 1.
 //!
-//! A board's recording is judged by stretches: from where the board last went on from the journal alone to where it did so
-//! again. What a stretch gives is believed if nothing in it contradicts the journal. At least one of its events must be in
-//! the journal where it is not known how the board stood at the beginning: in the first stretch, for recordings that begin
-//! in the middle, because older ones were removed, count otherwise; and after events that are missing. Where the journal
-//! has, or had then, nothing of the board at all, there is nothing to hold it against, and it is believed.
+//! A board's recording is judged in stretches, which begin and end when the board continues from the journal alone. The
+//! events of a stretch are accepted if none of them contradicts the journal. If the state of the board at the beginning
+//! of the stretch is unknown, at least one event must also be in the journal. The state is unknown in the first
+//! stretch, since older recordings may have been removed, in which case the replay gives other seqs, and in a stretch
+//! after missing events. If the journal has, or had at that time, no events of the board at all, there is nothing to
+//! compare, and the stretch is accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,48 +24,44 @@ use super::rerun::{Rerun, RerunStep, commands};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 
-/// What has become of a journal.
+/// The result of a rebuild.
 #[derive(Debug)]
 pub struct Rebuilt {
-    /// When the first of the recordings begins; `None`: there is none that can be read.
+    /// Time of the first readable recording; `None` if there is none.
     pub begins: Option<Timestamp>,
-    /// The boards of the journal and of the recordings.
+    /// All boards of the journal and of the recordings.
     pub boards: BTreeMap<String, RebuiltBoard>,
-    /// The recordings that could not be read to their end, each with the reason.
+    /// The recordings that could not be read to their end, with the reasons.
     pub damaged: Vec<(PathBuf, String)>,
 }
 
-/// What has become of the events of a board.
+/// The result of a rebuild for one board.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RebuiltBoard {
-    /// So many were filled in.
+    /// Number of restored events.
     pub filled: usize,
-    /// The stretches of its recording of which nothing was, with the reasons.
+    /// The rejected stretches of the board's recording, with the reasons.
     pub unfit: Vec<NotRebuilt>,
-    /// The numbers that are still missing: first and last of each hole.
+    /// Ranges of seqs that are still missing, first and last seq included.
     pub missing: Vec<(u64, u64)>,
-    /// The number of its last event.
+    /// Seq of the board's last event.
     pub last: u64,
 }
 
-/// Why nothing of a stretch of a recording was filled in.
+/// The reason for which a stretch of a recording was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotRebuilt {
-    /// The recording gives something else than the journal has.
+    /// An event differs between the recording and the journal.
     #[error("event {0} differs between the recording and the journal")]
     Differs(u64),
-    /// The journal has none of the events that the recording gives.
+    /// The journal has none of the events of the stretch.
     #[error("nothing in the journal confirms the recording from event {0} on")]
     Unchecked(u64),
 }
 
-/// Fills in what a journal lacks of a stream and the recordings in `folder` give. What is there stays as it is.
-/// `zone` decides when a day ends.
-///
-/// # Errors
-///
-/// When the journal cannot be read or written.
+/// Adds events of a stream that the journal lacks and the recordings in `folder` yield. Existing events stay unchanged.
+/// `zone` determines the ends of the days.
 pub fn rebuild(
     journal: &mut Journal,
     folder: &Path,
@@ -77,7 +73,7 @@ pub fn rebuild(
     let begins = recordings.next_at();
     let nothing = BTreeMap::new();
     let commands = commands(journal, stream, &nothing)?;
-    // What the table says of them may be damaged: what follows from that is held against the journal.
+    // The table of runs may be damaged. That is harmless, as all results are compared with the journal.
     let runs = journal.all_runs().unwrap_or_default();
     let mut rerun = Rerun::new(stream, config, recordings, runs, commands);
     let known = journal.boards(stream)?;
@@ -103,13 +99,13 @@ pub fn rebuild(
     let events = rerun.advance(until);
     work.compare(journal, events)?;
     for (board, stretch) in core::mem::take(&mut work.stretches) {
-        let had = work.known.contains(&board);
-        work.end(journal, &board, stretch, had)?;
+        let had_events = work.known.contains(&board);
+        work.end(journal, &board, stretch, had_events)?;
     }
     for (board, last) in journal.boards(stream)? {
         let missing = journal.missing(stream, &board)?;
-        let about = work.boards.entry(board).or_default();
-        (about.missing, about.last) = (missing, last);
+        let result = work.boards.entry(board).or_default();
+        (result.missing, result.last) = (missing, last);
     }
     let damaged = rerun.damaged().iter();
     let damaged = damaged.map(|(path, error): &(PathBuf, CaptureError)| (path.clone(), error.to_string()));
@@ -120,33 +116,29 @@ pub fn rebuild(
     })
 }
 
-/// A journal being filled, while its recordings are played back.
 #[derive(Debug)]
 struct Rebuild<'s> {
     stream: &'s str,
     comparison: Comparison<'s>,
-    /// The boards that the journal had to begin with.
+    /// Boards that the journal knew before the rebuild.
     known: BTreeSet<String>,
     stretches: BTreeMap<String, RebuiltStretch>,
-    /// The number after which each board last went on from the journal alone.
+    /// Seq after which each board last continued from the journal alone.
     bases: BTreeMap<String, u64>,
     boards: BTreeMap<String, RebuiltBoard>,
 }
 
-/// A stretch of a board's recording.
 #[derive(Debug, Default)]
 struct RebuiltStretch {
-    /// It is known how the board stood at its beginning.
+    /// The state of the board at the beginning is known.
     certain: bool,
-    /// The journal has one of its events.
-    borne_out: bool,
-    /// What the journal lacks.
+    /// The journal has one of the events.
+    confirmed: bool,
     lacking: Vec<Event>,
     unfit: Option<NotRebuilt>,
 }
 
 impl Rebuild<'_> {
-    /// Compares the events of the boards with the journal.
     fn compare(&mut self, journal: &Journal, events: Vec<Event>) -> Result<(), JournalError> {
         for event in events {
             let stretch = self.stretches.entry(event.board.clone()).or_default();
@@ -154,7 +146,7 @@ impl Rebuild<'_> {
                 continue;
             }
             match self.comparison.find(journal, &event)? {
-                JournalMatch::Known => stretch.borne_out = true,
+                JournalMatch::Known => stretch.confirmed = true,
                 JournalMatch::New => stretch.lacking.push(event),
                 JournalMatch::Other => {
                     stretch.unfit = Some(NotRebuilt::Differs(event.seq));
@@ -165,12 +157,12 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends the stretches of the boards that are made anew with a start of the daemon.
+    /// Ends the stretches of the boards that a start of the daemon creates anew.
     fn end_before(&mut self, journal: &mut Journal, run: &Run) -> Result<(), JournalError> {
         for (board, stretch) in core::mem::take(&mut self.stretches) {
-            let had = run.boards.contains_key(&board);
-            if run.whole || had {
-                self.end(journal, &board, stretch, had)?;
+            let had_events = run.boards.contains_key(&board);
+            if run.whole || had_events {
+                self.end(journal, &board, stretch, had_events)?;
             } else {
                 self.stretches.insert(board, stretch);
             }
@@ -178,26 +170,26 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Ends a stretch, and has what it gives kept if it is to be believed. `had`: the journal had events of the board
-    /// by then.
+    /// Ends a stretch and stores its events if they are accepted. `had_events` is true if the journal had events of the
+    /// board at that time.
     fn end(
         &mut self,
         journal: &mut Journal,
         board: &str,
         stretch: RebuiltStretch,
-        had: bool,
+        had_events: bool,
     ) -> Result<(), JournalError> {
         let first = stretch.lacking.first().map(|event| event.seq);
-        let unchecked = first.filter(|_| had && !stretch.certain && !stretch.borne_out);
-        let about = self.boards.entry(board.to_owned()).or_default();
+        let unchecked = first.filter(|_| had_events && !stretch.certain && !stretch.confirmed);
+        let result = self.boards.entry(board.to_owned()).or_default();
         match stretch.unfit.or_else(|| unchecked.map(NotRebuilt::Unchecked)) {
-            Some(unfit) => about.unfit.push(unfit),
-            None => about.filled += journal.fill(&stretch.lacking)?,
+            Some(unfit) => result.unfit.push(unfit),
+            None => result.filled += journal.fill(&stretch.lacking)?,
         }
         Ok(())
     }
 
-    /// Begins the stretches of the boards that go on from the journal alone with a start of the daemon.
+    /// Begins the stretches of the boards that continue from the journal alone with a start of the daemon.
     fn begin(&mut self, journal: &Journal, run: &Run) -> Result<(), JournalError> {
         if run.whole {
             self.comparison.go_back(&run.numbers);
@@ -218,7 +210,7 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    /// Whether the journal has all events of a board between these numbers.
+    /// Whether the journal has all events of a board after the seq `after` and up to `last`.
     fn is_whole(&self, journal: &Journal, board: &str, after: u64, last: u64) -> Result<bool, JournalError> {
         let missing = journal.missing(self.stream, board)?;
         let mut holes = missing.iter();

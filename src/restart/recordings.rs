@@ -1,4 +1,4 @@
-//! The recordings of all ports, read as one.
+//! Reads the recordings of all ports as one sequence.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -10,35 +10,34 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Interface, Packet};
 use kiebitz_hardware::recorder::recorded_since;
 
-/// What was recorded on all ports after some time, in order.
+/// The recorded packets of all ports after a given time, in order of time.
 #[derive(Debug)]
 pub struct Recordings {
     after: Timestamp,
-    /// Of each port, by the name that its files share, in the order of time.
+    /// The files of each port by the common part of their names, in order of time.
     ports: BTreeMap<String, PortFiles>,
-    /// What could not be read, with the reason.
+    /// Unreadable files, with the reasons.
     damaged: Vec<(PathBuf, CaptureError)>,
 }
 
-/// The files of a port.
 #[derive(Debug)]
 struct PortFiles {
     files: VecDeque<PathBuf>,
-    /// What is recorded before it was opened is passed over.
+    /// The port has not been opened yet: packets up to its first opening are skipped.
     unopened: bool,
     reader: Option<(PathBuf, CaptureReader<BufReader<File>>)>,
     next: Option<(Interface, Packet)>,
 }
 
 impl Recordings {
-    /// What was recorded in `folder` after that time.
+    /// Reads the packets in `folder` that were recorded after the time `after`.
     #[must_use]
     pub fn after(folder: &Path, after: Timestamp, zone: &TimeZone) -> Self {
         Self::read(folder, after, zone, false)
     }
 
-    /// All that there is in `folder`, of each port from where it was first opened: before that, which is where older
-    /// recordings were removed, it is not known which board is there.
+    /// Reads all packets in `folder`, of each port from its first opening. Packets before that remain if older
+    /// recordings were removed, and do not show which board is connected.
     #[must_use]
     pub fn from_openings(folder: &Path, zone: &TimeZone) -> Self {
         Self::read(folder, Timestamp::from_micros(0), zone, true)
@@ -63,26 +62,25 @@ impl Recordings {
             files.files.push_back(path);
         }
         for name in recordings.ports.keys().cloned().collect::<Vec<_>>() {
-            recordings.read_on(&name);
+            recordings.read_next_packet(&name);
         }
         recordings
     }
 
-    /// When the next packet was recorded; `None`: there is no more.
+    /// Time of the next packet; `None` at the end.
     #[must_use]
     pub fn next_at(&self) -> Option<Timestamp> {
         let next = self.ports.values().filter_map(|port| port.next.as_ref());
         next.map(|(_, packet)| packet.at).min()
     }
 
-    /// The files that could not be read to their end, each with the reason.
+    /// The files that could not be read to their end, with the reasons.
     #[must_use]
     pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
         &self.damaged
     }
 
-    /// Finds the next packet of a port.
-    fn read_on(&mut self, name: &str) {
+    fn read_next_packet(&mut self, name: &str) {
         let Self {
             after,
             ports,
@@ -97,7 +95,7 @@ impl Recordings {
                 };
                 match open(&path) {
                     Ok(reader) => port.reader = Some((path, reader)),
-                    // One that was begun and has nothing yet.
+                    // A new file that is still empty.
                     Err(_) if std::fs::metadata(&path).is_ok_and(|about| about.len() == 0) => {}
                     Err(error) => damaged.push((path, error)),
                 }
@@ -123,7 +121,7 @@ impl Recordings {
     }
 }
 
-/// The packets with the ports that they are of, in the order of time.
+/// The packets with their ports, in order of time.
 impl Iterator for Recordings {
     type Item = (Interface, Packet);
 
@@ -135,7 +133,7 @@ impl Iterator for Recordings {
             .filter_map(|(name, port)| Some((at(port)?, name)));
         let name = first.min().map(|(_, name)| name.clone())?;
         let next = self.ports.get_mut(&name)?.next.take();
-        self.read_on(&name);
+        self.read_next_packet(&name);
         next
     }
 }
@@ -144,7 +142,7 @@ fn open(path: &Path) -> Result<CaptureReader<BufReader<File>>, CaptureError> {
     CaptureReader::new(BufReader::new(File::open(path)?))
 }
 
-/// What the names of a port's files have in common: neither the date nor the number.
+/// The common part of the names of a port's files, without date and number.
 fn port_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let port = stem
@@ -166,7 +164,7 @@ mod tests {
     const NOON: Timestamp = Timestamp::from_micros(1_795_262_400_000_000);
 
     #[test]
-    fn ports_are_told_from_days_and_numbers() {
+    fn the_port_is_found_in_a_file_name() {
         for (name, port) in [
             ("2026-11-21-ttyUSB0.pcapng", "ttyUSB0"),
             ("2026-11-21-ttyUSB0+12.pcapng", "ttyUSB0"),
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_comes_in_the_order_of_time_over_ports_days_and_parts() {
+    fn packets_of_all_ports_days_and_files_are_in_order_of_time() {
         let folder = tempfile::tempdir().expect("a directory");
         let recorder = || {
             Recorder::new(RecorderSettings {
@@ -189,7 +187,7 @@ mod tests {
         let mut written = recorder();
         let mut all = Vec::new();
         for nth in 0..1000_u32 {
-            // Over midnight, in files of 64 kB, by a recorder that is started again.
+            // Spans midnight, uses files of 64 kB, and restarts the recorder once.
             let now = NOON + Duration::from_secs(100) * nth;
             let port = ["/dev/ttyUSB0", "/dev/ttyUSB1", "/dev/ttyUSB2"][nth as usize % 3];
             let bytes = vec![nth.to_le_bytes()[0]; 300];

@@ -1,4 +1,4 @@
-//! The recordings of all ports, taken through a hall once more: what the boards said, and when the daemon was started.
+//! Replays the recordings of all ports through a hall and yields the events and the daemon's starts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -13,35 +13,34 @@ use super::{HallInput, Inputs, Recordings, names};
 use crate::config::Config;
 use crate::journal::{Journal, JournalError, Run};
 
-/// A replay of what the daemon was told. [`next`](Self::next) goes on by one step, until there is no more.
+/// A replay of the daemon's inputs. [`next`](Self::next) does one step.
 #[derive(Debug)]
 pub(super) struct Rerun {
     stream: String,
     hall: Hall,
-    /// The numbers that later starts left out.
+    /// Seqs that later starts skipped, see [`Run::jumps`].
     jumps: BTreeMap<String, BTreeMap<u64, u64>>,
-    /// What was recorded and what arbiters commanded.
+    /// Recorded packets and the arbiters' commands.
     inputs: Inputs<Recordings>,
-    /// The starts of the daemon that are still to come.
+    /// The remaining starts of the daemon.
     runs: VecDeque<Run>,
-    /// The mode in which each port was last recorded.
+    /// The interface of each port in its last packet.
     ports: BTreeMap<String, Interface>,
-    /// The last of what was recorded.
+    /// Time of the last input so far.
     until: Timestamp,
 }
 
-/// The result of a step.
 #[derive(Debug)]
 pub(super) enum RerunStep {
-    /// The events of the boards since the last step, board by board in order.
+    /// Events of the boards since the last step, each board's in order.
     Events(Vec<Event>),
-    /// The daemon starts here: call [`Rerun::begin`] with this run.
+    /// A start of the daemon: call [`Rerun::begin`] with this run.
     Start(Run),
 }
 
 impl Rerun {
-    /// A replay of these recordings, with the daemon's starts and the arbiter's commands, both in the order of time.
-    /// `config` holds until the first start.
+    /// Creates a replay of `recordings`, with the daemon's starts and the arbiters' commands, both in order of time.
+    /// `config` applies until the first start.
     pub(super) fn new(
         stream: &str,
         config: &Config,
@@ -70,11 +69,11 @@ impl Rerun {
         }
     }
 
-    /// The next step; `None`: all was played back.
+    /// The next step; `None` at the end.
     pub(super) fn next(&mut self) -> Option<RerunStep> {
         let at = self.inputs.next_at();
         if let Some(run) = self.runs.pop_front_if(|run| at.is_none_or(|at| run.began <= at)) {
-            return Some(self.end_before(run));
+            return Some(self.end_boards(run));
         }
         let at = at?;
         self.until = self.until.max(at);
@@ -83,13 +82,12 @@ impl Rerun {
         Some(RerunStep::Events(self.take_events()))
     }
 
-    /// Takes the events of the boards since the last call.
     fn take_events(&mut self) -> Vec<Event> {
         let explained = self.hall.take_events();
         explained.into_iter().map(|explained| explained.event).collect()
     }
 
-    /// Another configuration for boards that go on: what they have said by then is said first, and by the one before.
+    /// Handles a reload of the configuration: the events up to it come first, under the previous configuration.
     fn reload_after(&mut self, run: Run) -> RerunStep {
         self.until = self.until.max(run.began);
         self.hall.advance(run.began);
@@ -101,9 +99,9 @@ impl Rerun {
         RerunStep::Events(events)
     }
 
-    /// A start with which all boards are made anew: what they have said by then is said first. What the daemon, which had
-    /// ended, did not see to its end does not count.
-    fn end_before(&mut self, run: Run) -> RerunStep {
+    /// Handles a start that creates all boards anew: the events of the previous boards up to the start come first.
+    /// Drops events that the previous process ended too early to publish.
+    fn end_boards(&mut self, run: Run) -> RerunStep {
         if run.reloaded {
             return self.reload_after(run);
         }
@@ -123,7 +121,7 @@ impl Rerun {
         RerunStep::Events(events)
     }
 
-    /// Hands in what was recorded at that time, or else gives the command of that time.
+    /// Passes the next packet or command up to the time `at` to the hall.
     fn step(&mut self, at: Timestamp) {
         match self.inputs.next_until(at) {
             Some(HallInput::Recorded(interface, packet)) => {
@@ -137,7 +135,8 @@ impl Rerun {
         }
     }
 
-    /// A start of the daemon: another configuration may apply, and boards may go on from the journal alone.
+    /// Handles a start of the daemon: applies its configuration, and restores the boards that continue from the journal
+    /// alone.
     pub(super) fn begin(&mut self, run: &Run, journal: &Journal) -> Result<(), JournalError> {
         let config = Config::parse("journal".as_ref(), &run.config).unwrap_or_default();
         let names = names(&config);
@@ -162,35 +161,34 @@ impl Rerun {
         Ok(())
     }
 
-    /// The last of what was recorded.
     pub(super) fn until(&self) -> Timestamp {
         self.until
     }
 
-    /// The files that could not be read to their end, each with the reason.
+    /// The files that could not be read to their end, with the reasons.
     pub(super) fn damaged(&self) -> &[(PathBuf, CaptureError)] {
         self.inputs.packets().damaged()
     }
 
-    /// The number of a board's last event.
+    /// Seq of a board's last event; 0 if the board is unknown.
     pub(super) fn last_seq(&self, board: &str) -> u64 {
         self.hall.board(board).map_or(0, |board| board.last_seq())
     }
 
-    /// Boards go on counting after these numbers, where they are higher.
+    /// Raises the last seqs of boards to those in `numbers`, unless theirs are higher.
     pub(super) fn count_on_after(&mut self, numbers: &BTreeMap<String, u64>) {
         self.hall.count_on_after(numbers);
     }
 
-    /// Everything was played back, and the daemon was there until `known` at least. Returns what the boards have said
-    /// meanwhile.
+    /// Advances the hall after the last step, at least to `known`, a time up to which the daemon was running. Returns
+    /// the events of the boards.
     pub(super) fn advance(&mut self, known: Timestamp) -> Vec<Event> {
         self.until = self.until.max(known);
         self.hall.advance(self.until);
         self.take_events()
     }
 
-    /// Closes what is open. Returns the ports, and what the boards say to that.
+    /// Closes all open ports. Returns them and the resulting events.
     pub(super) fn close(&mut self, reason: &str) -> (Vec<(Timestamp, Interface)>, Vec<Event>) {
         let lines = self.hall.open_lines();
         let open: Vec<(LineId, String)> = lines.map(|(line, port)| (line, port.to_owned())).collect();
@@ -206,13 +204,12 @@ impl Rerun {
         (closed, self.take_events())
     }
 
-    /// The boards as they are now.
     pub(super) fn into_hall(self) -> Hall {
         self.hall
     }
 }
 
-/// The commands in the journal that boards took after these numbers, in the order of time.
+/// The commands in the journal that boards took after the seqs in `after`, in order of time.
 pub(super) fn commands(
     journal: &Journal,
     stream: &str,

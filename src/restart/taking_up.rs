@@ -1,13 +1,13 @@
-//! A start of the daemon from its recordings: what the journal lacks, and the boards as they were.
+//! Restores the daemon from its recordings: the events that the journal lacks, and the state of the boards.
 //!
-//! The replay gives events that the journal lacks. Their numbers may have left the process with other events: if commands
-//! or bytes are missing, the replay differs from what was published. So an event keeps its number only if
+//! The seqs of events that only the replay has may have left the process with other events: if commands or bytes are
+//! missing, the replay differs from the published events. An event therefore keeps its seq only if
 //!
-//! - a later event of the board is the same in the replay and in the journal, or has the digest that the numbers file
-//!   knows: then nothing before it differs, or
-//! - the number is higher than all that may have left the process.
+//! - a later event of the board is the same in the replay and in the journal, or has the digest in the file of seqs, so
+//!   that no event before it differs, or
+//! - its seq is higher than all that may have left the process.
 //!
-//! All others are counted on after the numbers that may have left the process, and the start notes that as a jump.
+//! All other events are renumbered after the seqs that may have left the process, and the start records that as a jump.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,26 +22,26 @@ use super::rerun::{Rerun, RerunStep, commands};
 use super::{Alone, CUT_OFF, Recordings, Sources, TakenUp, disconnection};
 use crate::journal::{JournalError, Run, digest_of};
 
-/// A replay since boards last went on from the journal alone, beside the journal.
+/// A replay from the time at which boards last continued from the journal alone, compared with the journal.
 #[derive(Debug)]
 pub(super) struct TakingUp<'s> {
     sources: &'s Sources<'s>,
     rerun: Rerun,
     comparison: Comparison<'s>,
-    /// Events that the journal lacks, with the numbers that they keep.
+    /// Events that the journal lacks, with their final seqs.
     missing: Vec<Event>,
-    /// Further ones by board, after the last that is known to be the same as before.
+    /// Events that the journal lacks, by board, which no later event has confirmed yet.
     unproven: BTreeMap<String, Vec<Event>>,
     jumps: BTreeMap<String, (u64, u64)>,
     alone: BTreeMap<String, Alone>,
 }
 
-/// The journal has an event within this time, or the numbers file says that it does not. If it lacks an older one, journal
-/// and numbers are older copies.
+/// Time within which the journal has stored an event, or the file of seqs is marked as unkept. If an older event is
+/// missing, journal and file are older copies.
 const MAX_KEEPING: Duration = Duration::from_secs(5);
 
 impl<'s> TakingUp<'s> {
-    /// Begins with the first of the runs, of which there is one at least.
+    /// Starts with the first of `runs`, which must not be empty.
     pub(super) fn new(sources: &'s Sources<'s>, folder: &Path, runs: Vec<Run>) -> Result<Self, JournalError> {
         let Sources { journal, stream, .. } = *sources;
         let first = runs.first();
@@ -60,7 +60,7 @@ impl<'s> TakingUp<'s> {
         })
     }
 
-    /// Plays everything back. The journal says that the daemon was there until `known`, at least.
+    /// Replays everything. `known` is a time up to which the daemon was running according to the journal.
     pub(super) fn play(mut self, known: Timestamp) -> Result<TakenUp, JournalError> {
         while let Some(next) = self.rerun.next() {
             if let Some(progress) = self.sources.progress {
@@ -74,7 +74,7 @@ impl<'s> TakingUp<'s> {
         let events = self.rerun.advance(known);
         self.compare(events)?;
         let numbers = self.numbers();
-        // The events with which ports are closed are new, unless the journal has them from the last start.
+        // The events that close ports are new, unless the journal has them from the last start.
         let lasts = self.sources.journal.boards(self.sources.stream)?;
         let behind = lasts
             .iter()
@@ -92,7 +92,7 @@ impl<'s> TakingUp<'s> {
             }
         }
         let alone = core::mem::take(&mut self.alone);
-        // What a replay that has gone astray has said is not what anybody saw.
+        // Events of a replay that has diverged were never published.
         self.unproven.retain(|board, _| !alone.contains_key(board));
         self.count_on_after(&numbers, |board| behind.contains(board));
         self.rerun.count_on_after(&numbers.boards);
@@ -119,8 +119,8 @@ impl<'s> TakingUp<'s> {
         })
     }
 
-    /// A start of the daemon. Boards that went on from the journal alone are made anew: it was decided then which events
-    /// the journal gets.
+    /// Handles a start of the daemon. Boards that continued from the journal alone are created anew; that start already
+    /// decided about their missing events.
     fn begin(&mut self, run: &Run) -> Result<(), JournalError> {
         self.rerun.begin(run, self.sources.journal)?;
         for board in run.boards.keys() {
@@ -133,7 +133,6 @@ impl<'s> TakingUp<'s> {
         Ok(())
     }
 
-    /// Compares the events of the boards with the journal.
     fn compare(&mut self, events: Vec<Event>) -> Result<(), JournalError> {
         for event in events {
             if self.alone.contains_key(&event.board) {
@@ -141,7 +140,7 @@ impl<'s> TakingUp<'s> {
             }
             let unproven = self.unproven.entry(event.board.clone()).or_default();
             if unproven.last().is_some_and(|last| last.seq + 1 != event.seq) {
-                // What comes after a jump proves nothing of what was before it.
+                // An event after a jump confirms no event before it.
                 unproven.clear();
             }
             match self.comparison.find(self.sources.journal, &event)? {
@@ -149,9 +148,9 @@ impl<'s> TakingUp<'s> {
                 JournalMatch::New => {
                     let digests = &self.sources.numbers.digests;
                     let known = digests.get(&event.board).filter(|(seq, _)| *seq == event.seq);
-                    let same = known.is_some_and(|(_, digest)| digest_of(&event) == Some(*digest));
+                    let is_same = known.is_some_and(|(_, digest)| digest_of(&event) == Some(*digest));
                     unproven.push(event);
-                    if same {
+                    if is_same {
                         self.missing.append(unproven);
                     }
                 }
@@ -164,7 +163,7 @@ impl<'s> TakingUp<'s> {
         Ok(())
     }
 
-    /// The numbers that may have left the process.
+    /// The last seqs that may have left the process.
     fn numbers(&self) -> LastSeqs {
         let given = self.sources.numbers;
         let until = self.rerun.until();
@@ -187,7 +186,8 @@ impl<'s> TakingUp<'s> {
         numbers
     }
 
-    /// Numbers the events of these boards that may have left the process with other events anew.
+    /// Renumbers the events of the boards for which `of` is true, if their seqs may have left the process with other
+    /// events.
     fn count_on_after(&mut self, numbers: &LastSeqs, of: impl Fn(&str) -> bool) {
         for (board, events) in self.unproven.iter_mut().filter(|(board, _)| of(board)) {
             let given = numbers.boards.get(board).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, with file and line.
+//! Errors in a configuration, with file and line.
 
 use core::fmt;
 use core::ops::Range;
@@ -7,43 +7,44 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A configuration that cannot be used.
+/// Reason why a configuration cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Its file cannot be read.
+    /// The file cannot be read.
     #[error("cannot read the configuration {}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It has a mistake.
+    /// The file contains a mistake.
     #[error(transparent)]
     Wrong(Mistake),
 }
 
-/// A mistake in a configuration, and where it is.
+/// A mistake in a configuration, with its position.
 ///
-/// It is shown with the line up to what is wrong. What is in front of an `@` is hidden: it may be the broker's password.
+/// The message shows the line up to the end of the mistake. Text in front of an `@` is hidden, because it may be the
+/// broker's password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Mistake {
     path: PathBuf,
-    /// From 1.
+    /// Line number, counted from 1.
     line: usize,
     message: String,
-    /// The line up to the end of what is wrong.
+    /// Text of the line up to the end of the mistake, with passwords hidden.
     shown: String,
-    /// Where in `shown` the mistake begins, in characters.
+    /// Beginning of the mistake in `shown`, in characters.
     begins: usize,
 }
 
-/// What is wrong, and where in the text.
+/// An error with its position in the text.
 #[derive(Debug)]
 pub(crate) struct SpannedError {
     pub(crate) message: String,
-    /// In bytes.
+    /// Position of the error, in bytes.
     pub(crate) span: Range<usize>,
 }
 
@@ -56,26 +57,26 @@ impl SpannedError {
     }
 }
 
-/// The parser's errors, in words for people who write a configuration once a year.
+/// Converts an error of the TOML parser, and rewrites its message for users.
 impl From<toml::de::Error> for SpannedError {
     fn from(error: toml::de::Error) -> Self {
         Self::new(error.span().unwrap_or_default(), in_words(error.message()))
     }
 }
 
-/// The line of a text, from 1, in which a byte is.
+/// Returns the line number of a byte, counted from 1.
 pub(crate) fn line_of(text: &str, byte: usize) -> usize {
     let before = text.bytes().take(byte);
     before.filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The parser's message in words that help; an unknown key comes with the most similar one.
+/// Rewrites a message of the parser. For an unknown key, the message suggests the most similar one.
 fn in_words(message: &str) -> String {
     let matches = |(parsers, _): &&(&str, &str)| message.starts_with(parsers) || message.ends_with(parsers);
     if let Some((_, words)) = WORDS.iter().find(matches) {
         return (*words).to_owned();
     }
-    // The value is not repeated: it may be a password in the wrong place.
+    // The value is left out, because it may be a password in the wrong place.
     if message.starts_with("invalid type: ")
         && let Some((_, expected)) = message.rsplit_once(", expected ")
     {
@@ -85,7 +86,7 @@ fn in_words(message: &str) -> String {
         };
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let (what, list) = if message.starts_with("unknown field") {
+    let (label, list) = if message.starts_with("unknown field") {
         ("unknown key", "known keys")
     } else if message.starts_with("unknown variant") {
         ("unknown value", "possible values")
@@ -101,12 +102,12 @@ fn in_words(message: &str) -> String {
         .map(|key| (strsim::damerau_levenshtein(wrong, key), *key));
     let near = |(distance, key): &(usize, &str)| *distance <= key.len().max(wrong.len()) / 3;
     match distances.min().filter(near) {
-        Some((_, key)) => format!("{what} `{wrong}`, did you mean `{key}`?"),
-        None => format!("{what} `{wrong}`; {list}: {}", known.join(", ")),
+        Some((_, key)) => format!("{label} `{wrong}`, did you mean `{key}`?"),
+        None => format!("{label} `{wrong}`; {list}: {}", known.join(", ")),
     }
 }
 
-/// The parser's messages about the most common mistakes, and what is said here instead.
+/// Messages of the parser about the most common mistakes, and their replacements.
 const WORDS: [(&str, &str); 7] = [
     ("expected a boolean", "expected true or false, without quotes"),
     ("expected a string", "expected text in quotes"),
@@ -164,8 +165,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The line with a possible password replaced, character by character so that the carets fit. Control characters become
-/// spaces.
+/// Replaces a possible password by stars, one for each character so that the carets still fit. Control characters
+/// become spaces.
 fn without_password(line: &str) -> String {
     let hidden = hidden(line);
     let shown = |(at, character): (usize, char)| match character {
@@ -176,8 +177,8 @@ fn without_password(line: &str) -> String {
     line.char_indices().map(shown).collect()
 }
 
-/// Where in a line a password may be, in bytes: in front of an `@`; in a URL whose `@` was forgotten; and in what is
-/// called a password.
+/// Returns the byte range that may contain a password: the value up to an `@`, a whole URL that seems to lack its `@`,
+/// or the value of a key with "password" in its name.
 fn hidden(line: &str) -> Range<usize> {
     let value = line.find(['=', '"', '\'']).map_or(0, |opened| opened + 1);
     if let Some(at) = line.rfind('@') {
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stand_under_what_is_wrong() {
+    fn carets_mark_the_mistake() {
         assert_eq!(
             mistake("a = 1\nbär = 22 # more\n", 13..15),
             "kiebitz.toml:2: wrong\n  |\n2 | bär = 22\n  |       ^^"
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn any_place_can_be_shown() {
+    fn any_span_can_be_shown() {
         let text = "ä = \"ö\"\n\tß\n";
         for start in 0..text.len() + 3 {
             for end in 0..text.len() + 3 {

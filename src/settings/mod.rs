@@ -1,6 +1,6 @@
-//! What the tables of a configuration are made of: values, how they are read, and what is wrong with one.
+//! Building blocks for the tables of a configuration: values, their deserialisation, and errors.
 //!
-//! Each output reads its own table with these; [`config`](crate::config) reads the rest, and collects them all.
+//! Each output uses them to read its own table; [`config`](crate::config) reads the other tables and collects them all.
 
 mod error;
 mod reading;

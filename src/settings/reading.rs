@@ -1,4 +1,4 @@
-//! How values of a table are read.
+//! Deserialisation of values.
 
 use core::fmt::Display;
 use core::ops::Range;
@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::error::{SpannedError, line_of};
 use super::values::Name;
 
-/// A value that is written as text.
+/// A value that is parsed from a string.
 pub(crate) struct TextValue<T>(pub(crate) T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for TextValue<T> {
@@ -25,7 +25,8 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for TextValue<T> {
     }
 }
 
-/// An absolute path: a relative one would start elsewhere under systemd than in a shell.
+/// An absolute path. Relative paths are refused, because they depend on the working directory, which differs under
+/// systemd.
 pub(crate) struct Absolute(pub(crate) PathBuf);
 
 impl FromStr for Absolute {
@@ -38,7 +39,7 @@ impl FromStr for Absolute {
     }
 }
 
-/// How much later spectators get everything.
+/// Delay of the broadcast for spectators.
 pub(crate) struct Delay(pub(crate) Duration);
 
 impl FromStr for Delay {
@@ -53,7 +54,7 @@ impl FromStr for Delay {
     }
 }
 
-/// What they wait for is kept in memory; tournaments have delays of 10 to 30 minutes.
+/// Limit of the delay. Delayed data are kept in memory, and tournaments have delays of 10 to 30 minutes.
 const LONGEST_DELAY: Duration = Duration::from_secs(2 * 3600);
 
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Name>, D::Error> {
@@ -76,13 +77,12 @@ pub(crate) fn required_path<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     TextValue::<Absolute>::deserialize(deserializer).map(|path| path.0.0)
 }
 
-/// The files of pairings.
 pub(crate) fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let paths = Vec::<TextValue<Absolute>>::deserialize(deserializer)?;
     Ok(paths.into_iter().map(|path| path.0.0).collect())
 }
 
-/// An address of a web server that has no login in it.
+/// Checks that a text is the address of a web server and contains no login.
 pub(crate) fn without_login(text: &str) -> Result<String, &'static str> {
     match url_of(&text.replace("{round}", "1")) {
         Some(url) if url.username().is_empty() && url.password().is_none() => Ok(text.to_owned()),
@@ -91,13 +91,12 @@ pub(crate) fn without_login(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// An address of a web server.
 pub(crate) fn url_of(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// Tables of which no two have the same name.
+/// Unwraps tables with unique names. Fails if two tables have the same name.
 pub(crate) fn named<T>(
     text: &str,
     tables: Vec<Spanned<T>>,
@@ -118,7 +117,7 @@ pub(crate) fn named<T>(
     Ok(all)
 }
 
-/// The lines of values that may occur only once.
+/// Finds values that occur more than once, and their lines.
 pub(crate) struct UniqueLines<'t, K> {
     text: &'t str,
     seen: BTreeMap<K, usize>,
@@ -130,7 +129,7 @@ impl<'t, K: Ord> UniqueLines<'t, K> {
         Self { text, seen }
     }
 
-    /// Notes a value; `message` says in which line it occurred before.
+    /// Adds a value. Fails if the value occurred before; `message` gets the line of that occurrence.
     pub(crate) fn once(
         &mut self,
         span: Range<usize>,

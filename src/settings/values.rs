@@ -1,11 +1,11 @@
-//! Values that are written in quotes: names, serial numbers, USB ids.
+//! Values that are written as strings: names and USB ids.
 
 use core::fmt;
 use core::str::FromStr;
 
 use thiserror::Error;
 
-/// The name of a board or a daemon: a level of a topic, part of a file's name and of a game's id.
+/// The name of a board or a daemon. Names are used as a level of MQTT topics, in file names and in ids of games.
 ///
 /// ```
 /// use kiebitz::config::Name;
@@ -16,39 +16,39 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(String);
 
-/// What is wrong with a name.
+/// Reason why a name is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// It has no characters.
+    /// The name is empty.
     #[error("the name is empty")]
     Empty,
-    /// It has too many of them.
+    /// The name has more than 64 bytes.
     #[error("the name {name:?} has {} bytes; at most {LONGEST_NAME} are allowed", name.len())]
     TooLong {
-        /// The name.
+        /// The invalid name.
         name: String,
     },
-    /// It has a character that MQTT topics or file names cannot have.
+    /// The name contains a character that is not allowed in MQTT topics or file names.
     #[error(
         "the name {name:?} contains {character:?}: names are part of MQTT topics and file names and must not \
          contain spaces or + # / $"
     )]
     Character {
-        /// The name.
+        /// The invalid name.
         name: String,
-        /// The first such character.
+        /// The first invalid character.
         character: char,
     },
-    /// It would be the name of a directory or a hidden file.
+    /// The name begins with a dot, as a hidden file or a relative directory.
     #[error("the name {name:?} begins with a dot, which would hide its files")]
     Hidden {
-        /// The name.
+        /// The invalid name.
         name: String,
     },
 }
 
-/// The ids of a USB device's vendor and product.
+/// The vendor and product id of a USB device.
 ///
 /// ```
 /// use kiebitz::config::UsbId;
@@ -60,26 +60,26 @@ pub enum NameError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UsbId {
-    /// The vendor's number.
+    /// Vendor id.
     pub vendor: u16,
-    /// The vendor's number for the product.
+    /// Product id, assigned by the vendor.
     pub product: u16,
 }
 
-/// A text that is not a USB id.
+/// Error of parsing a [`UsbId`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "{text:?} is not a USB id; expected twice four hexadecimal digits, as in \"0403:6015\"; `lsusb` lists them"
 )]
 pub struct NoUsbId {
-    /// The text.
+    /// The invalid text.
     pub text: String,
 }
 
 const LONGEST_NAME: usize = 64;
 
 impl Name {
-    /// The name as text.
+    /// Returns the name as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -138,7 +138,7 @@ impl fmt::Display for UsbId {
 }
 
 fn four_digits(text: &str) -> Option<u16> {
-    // A sign is not a digit, but would parse.
+    // `from_str_radix` would also accept a sign.
     let digits = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     u16::from_str_radix(text, 16).ok().filter(|_| digits)
 }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_one_level_of_a_topic() {
+    fn names_are_a_single_level_of_a_topic() {
         for name in ["board-1", "1", "Brett_7", "tisch.3", "Größe"] {
             assert_eq!(
                 name.parse::<Name>().map(|name| name.to_string()),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn usb_ids_are_four_and_four_digits() {
+    fn usb_ids_have_two_parts_of_four_digits() {
         assert_eq!(
             "045B:8111".parse::<UsbId>().map(|id| id.to_string()),
             Ok("045b:8111".to_owned())

@@ -1,7 +1,7 @@
-//! `kiebitz boards`: which ports there are, what is on them, and how to fix what is wrong.
+//! `kiebitz boards`: lists the ports and the boards on them, with advice on how to fix problems.
 //!
-//! It asks all ports at the same time which boards are there and what stands on them. No game suffers from it: no clock
-//! message and no reset is sent, and the boards of a bus keep their changes for the daemon.
+//! All ports are inspected at the same time. The inspection does not disturb games: it sends neither clock messages nor
+//! resets, and leaves the pending changes of boards on a bus for the daemon to read.
 
 mod board;
 mod draft;
@@ -36,24 +36,24 @@ use report::PortReport;
 use task::{PortTask, PortUpdate};
 use trouble::{TroubleKind, TroubleReport};
 
-/// The options of `kiebitz boards`.
+/// Options of `kiebitz boards`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The configuration with the ports and the names of the boards; `None`: see [`Config::read_or_default`].
+    /// Configuration with the ports and the names of the boards. If `None`, see [`Config::read_or_default`].
     pub config: Option<PathBuf>,
-    /// Inspect only these ports; empty: all.
+    /// Ports to inspect. If empty, all ports are inspected.
     pub ports: Vec<PathBuf>,
-    /// Keep running and print every change.
+    /// Whether to keep running and print every change.
     pub watch: bool,
-    /// Print one JSON object per port.
+    /// Whether to print one JSON object per port.
     pub json: bool,
 }
 
-/// Inspects the ports and prints what it finds. [`Exit::Failed`]: something needs attention.
+/// Inspects the ports and prints a report. Returns [`Exit::Failed`] if a port needs attention or none was found.
 ///
 /// # Errors
 ///
-/// When the configuration cannot be read or makes no sense, or the output cannot be written.
+/// Fails if the configuration cannot be read or is invalid, or if the output cannot be written.
 pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     let config = Config::read_or_default(options.config.as_deref())?;
     let inspector = Inspector {
@@ -69,11 +69,8 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     })
 }
 
-/// A first configuration for what is on these ports, or if none is named on all that are found; `Err`: Ctrl-C came first.
-///
-/// # Errors
-///
-/// When the runtime cannot be started.
+/// Drafts a configuration from the boards on these ports, or on all ports if the list is empty. The inner result is
+/// `Err` if Ctrl-C interrupts the inspection. Fails if the runtime cannot be started.
 pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
         config: None,
@@ -95,7 +92,6 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     })
 }
 
-/// Inspects the ports.
 #[derive(Debug)]
 struct Inspector<'o> {
     options: &'o Options,
@@ -118,11 +114,11 @@ impl Inspector<'_> {
         Ok(if fine { Exit::Fine } else { Exit::Failed })
     }
 
-    /// A report on each port, in the order of their names.
+    /// Inspects all ports at once. Returns one report per port, sorted by port name.
     async fn inspect(&self) -> Vec<PortReport> {
         let listing = PortList::new(self.settings()).list();
         if !listing.candidates.is_empty() && std::io::stderr().is_terminal() {
-            // When stderr is closed, nobody is reading.
+            // Ignore errors: if stderr is closed, nobody reads the hint.
             let _ = writeln!(
                 std::io::stderr(),
                 "Checking the ports; this takes up to 20 s for a row of boards."
@@ -200,7 +196,7 @@ impl Inspector<'_> {
         }
     }
 
-    /// A task for each port, not yet started.
+    /// Creates a task for each port, without starting it.
     fn port_tasks<'d>(
         &'d self,
         candidates: &'d [Candidate],
@@ -230,7 +226,7 @@ impl Inspector<'_> {
         }
     }
 
-    /// The configured mode of the port; `None`: to be found out.
+    /// Returns the configured mode of the port; `None` if the line has to detect it.
     fn mode(&self, candidate: &Candidate) -> Option<LineMode> {
         let mut listed = self.config.ports.listed.iter();
         let port = listed.find(|port| {
@@ -242,7 +238,7 @@ impl Inspector<'_> {
     }
 }
 
-/// Reports of configured paths without a device, and of a search for ports that failed.
+/// Reports on configured paths without a device, and on a failed search for ports.
 fn without_device(listing: &Listing) -> Vec<PortReport> {
     let missing = listing.missing.iter();
     let missing = missing.map(|path| PortReport::missing(&path.display().to_string()));
@@ -252,7 +248,6 @@ fn without_device(listing: &Listing) -> Vec<PortReport> {
         .collect()
 }
 
-/// The ports that are being followed, each with its task.
 #[derive(Default)]
 struct FollowedPorts {
     tasks: JoinSet<()>,
@@ -274,18 +269,18 @@ impl FollowedPorts {
     }
 }
 
-/// Prints a line for every change as soon as it happens.
+/// Prints a line for every change as it happens.
 struct ChangePrinter<'o, W> {
     json: bool,
     out: &'o mut W,
     zone: TimeZone,
-    /// It was printed that there is no board.
+    /// Whether the line "no board found" was printed since the last port was plugged in.
     nothing_printed: bool,
-    /// Ports whose own task has reported them as gone.
+    /// Ports that their own task has reported as gone.
     gone: HashSet<String>,
 }
 
-/// A port's state and since when it holds.
+/// State of a port, with the time of the report.
 #[derive(Serialize)]
 struct DatedReport<'r> {
     ts: String,
@@ -325,7 +320,7 @@ impl<'o, W: Write> ChangePrinter<'o, W> {
         self.line(&format!("{}: {line}", report.port))
     }
 
-    /// A line for people alone; programs need none, since a report follows.
+    /// Prints a line in text mode only. In JSON mode a report follows anyway.
     fn note(&mut self, candidate: &Candidate, text: &str) -> Result<()> {
         self.nothing_printed = false;
         let (device, kind) = (candidate.device.display(), candidate.kind);
@@ -334,7 +329,7 @@ impl<'o, W: Write> ChangePrinter<'o, W> {
 
     fn removed(&mut self, candidate: &Candidate) -> Result<()> {
         let mut report = PortReport::of(candidate);
-        // The task of an open port has already reported it.
+        // The task of an open port has reported the removal already.
         if self.gone.remove(&report.port) {
             return Ok(());
         }
@@ -363,5 +358,5 @@ fn at(time: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default()
 }
 
-/// At most this many updates wait to be printed; then the tasks wait.
+/// Length of the queue of updates. If it is full, the port tasks wait.
 const MAX_UPDATES: usize = 64;

@@ -1,8 +1,8 @@
-//! A broker inside the program, so that a demonstration needs nothing else installed.
+//! An MQTT broker inside the program, so that a demonstration needs no other software.
 //!
-//! It speaks MQTT 5 and 3.1.1 on one port, with QoS 0 and 1, wildcards, wills and retained messages. Retained messages are
-//! kept in memory, and sessions end with their connection. It does not authenticate its clients: bind it to an address
-//! that only this machine reaches.
+//! The broker speaks MQTT 5 and 3.1.1 on one port, with QoS 0 and 1, wildcards, wills and retained messages. It keeps
+//! retained messages in memory only, and a session ends with its connection. Clients are not authenticated, so bind the
+//! broker to the loopback interface.
 
 mod connection;
 mod exchange;
@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use connection::SharedExchange;
 
-/// A broker that runs on a thread of its own until it is dropped.
+/// A broker that runs on its own thread until it is dropped.
 ///
 /// ```
 /// use kiebitz::tools::broker::Broker;
@@ -36,32 +36,32 @@ pub struct Broker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Why the broker did not start.
+/// Reason why the broker did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokerError {
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen for MQTT on {addr}: {source}")]
     Listen {
-        /// The address.
+        /// Address on which the broker was to listen.
         addr: SocketAddr,
-        /// The system's error.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The system refuses a thread, or the means to wait for connections.
+    /// The thread or its async runtime could not be started.
     #[error("cannot start a thread for the broker: {0}")]
     Thread(#[from] io::Error),
 }
 
-/// Pause after a connection that could not be accepted. The system may be short of something.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Pause after a failed `accept`, for example when the process is out of file descriptors.
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl Broker {
-    /// Starts a broker that listens on `addr`; port 0 takes a free one.
+    /// Starts a broker that listens on `addr`; port 0 picks a free port.
     ///
     /// # Errors
     ///
-    /// [`BrokerError`] if the address cannot be listened on, or the system is out of threads.
+    /// Returns [`BrokerError`] if listening on the address fails or the thread cannot be started.
     pub fn start(addr: SocketAddr) -> Result<Self, BrokerError> {
         let listen = || {
             let listener = TcpListener::bind(addr)?;
@@ -86,17 +86,16 @@ impl Broker {
         })
     }
 
-    /// The address that it listens on.
+    /// Returns the address on which the broker listens, with its real port.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 }
 
-/// Ends the broker and all its connections.
 impl Drop for Broker {
     fn drop(&mut self) {
-        // Dropping the sender stops it as well as a message would.
+        // The receiver wakes when the sender is dropped.
         self.stop.take();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -104,7 +103,7 @@ impl Drop for Broker {
     }
 }
 
-/// Serves clients until it is told to stop. Their tasks end with the runtime.
+/// Serves clients until `stopped` resolves. The clients' tasks end with the runtime.
 fn run(runtime: Runtime, listener: &tokio::net::TcpListener, stopped: oneshot::Receiver<()>) {
     runtime.block_on(async {
         tokio::select! {
@@ -122,7 +121,7 @@ async fn accept(listener: &tokio::net::TcpListener) {
             Ok((stream, _)) => drop(tokio::spawn(connection::serve(stream, exchange.clone()))),
             Err(error) => {
                 tracing::debug!(%error, "the embedded broker cannot accept a connection");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
     }

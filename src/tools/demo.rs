@@ -1,9 +1,9 @@
-//! `kiebitz demo`: recorded games go through the whole pipeline at a pace that people can follow: one from beginning to
-//! end, and the beginnings of three in which something happens that no move list shows.
+//! `kiebitz demo`: replays recorded games at a readable pace. The first game runs from beginning to end; three more
+//! excerpts each show an incident that no move list contains.
 //!
-//! src/tools/demo/game.pcapng is number 019 of the "clean" captures of the project's corpus: simulated hands on a simulated
-//! board, with a game from the Lichess open database (CC0), <https://lichess.org/6dhFDWgL>. The others are among the
-//! captures of the tests: dragged-queen, dragged-to-capture and king-left-in-check-pressed.
+//! src/tools/demo/game.pcapng is number 019 of the "clean" captures of the project's corpus: simulated hands on a
+//! simulated board, with a game from the Lichess open database (CC0), <https://lichess.org/6dhFDWgL>. The other
+//! recordings are captures of the tests: dragged-queen, dragged-to-capture and king-left-in-check-pressed.
 
 mod broker;
 mod pages;
@@ -27,42 +27,40 @@ use pages::Pages;
 use part::Part;
 use stage::{Paper, Stage};
 
-/// How the demonstration is given.
+/// Options of the demonstration.
 #[derive(Debug, Clone)]
 pub struct Demo {
-    /// How fast the game is played.
+    /// Replay speed.
     pub speed: Speed,
-    /// Port of the MQTT broker; `None`: 1883 if it is free, else any.
+    /// Port of the MQTT broker. If `None`, the broker uses 1883 or, if that port is taken, any free port.
     pub port: Option<u16>,
-    /// Whether to keep running after the last recording until Ctrl-C.
+    /// Whether the demonstration keeps running after the last recording, until Ctrl-C.
     pub wait: bool,
-    /// Whether pieces are drawn as letters.
+    /// Whether to draw pieces as letters.
     pub ascii: bool,
 }
 
-/// Where it is shown.
+/// Kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Venue {
-    /// A terminal that shows frames in place.
+    /// A terminal. Frames are drawn in place.
     Screen {
-        /// Whether it shows colours.
+        /// Whether the terminal shows colours.
         colors: bool,
     },
-    /// A file or a pipe: one block of text per move.
+    /// A file or a pipe. One block of text is printed per move.
     Paper,
 }
 
-/// A recording, and what it shows.
 #[derive(Debug, Clone, Copy)]
 struct Act {
     capture: &'static [u8],
-    /// The stream of its events.
     stream: &'static str,
-    /// Names for White and Black, who are made up.
+    /// Invented names of White and Black.
     players: (&'static str, &'static str),
     caption: &'static str,
-    /// It is not shown faster than that many times as fast as it was played.
-    at_most: f64,
+    /// Upper limit of the replay speed, as a multiple of the original speed.
+    max_speed: f64,
 }
 
 const ACTS: [Act; 4] = [
@@ -71,47 +69,47 @@ const ACTS: [Act; 4] = [
         stream: "demo",
         players: ("Albers, Frieda", "Brandt, Ole"),
         caption: "a recorded game",
-        at_most: f64::INFINITY,
+        max_speed: f64::INFINITY,
     },
     Act {
         capture: include_bytes!("demo/doubtful.pcapng"),
         stream: "demo-2",
         players: ("Caspari, Lena", "Dietz, Anton"),
         caption: "in move 4 the queen pauses on g6: the move is held back until it is clear",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
     Act {
         capture: include_bytes!("demo/corrected.pcapng"),
         stream: "demo-3",
         players: ("Ebert, Mara", "Falk, Johann"),
         caption: "in move 2 the queen pauses on d6 for long: the move announced too early is corrected",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
     Act {
         capture: include_bytes!("demo/illegal.pcapng"),
         stream: "demo-4",
         players: ("Gruber, Paula", "Hansen, Erik"),
         caption: "in move 2 Black leaves the king in check and presses the clock",
-        at_most: SLOWLY,
+        max_speed: READABLE_SPEED,
     },
 ];
-/// What kiebitz says to the arbiter takes some seconds to read.
-const SLOWLY: f64 = 2.0;
+/// Speed limit for recordings with advice to the arbiter, which takes some seconds to read.
+const READABLE_SPEED: f64 = 2.0;
 
 impl Act {
-    fn speed(&self, asked: Speed) -> Speed {
-        match asked {
-            Speed::Times(times) => Speed::Times(times.min(self.at_most)),
+    fn speed(&self, requested: Speed) -> Speed {
+        match requested {
+            Speed::Times(times) => Speed::Times(times.min(self.max_speed)),
             Speed::Max => Speed::Max,
         }
     }
 }
 
-/// Gives the demonstration.
+/// Runs the demonstration.
 ///
 /// # Errors
 ///
-/// When the broker cannot be started, or the output cannot be written.
+/// Fails if the broker cannot be started or the output cannot be written.
 pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
     let broker = DemoBroker::start(demo.port)?;
     tokio::runtime::Builder::new_current_thread()
@@ -123,17 +121,17 @@ pub fn run(demo: &Demo, venue: Venue, out: &mut impl Write) -> Result<Exit> {
                 None => None,
             };
             let mut stop = Stop::listen()?;
-            let work = give(demo, venue, &broker, connection.as_ref(), out);
-            let given = stop.unless_stopped(work).await;
+            let work = run_acts(demo, venue, &broker, connection.as_ref(), out);
+            let result = stop.unless_stopped(work).await;
             if let Some(connection) = connection {
-                // A second Ctrl-C does not wait for the broker.
+                // A second Ctrl-C skips waiting for the broker.
                 let _ = stop.unless_stopped(connection.close()).await;
             }
-            given.unwrap_or_else(Ok)
+            result.unwrap_or_else(Ok)
         })
 }
 
-async fn give(
+async fn run_acts(
     demo: &Demo,
     venue: Venue,
     broker: &DemoBroker,
@@ -142,7 +140,7 @@ async fn give(
 ) -> Result<Exit> {
     let colors = matches!(venue, Venue::Screen { colors: true });
     let mut pages = Pages::start()?;
-    let mut parts = vec![unjudged(&mut pages)?];
+    let mut parts = vec![open_incident(&mut pages)?];
     let mut stage = Stage::new(
         Pen {
             colors,
@@ -163,7 +161,7 @@ async fn give(
                 })
                 .await?;
             }
-            // Leaving the second screen removes the last frame.
+            // Leaving the alternate screen removes the last frame.
             screen.leave(&stage.last_frame())?;
         }
         Venue::Paper => {
@@ -182,17 +180,18 @@ async fn give(
     if let Some(connection) = connection {
         connection.drained().await?;
     }
-    stage.farewell(out, demo.wait)?;
+    stage.print_closing(out, demo.wait)?;
     if demo.wait {
         loop {
-            pages.obey(&mut parts).await?;
+            pages.handle_next_command(&mut parts).await?;
         }
     }
     Ok(Exit::Fine)
 }
 
-/// The last recording on a board of its own, up to the illegal move: it waits at the desk.
-fn unjudged(pages: &mut Pages) -> Result<Part> {
+/// Replays the last recording up to its illegal move, on an extra board. The incident stays open for a decision at the
+/// desk.
+fn open_incident(pages: &mut Pages) -> Result<Part> {
     let [.., last] = ACTS;
     let act = Act {
         stream: "demo-5",
@@ -201,29 +200,32 @@ fn unjudged(pages: &mut Pages) -> Result<Part> {
     };
     let mut part = Part::new(ACTS.len() + 1, &act)?;
     while part.replay.next_at().is_some() {
-        let said = part.step()?;
-        pages.show(&part, &said)?;
-        // Before the clock is pressed the player may still notice.
+        let explained = part.step()?;
+        pages.show(&part, &explained)?;
+        // Before the press the player may still correct the move, so the incident is a violation only afterwards.
         let is_complete = |kind: &EventKind| match kind {
             EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
                 incident.kind == IncidentKind::IllegalMove && incident.severity == Severity::Violation
             }
             _ => false,
         };
-        if said.iter().any(|said| is_complete(&said.event.kind)) {
+        if explained
+            .iter()
+            .any(|explained| is_complete(&explained.event.kind))
+        {
             break;
         }
     }
-    // Nobody puts it right.
+    // End the replay here, so that no player corrects the move.
     part.replay.end();
     while part.replay.next_at().is_some() {
-        let said = part.step()?;
-        pages.show(&part, &said)?;
+        let explained = part.step()?;
+        pages.show(&part, &explained)?;
     }
     Ok(part)
 }
 
-/// Plays a recording to the end of its game, or to its own, and shows every step.
+/// Plays a recording up to the end of its game, or else to its own end, and shows every step.
 async fn play(
     act: &Act,
     speed: Speed,
@@ -232,7 +234,7 @@ async fn play(
     mut show: impl FnMut(&stage::ReplayStep<'_>) -> io::Result<()>,
 ) -> Result<()> {
     let nth = parts.len();
-    // The first is the one that waits at the desk.
+    // Part 0 is the extra board with the open incident, so recordings start at 1.
     parts.push(Part::new(nth, act)?);
     let mut pace = Pace::new(act.speed(speed));
     let mut publishing = match connection {
@@ -243,16 +245,16 @@ async fn play(
         loop {
             tokio::select! {
                 () = pace.pass(at) => break,
-                done = pages.obey(parts) => done?,
+                done = pages.handle_next_command(parts) => done?,
             }
         }
         let part = &mut parts[nth];
-        let said = part.step()?;
-        pages.show(part, &said)?;
+        let explained = part.step()?;
+        pages.show(part, &explained)?;
         let messages: Vec<Message> = match &mut publishing {
             Some((connection, publisher)) => {
                 connection
-                    .publish(publisher, at, &said, part.replay.boards())
+                    .publish(publisher, at, &explained, part.replay.boards())
                     .await?
             }
             None => Vec::new(),
@@ -260,13 +262,13 @@ async fn play(
         if let Some(board) = part.board() {
             show(&stage::ReplayStep {
                 board,
-                said: &said,
+                explained: &explained,
                 published: &messages,
             })?;
         }
-        if said
+        if explained
             .iter()
-            .any(|said| matches!(said.event.kind, EventKind::GameEnded { .. }))
+            .any(|explained| matches!(explained.event.kind, EventKind::GameEnded { .. }))
         {
             break;
         }

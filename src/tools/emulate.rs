@@ -1,8 +1,8 @@
-//! `kiebitz emulate`: boards and clocks on pseudo-terminals, each on its own or all on one as a bus, played by hands.
+//! `kiebitz emulate`: emulated boards and clocks on pseudo-terminals, with players who move the pieces. Each board has
+//! its own line, or all boards share a bus.
 //!
-//! The boards are those of [`kiebitz_hardware::emulator`]. `rehearsal` plays on them and lets things go wrong, with
-//! time as an argument; here that is the real time, and the bytes go to pseudo-terminals when they are due. One task
-//! does it all.
+//! The boards come from [`kiebitz_hardware::emulator`]. The `rehearsal` module runs players and faults, with time as an
+//! argument. This module supplies the real time and moves due bytes to the pseudo-terminals, all in one task.
 
 mod fault;
 mod games;
@@ -33,28 +33,28 @@ pub use fault::{Boards, EmulatedFault, Fault, NoFault};
 pub use port::EmulatedPort;
 use rehearsal::{Rehearsal, RehearsalOutput};
 
-/// What is to be emulated.
+/// Options of the emulation.
 #[derive(Debug, Clone)]
 pub struct Emulation {
-    /// How many boards.
+    /// Number of boards.
     pub boards: usize,
-    /// The games that are played; `None`: three classic ones.
+    /// PGN file with the games to play. If `None`, three classic games are played.
     pub pgn: Option<PathBuf>,
-    /// Whose hands move the pieces.
+    /// Temperament of the hands that move the pieces.
     pub hands: Hands,
-    /// How fast the players think.
+    /// Speed at which the players think.
     pub speed: Speed,
-    /// The same seed gives the same play.
+    /// Seed of the random numbers. The same seed gives the same play.
     pub seed: u64,
-    /// What goes wrong.
+    /// Faults to inject.
     pub faults: Vec<Fault>,
-    /// How the boards are connected.
+    /// Wiring of the boards.
     pub lines: Wiring,
-    /// The directory where links to the ports are created.
+    /// Directory for symbolic links to the ports.
     pub links: Option<PathBuf>,
 }
 
-/// How the boards are connected.
+/// Wiring of the boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wiring {
     /// Each board has its own line.
@@ -62,9 +62,9 @@ pub enum Wiring {
         /// Whether boards keep their power while unplugged.
         powered: bool,
     },
-    /// All boards are on one line in bus mode, and have power of their own.
+    /// All boards are on one line in bus mode and have their own power supply.
     Bus {
-        /// The share of their answers that arrive damaged.
+        /// Share of answers that arrive damaged.
         damaged: Share,
     },
 }
@@ -73,13 +73,13 @@ pub enum Wiring {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share(u16);
 
-/// A text that is not a share.
+/// Error of parsing a [`Share`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("expected a share such as 2% or 0.5%, at most 100%")]
 pub struct NoShare;
 
 impl Share {
-    /// In thousandths.
+    /// Returns the share in thousandths.
     #[must_use]
     pub const fn per_mille(self) -> u16 {
         self.0
@@ -96,7 +96,7 @@ impl FromStr for Share {
             .parse()
             .map_err(|_| NoShare)?;
         if (0.0..=100.0).contains(&percent) {
-            // At most 1000.
+            // At most 1000, so the cast is exact.
             Ok(Self((10.0 * percent).round() as u16))
         } else {
             Err(NoShare)
@@ -104,16 +104,16 @@ impl FromStr for Share {
     }
 }
 
-/// Whose hands move the pieces.
+/// Temperament of the hands at the boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hands {
-    /// One temperament at every board.
+    /// The same temperament at every board.
     Of(Temperament),
-    /// Each temperament but the hurried one in turn, from board to board.
+    /// The boards get the temperaments in turn, all but the hurried one.
     Mixed,
 }
 
-/// A text that does not name hands.
+/// Error of parsing [`Hands`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("expected calm, drawing, blitz, clumsy, hurried or mixed")]
 pub struct NoHands;
@@ -135,7 +135,7 @@ impl FromStr for Hands {
 }
 
 impl Hands {
-    /// The temperament at a board, counted from 0.
+    /// Returns the temperament at a board, counted from 0.
     fn of(self, board: usize) -> Temperament {
         match self {
             Self::Of(temperament) => temperament,
@@ -154,11 +154,11 @@ impl Hands {
     }
 }
 
-/// Emulates until Ctrl-C.
+/// Runs the emulation until Ctrl-C.
 ///
 /// # Errors
 ///
-/// When the games cannot be read, a port cannot be opened, or the output cannot be written.
+/// Fails if the games cannot be read, a port cannot be opened, or the output cannot be written.
 pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
     let games = match &emulation.pgn {
         Some(path) => File::open(path)
@@ -180,19 +180,17 @@ pub fn run(emulation: &Emulation, out: &mut impl Write) -> Result<Exit> {
         })
 }
 
-/// The boards on their ports, in real time.
 struct Room<'o, W> {
     time: LiveTime,
     zone: TimeZone,
     rehearsal: Rehearsal,
     lines: Wiring,
-    /// One per board, or the one of the bus.
+    /// One port per board, or a single port of the bus. `None` while unplugged.
     ports: Vec<Option<EmulatedPort>>,
     links: Option<PathBuf>,
     out: &'o mut W,
 }
 
-/// What the room wakes up for.
 enum Wake {
     End(Exit),
     Typed(Option<String>),
@@ -233,7 +231,7 @@ impl<'o, W: Write> Room<'o, W> {
         Ok(room)
     }
 
-    /// Opens the next port and prints where it is and what is on it.
+    /// Opens the next port and prints its path and the boards on it.
     fn print_port(&mut self, line: usize, words: &str) -> Result<()> {
         let port = self.open_port(line)?;
         let link = port.link().map(|link| format!(", {}", link.display()));
@@ -268,13 +266,13 @@ impl<'o, W: Write> Room<'o, W> {
                 biased;
                 exit = stop.come() => Wake::End(exit),
                 line = typed.recv(), if listening => Wake::Typed(line),
-                (table, bytes) = written(&self.ports) => Wake::Written(table, bytes),
+                (table, bytes) = read_any(&self.ports) => Wake::Written(table, bytes),
                 () = until(&self.time, due) => Wake::Due,
                 _ = maintenance.tick() => Wake::Maintenance,
             };
             match wake {
                 Wake::End(exit) => return Ok(exit),
-                Wake::Typed(Some(line)) => self.obey(&line)?,
+                Wake::Typed(Some(line)) => self.handle_typed(&line)?,
                 Wake::Typed(None) => listening = false,
                 Wake::Written(table, Ok(bytes)) => {
                     self.rehearsal.handle_bytes(self.time.now(), table, &bytes);
@@ -286,7 +284,7 @@ impl<'o, W: Write> Room<'o, W> {
         }
     }
 
-    /// Does everything that is due, and reports it.
+    /// Advances the rehearsal to `now`, writes due bytes to the ports and prints reports.
     fn advance(&mut self, now: Timestamp) -> Result<()> {
         self.rehearsal.advance(now);
         while let Some((table, output)) = self.rehearsal.poll_output() {
@@ -297,7 +295,7 @@ impl<'o, W: Write> Room<'o, W> {
                     }
                 }
                 RehearsalOutput::Unplugged => {
-                    self.put(table, None);
+                    self.set_port(table, None);
                     self.report(&name(table), &EmulatedFault::Unplug.to_string())?;
                 }
                 RehearsalOutput::Plugged => {
@@ -306,15 +304,15 @@ impl<'o, W: Write> Room<'o, W> {
                         &name(table),
                         &format!("{}, {}", EmulatedFault::Plug, port.path().display()),
                     )?;
-                    self.put(table, Some(port));
+                    self.set_port(table, Some(port));
                 }
-                RehearsalOutput::Words(words) => self.report(&name(table), &words)?,
+                RehearsalOutput::Report(text) => self.report(&name(table), &text)?,
             }
         }
         Ok(())
     }
 
-    fn obey(&mut self, line: &str) -> Result<()> {
+    fn handle_typed(&mut self, line: &str) -> Result<()> {
         match line.trim() {
             "" => {}
             "help" => writeln!(self.out, "{}", fault::HELP)?,
@@ -340,38 +338,38 @@ impl<'o, W: Write> Room<'o, W> {
         self.ports.get_mut(table)?.as_mut()
     }
 
-    fn put(&mut self, table: usize, port: Option<EmulatedPort>) {
-        if let Some(place) = self.ports.get_mut(table) {
-            *place = port;
+    fn set_port(&mut self, table: usize, port: Option<EmulatedPort>) {
+        if let Some(slot) = self.ports.get_mut(table) {
+            *slot = port;
         }
     }
 
-    /// A port that fails counts as unplugged.
+    /// Reports the error and treats the port as unplugged.
     fn fail(&mut self, line: usize, error: &io::Error) -> Result<()> {
-        self.put(line, None);
+        self.set_port(line, None);
         self.report(
             &self.port_name(line),
             &format!("error in its pseudo-terminal: {error}"),
         )
     }
 
-    /// Prints a line with the time.
-    fn report(&mut self, who: &str, words: &str) -> Result<()> {
+    /// Prints a line that begins with the local time.
+    fn report(&mut self, source: &str, text: &str) -> Result<()> {
         let time = jiff::Timestamp::from_microsecond(self.time.now().as_micros())?
             .to_zoned(self.zone.clone())
             .strftime("%H:%M:%S");
-        writeln!(self.out, "{time}  {who}: {words}")?;
+        writeln!(self.out, "{time}  {source}: {text}")?;
         Ok(self.out.flush()?)
     }
 }
 
-/// The name of a board counted from 0, as in "board-1".
+/// Returns the name of a board counted from 0, such as "board-1".
 fn name(table: usize) -> String {
     format!("board-{}", table + 1)
 }
 
-/// Waits until a host has written something.
-async fn written(ports: &[Option<EmulatedPort>]) -> (usize, io::Result<Vec<u8>>) {
+/// Waits until a host has written bytes, and returns the line with these bytes.
+async fn read_any(ports: &[Option<EmulatedPort>]) -> (usize, io::Result<Vec<u8>>) {
     poll_fn(|cx| {
         let mut bytes = [0; 64];
         for (table, port) in ports.iter().enumerate() {
@@ -397,7 +395,8 @@ async fn until(time: &LiveTime, due: Option<Timestamp>) {
     }
 }
 
-/// The lines typed, until the input ends. The thread that reads them ends with the program: nothing else wakes it up.
+/// Returns a channel with the lines from stdin. The reading thread lives as long as the process, because nothing can
+/// interrupt its blocking read.
 fn typed_lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(8);
     std::thread::spawn(move || {
@@ -410,7 +409,7 @@ fn typed_lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// How often pseudo-terminals need maintenance.
+/// Period of [`EmulatedPort::maintain`].
 const MAINTENANCE_INTERVAL: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -418,7 +417,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_read_as_people_write_them() {
+    fn shares_parse_with_or_without_a_percent_sign() {
         for (text, per_mille) in [("2%", 20), ("0.5%", 5), ("0", 0), ("100%", 1000)] {
             assert_eq!(
                 text.parse::<Share>().map(Share::per_mille),

@@ -1,4 +1,4 @@
-//! Commands for people, beside the daemon: list boards, record, rehearse, demonstrate.
+//! Subcommands other than the daemon: `boards`, `record`, `emulate` and `demo`.
 
 #[cfg(target_os = "linux")]
 pub mod boards;

@@ -1,4 +1,4 @@
-//! `kiebitz record`: writes the traffic of one port into a capture.
+//! `kiebitz record`: writes the traffic of one port into a capture file.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -21,25 +21,25 @@ use crate::exit::Stop;
 use crate::port::{Port, PortInput, PortOrder};
 use crate::system_time::LiveTime;
 
-/// The options of `kiebitz record`.
+/// Options of `kiebitz record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
     /// The port: a path, or a name in /dev or /dev/serial/by-id.
     pub port: PathBuf,
-    /// The capture, which must not exist yet.
+    /// The capture file, which must not exist yet.
     pub file: PathBuf,
-    /// The mode of the port.
+    /// Mode of the line.
     pub mode: PortMode,
-    /// For how long; `None`: until it is interrupted.
+    /// Duration of the recording. If `None`, it runs until it is interrupted.
     pub time: Option<Duration>,
 }
 
-/// Records until the time is over or it is interrupted. The boards are asked the same questions as by the daemon. A
-/// port that goes away is opened again when it is back.
+/// Records until the time is up or the program is interrupted. Sends the same queries to the boards as the daemon, and
+/// reopens a port that disappears and comes back.
 ///
 /// # Errors
 ///
-/// When the port cannot be opened, or the file exists or cannot be written.
+/// Fails if the port cannot be opened, or if the file exists already or cannot be written.
 pub fn run(recording: &Recording) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -91,7 +91,6 @@ impl Recording {
     }
 }
 
-/// The port, the boards on it, and the capture.
 #[derive(Debug)]
 struct PortRecorder {
     candidate: Candidate,
@@ -100,7 +99,7 @@ struct PortRecorder {
     line: LineId,
     time: LiveTime,
     capture: CaptureFile,
-    /// The mode in which the port is recorded as open.
+    /// Mode under which the open port is recorded; `None` while the port is closed.
     open: Option<LineMode>,
     tally: TrafficTally,
     sync_due: Timestamp,
@@ -127,7 +126,7 @@ impl PortRecorder {
         }
     }
 
-    /// Records forever; it returns only an error.
+    /// Records until an error occurs.
     async fn record(&mut self, mut received: Receiver<((), PortInput)>) -> Result<core::convert::Infallible> {
         notify(&format!(
             "recording {}; Ctrl-C ends it",
@@ -175,14 +174,14 @@ impl PortRecorder {
         Ok(())
     }
 
-    /// Handles deadlines that are due, stores the capture on disk and prints progress.
+    /// Handles due deadlines, syncs the file and prints progress.
     fn advance(&mut self) -> Result<()> {
         let now = self.time.now();
         self.hall.advance(now);
-        // Events are not printed; a replay of the capture has them.
+        // Drop the events: a replay of the capture derives them again.
         self.hall.take_events();
         if self.hall.poll_found_out().is_some() {
-            self.closed_as(Line::PROBED)?;
+            self.write_closed(Line::PROBED)?;
             self.opened()?;
         }
         if self.sync_due <= now {
@@ -208,12 +207,12 @@ impl PortRecorder {
 
     fn closed(&mut self, reason: &str) -> Result<()> {
         self.hall.close(self.time.now(), self.line, reason);
-        self.closed_as(reason)?;
+        self.write_closed(reason)?;
         self.open = None;
         Ok(())
     }
 
-    fn closed_as(&mut self, reason: &str) -> Result<()> {
+    fn write_closed(&mut self, reason: &str) -> Result<()> {
         let Some(mode) = self.open else { return Ok(()) };
         let reason = reason.to_owned();
         self.capture
@@ -226,7 +225,6 @@ impl PortRecorder {
         format!("{bytes} in both directions, {changes} changes on the squares")
     }
 
-    /// Completes the capture.
     fn end(mut self) -> Result<()> {
         if self.open.is_some() {
             self.closed("the recording was ended")?;
@@ -241,11 +239,10 @@ impl PortRecorder {
     }
 }
 
-/// Figures of the traffic so far.
 #[derive(Debug, Default)]
 struct TrafficTally {
     bytes: u64,
-    /// How often the contents of a square changed.
+    /// Number of changes of a square's content.
     changes: u64,
     shown: HashMap<String, Board>,
 }
@@ -263,7 +260,7 @@ impl TrafficTally {
             }
             let differ = |square: &Square| before.piece_at(*square) != now.piece_at(*square);
             let squares = Square::ALL.into_iter().filter(differ).count();
-            // The first dump is no change.
+            // The first dump of a board fills the placement; it does not count as changes.
             let first = before.occupied().is_empty() && squares > 1;
             self.changes += if first { 0 } else { squares as u64 };
             before.clone_from(now);
@@ -271,13 +268,13 @@ impl TrafficTally {
     }
 }
 
-/// A capture of one port. Every block is written whole and at once, so that the file is valid at any moment.
+/// A capture file of one port. Each block is written as a whole, so the file is valid at any moment.
 #[derive(Debug)]
 struct CaptureFile {
     path: PathBuf,
     port: String,
     writer: CaptureWriter<File>,
-    /// The interfaces, one for each mode in which the port was recorded.
+    /// Capture interfaces, one for each mode of the port.
     interfaces: Vec<(LineMode, usize)>,
     changed: bool,
 }
@@ -329,7 +326,7 @@ impl CaptureFile {
         self.writer.write(&packet)
     }
 
-    /// Stores on disk what was written, so that a power failure loses only what came since.
+    /// Flushes written blocks to the disk, so that a power failure loses only later ones.
     fn sync(&mut self) -> Result<()> {
         if core::mem::take(&mut self.changed) {
             let synced = self.writer.get_ref().sync_data();
@@ -340,13 +337,12 @@ impl CaptureFile {
 }
 
 fn notify(text: &str) {
-    // When stderr is closed, nobody is reading.
+    // Ignore errors: if stderr is closed, nobody reads the messages.
     let _ = writeln!(crate::shown::stderr(), "kiebitz: {text}");
 }
 
-/// At most this many inputs of the port wait to be recorded; then reading waits.
+/// Length of the queue of inputs. If it is full, the port task stops reading.
 const MAX_INPUTS: usize = 64;
-/// A power failure loses at most this much.
+/// Period of syncing the file, which bounds the loss at a power failure.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
-/// How often the figures so far are printed.
 const PROGRESS_PERIOD: Duration = Duration::from_secs(10);

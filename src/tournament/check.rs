@@ -1,4 +1,4 @@
-//! What of an event will be missed in the round to come, said before it.
+//! Check of an event before a round: reports missing and contradictory data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,48 +9,46 @@ use serde_json::{Value, json};
 use super::doubt::{DoubtKind, Severity};
 use super::{Doubt, FideEntry, FideList, FilePosition, Pairing, Player, Round, Tournament, names, table_of};
 
-/// What an event is held against.
+/// Data to compare an event with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Check<'c> {
-    /// The names of the boards; none: nothing is said of boards.
+    /// Names of the boards. If empty, boards are not checked.
     pub boards: &'c [String],
-    /// FIDE's list, as far as it has the players.
+    /// FIDE rating list, reduced to the event's players.
     pub fide: Option<&'c FideList>,
-    /// The round that is looked at; `None`: those with games that have no result, else the last one.
+    /// Round to check. If `None`, checks all rounds with games without a result, or else the last round.
     pub round: Option<u32>,
 }
 
-/// Something that was found.
+/// A result of the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// What it is about.
+    /// Kind of the finding.
     pub about: DoubtKind,
-    /// Where it shows; `None`: in no file.
+    /// Position in a file; `None` if the finding does not belong to a file.
     pub place: Option<FilePosition>,
-    /// A sentence, with the next step.
+    /// A sentence with the next step.
     pub text: String,
 }
 
-/// How much there is of what.
+/// Numbers of rounds, pairings and players.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
-    /// Pairings of two players, in all rounds.
+    /// Number of pairings with two players, in all rounds.
     pub pairings: usize,
-    /// Different players.
+    /// Number of different players.
     pub players: usize,
 }
 
 impl Finding {
-    /// Something that will be missed if nobody does anything.
     fn lost(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Lost, about, place, text)
     }
 
-    /// Something that is only to know.
     fn note(about: DoubtKind, place: Option<&FilePosition>, text: impl Into<String>) -> Self {
         Self::new(Severity::Note, about, place, text)
     }
@@ -82,38 +80,38 @@ impl From<Doubt> for Finding {
 }
 
 impl Totals {
-    /// Those of an event.
+    /// Counts rounds, pairings and players of an event.
     #[must_use]
     pub fn of(event: &Tournament) -> Self {
         let pairings = event.rounds.values().flat_map(|round| &round.pairings);
         Self {
             rounds: event.rounds.len(),
             pairings: pairings.filter(|pairing| pairing.is_played()).count(),
-            players: event.everybody().map(who).collect::<BTreeSet<_>>().len(),
+            players: event.everybody().map(player_key).collect::<BTreeSet<_>>().len(),
         }
     }
 }
 
 impl Check<'_> {
-    /// What was found, with what was doubted when the files were read: what will be missed first, then what is only to
-    /// know, each in the order of the files.
+    /// Checks an event. Returns the findings, including the doubts from reading its files. Findings about missing data
+    /// come first, then those for information only; each group is in the order of the files.
     #[must_use]
     pub fn findings(&self, event: &Tournament, doubts: Vec<Doubt>) -> Vec<Finding> {
         let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();
-        let looked = self.rounds(event);
-        if let Some(round) = self.round.filter(|_| looked.is_empty()) {
+        let checked = self.rounds(event);
+        if let Some(round) = self.round.filter(|_| checked.is_empty()) {
             let text = format!("the files have no round {round}: export its pairings");
             found.push(Finding::lost(DoubtKind::Round, None, text));
         } else if event.rounds.is_empty() {
             let text = "the files have players but no pairings: export the pairings of the round";
             found.push(Finding::lost(DoubtKind::Round, None, text));
         }
-        for (number, round) in &looked {
+        for (number, round) in &checked {
             found.extend(self::round(*number, round));
             found.extend(time_control(*number, event.time_control(*number), round));
             found.extend(boards(*number, round, self.boards));
         }
-        found.extend(self.players(event, &looked));
+        found.extend(self.players(event, &checked));
         let order = |finding: &Finding| {
             let place = finding.place.as_ref();
             let place = place.map(|place| (place.file.clone(), place.line, place.column));
@@ -123,7 +121,6 @@ impl Check<'_> {
         found
     }
 
-    /// The rounds to come.
     fn rounds<'e>(&self, event: &'e Tournament) -> Vec<(u32, &'e Round)> {
         let all = || event.rounds.iter().map(|(number, round)| (*number, round));
         if let Some(wanted) = self.round {
@@ -139,7 +136,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is missing of the players in these rounds; of all, where there are none.
+    /// Checks the players of these rounds, or all players of the event if these rounds have none.
     fn players(&self, event: &Tournament, rounds: &[(u32, &Round)]) -> Vec<Finding> {
         let mut seen = BTreeSet::new();
         let pairings = rounds.iter().flat_map(|(_, round)| &round.pairings);
@@ -150,16 +147,16 @@ impl Check<'_> {
         if players.is_empty() {
             players = event.everybody().collect();
         }
-        players.retain(|player| seen.insert(who(player)));
-        let without = players
+        players.retain(|player| seen.insert(player_key(player)));
+        let without_id = players
             .iter()
             .filter(|player| player.facts.fide_id.is_none())
             .count();
-        // Where nobody has one, that is said once.
-        let all = without == players.len() && without > 1 && self.fide.is_none();
-        if let Some(first) = players.first().filter(|_| all) {
+        // If all FIDE ids are missing, one finding is enough.
+        let all_missing = without_id == players.len() && without_id > 1 && self.fide.is_none();
+        if let Some(first) = players.first().filter(|_| all_missing) {
             let text = format!(
-                "none of the {without} players has a FIDE id, which broadcasts need: export the pairings with \
+                "none of the {without_id} players has a FIDE id, which broadcasts need: export the pairings with \
                  ids, or add the FIDE report (TRF) or a list of players"
             );
             return vec![Finding::lost(DoubtKind::NoFideId, Some(&first.place), text)];
@@ -174,9 +171,9 @@ impl Check<'_> {
                 Some(&player.place),
                 format!("{} has no FIDE id: add it in the pairing program", player.name),
             )],
-            (None, Some(list)) => vec![without_id(player, list)],
+            (None, Some(list)) => vec![missing_id(player, list)],
             (Some(id), Some(list)) => match list.player(id) {
-                Some(entry) => held_against(player, entry),
+                Some(entry) => compare(player, entry),
                 None => vec![unknown_id(player, id, list)],
             },
             (Some(_), None) => Vec::new(),
@@ -184,16 +181,16 @@ impl Check<'_> {
     }
 }
 
-/// By what players are told apart.
-fn who(player: &Player) -> (Option<u32>, String) {
+/// Returns the key by which players are distinguished: the FIDE id, or else the name.
+fn player_key(player: &Player) -> (Option<u32>, String) {
     match player.facts.fide_id {
         Some(id) => (Some(id), String::new()),
         None => (None, names::key(&player.name)),
     }
 }
 
-/// What the list knows of a player of whom the name alone is known.
-fn without_id(player: &Player, list: &FideList) -> Finding {
+/// Searches the FIDE list for a player without an id.
+fn missing_id(player: &Player, list: &FideList) -> Finding {
     let found: Vec<&FideEntry> = list.named(&player.name).collect();
     let name = &player.name;
     let (about, text) = match found.as_slice() {
@@ -205,11 +202,11 @@ fn without_id(player: &Player, list: &FideList) -> Finding {
             DoubtKind::NoFideId,
             format!(
                 "{name} has no FIDE id; the FIDE list has one player of that name: {}",
-                shown(one)
+                describe(one)
             ),
         ),
         several => {
-            let several: Vec<String> = several.iter().take(LISTED).map(|entry| shown(entry)).collect();
+            let several: Vec<String> = several.iter().take(LISTED).map(|entry| describe(entry)).collect();
             let text = format!(
                 "{name} has no FIDE id; the FIDE list has several players of that name: {}",
                 several.join("; ")
@@ -225,7 +222,7 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
     let text = match list.named(name).next() {
         Some(entry) => format!(
             "{name}: the FIDE list has no id {id}, but {}: correct the id",
-            shown(entry)
+            describe(entry)
         ),
         None => format!(
             "{name}: the FIDE list has neither the id {id} nor the name: correct the id, or use a newer list"
@@ -234,13 +231,13 @@ fn unknown_id(player: &Player, id: u32, list: &FideList) -> Finding {
     Finding::lost(DoubtKind::UnknownId, Some(&player.place), text)
 }
 
-/// What the list has otherwise.
-fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
+/// Reports the differences between a player and the entry of the FIDE list.
+fn compare(player: &Player, entry: &FideEntry) -> Vec<Finding> {
     let (name, place) = (&player.name, Some(&player.place));
     let mut found = Vec::new();
     if names::key(name) != names::key(&entry.name) {
         let id = entry.id;
-        found.push(match names::are_akin(name, &entry.name) {
+        found.push(match names::share_a_word(name, &entry.name) {
             true => Finding::note(
                 DoubtKind::OtherName,
                 place,
@@ -249,27 +246,29 @@ fn held_against(player: &Player, entry: &FideEntry) -> Vec<Finding> {
             false => Finding::lost(
                 DoubtKind::OtherName,
                 place,
-                format!("{name} has the FIDE id {id} of {}: correct the id", shown(entry)),
+                format!(
+                    "{name} has the FIDE id {id} of {}: correct the id",
+                    describe(entry)
+                ),
             ),
         });
     }
     let facts = &player.facts;
-    for (what, here, there) in [
+    for (fact, here, there) in [
         ("title", &facts.title, &entry.title),
         ("federation", &facts.federation, &entry.federation),
     ] {
         if let (Some(here), Some(there)) = (here, there)
             && !here.eq_ignore_ascii_case(there)
         {
-            let text = format!("{name} has the {what} {here} here, and {there} in the FIDE list");
+            let text = format!("{name} has the {fact} {here} here, and {there} in the FIDE list");
             found.push(Finding::note(DoubtKind::OtherFacts, place, text));
         }
     }
     found
 }
 
-/// An entry of the list in a sentence.
-fn shown(entry: &FideEntry) -> String {
+fn describe(entry: &FideEntry) -> String {
     let mut words = vec![format!("{}, id {}", entry.name, entry.id)];
     words.extend(entry.federation.clone());
     words.extend(entry.rating.map(|rating| rating.to_string()));
@@ -277,7 +276,7 @@ fn shown(entry: &FideEntry) -> String {
     words.join(", ")
 }
 
-/// What a round's pairings lack by themselves.
+/// Checks tables and byes of a round.
 fn round(number: u32, round: &Round) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_untabled = |pairing: &&Pairing| pairing.is_played() && pairing.table.is_none();
@@ -298,19 +297,18 @@ fn round(number: u32, round: &Round) -> Vec<Finding> {
         _ => found.extend(untabled.iter().map(|pairing| {
             let text = format!(
                 "{}: this pairing of round {number} has no table, so no board gets it: add the number",
-                named(pairing)
+                names_of(pairing)
             );
             Finding::lost(DoubtKind::Table, Some(&pairing.place), text)
         })),
     }
     for pairing in round.pairings.iter().filter(|pairing| !pairing.is_played()) {
-        let text = format!("{} has no opponent in round {number}", named(pairing));
+        let text = format!("{} has no opponent in round {number}", names_of(pairing));
         found.push(Finding::note(DoubtKind::Bye, Some(&pairing.place), text));
     }
     found
 }
 
-/// Whether a round's time control can be read.
 fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Finding> {
     let control = control?;
     if TimeControl::from_pgn(control).is_ok() {
@@ -323,7 +321,7 @@ fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Fin
     Some(Finding::note(DoubtKind::TimeControl, place, text))
 }
 
-/// Boards without a pairing, and pairings without a board.
+/// Finds boards without a pairing and pairings without a board.
 fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
@@ -369,7 +367,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     for (table, pairing) in boardless().filter(|(table, _)| *table < last_board) {
         let text = format!(
             "{} play at table {table} in round {number}, which has no board: name a board board-{table}",
-            named(pairing)
+            names_of(pairing)
         );
         found.push(Finding::lost(DoubtKind::NoBoard, Some(&pairing.place), text));
     }
@@ -385,14 +383,14 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
     found
 }
 
-/// The players of a pairing, for a sentence.
-fn named(pairing: &Pairing) -> String {
+/// Joins the names of a pairing's players with "and".
+fn names_of(pairing: &Pairing) -> String {
     let names = [&pairing.white, &pairing.black].into_iter().flatten();
     let names: Vec<&str> = names.map(|player| player.name.as_str()).collect();
     names.join(" and ")
 }
 
-/// How many of the findings will be missed.
+/// Counts the findings about missing data.
 pub(crate) fn lost(findings: &[Finding]) -> usize {
     let lost = findings
         .iter()
@@ -400,7 +398,6 @@ pub(crate) fn lost(findings: &[Finding]) -> usize {
     lost.count()
 }
 
-/// What was found, as one JSON object.
 pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
     let listed: Vec<Value> = findings
         .iter()
@@ -425,7 +422,7 @@ pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
     })
 }
 
-/// So many of one name are listed.
+/// Limit of FIDE entries that are listed for one name.
 const LISTED: usize = 3;
 
 #[cfg(test)]

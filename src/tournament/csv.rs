@@ -1,6 +1,6 @@
-//! CSV: a first line that names the columns, then a pairing or a player on each line.
+//! Reads pairings or a list of players from CSV. The first line names the columns.
 //!
-//! Commas, semicolons or tabs divide the fields. Names that have the divider in them are in quotes.
+//! Fields are separated by commas, semicolons or tabs. Names that contain the separator must be quoted.
 
 mod header;
 
@@ -16,21 +16,19 @@ use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use header::{Column, Fact, Side};
 
-/// Whether a line names columns of pairings or of players.
+/// Returns whether a line is the header of pairings or of a list of players.
 pub(super) fn is_header(line: &str) -> bool {
     let fields = line
-        .split(char::from(divider(line)))
+        .split(char::from(separator(line)))
         .map(|field| field.trim_matches('"'));
     header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
         || line.to_lowercase().starts_with("sep=")
 }
 
-/// Whether a line has fields at all.
-pub(super) fn is_divided(line: &str) -> bool {
-    line.contains(char::from(divider(line)))
+pub(super) fn has_separator(line: &str) -> bool {
+    line.contains(char::from(separator(line)))
 }
 
-/// What a file's lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pairings,
@@ -56,40 +54,38 @@ impl Kind {
     }
 }
 
-/// What the first line says of the others.
 #[derive(Debug)]
 struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
-    /// How many fields it has.
     fields: usize,
 }
 
-/// A line of a file, with its places.
+/// A line of a file, with the positions of its fields.
 struct CsvLine<'t> {
     header: &'t CsvHeader,
     record: &'t StringRecord,
     number: usize,
-    /// Where each field begins, from 1.
+    /// Column at which each field begins, counted from 1.
     begins: Vec<usize>,
 }
 
-/// Reads a file; pairings that do not say their round are of round `assumed`.
+/// Reads a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
-    let (divider, from) = opening(text);
-    let mut places = FilePositions::new(text, from, divider);
+    let (separator, from) = find_header(text);
+    let mut places = FilePositions::new(text, from, separator);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(divider)
+        .delimiter(separator)
         .from_reader(text.get(from..).unwrap_or_default().as_bytes());
     let mut header = None;
     let mut rows = Rows::default();
     let mut record = StringRecord::new();
     loop {
         let at = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
-        // The text is UTF-8 and lines may have any number of fields: nothing else can go wrong.
+        // Reading cannot fail: the text is UTF-8, and the number of fields may vary.
         if !reader.read_record(&mut record).unwrap_or(false) {
             break;
         }
@@ -102,7 +98,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             continue;
         }
         let Some(header) = &header else {
-            header = Some(head(&record, number, &begins, &file)?);
+            header = Some(parse_header(&record, number, &begins, &file)?);
             continue;
         };
         let line = CsvLine {
@@ -125,11 +121,16 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
     })
 }
 
-/// What the first line says.
-fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> Result<CsvHeader, ReadError> {
-    let columns = header::columns(record.iter()).map_err(|twice| {
-        let name = record.get(twice).unwrap_or_default().to_owned();
-        let column = begins.get(twice).copied().unwrap_or(1);
+/// Parses the header. Fails if a column appears twice, or if required columns are missing.
+fn parse_header(
+    record: &StringRecord,
+    number: usize,
+    begins: &[usize],
+    file: &str,
+) -> Result<CsvHeader, ReadError> {
+    let columns = header::columns(record.iter()).map_err(|duplicate| {
+        let name = record.get(duplicate).unwrap_or_default().to_owned();
+        let column = begins.get(duplicate).copied().unwrap_or(1);
         FileError::SameColumn(name).at(file, number, column)
     })?;
     if let Some(kind) = Kind::of(&columns) {
@@ -148,7 +149,6 @@ fn head(record: &StringRecord, number: usize, begins: &[usize], file: &str) -> R
     Err(FileError::Columns { found }.at(file, number, 1))
 }
 
-/// What was read.
 #[derive(Debug, Default)]
 struct Rows {
     name: Option<String>,
@@ -190,7 +190,7 @@ impl CsvLine<'_> {
         (self.number, column.unwrap_or(1))
     }
 
-    /// What stands in a column, and where; `None` where the line is shorter, or has no such column.
+    /// Returns the text of a column and its position. `None` if there is no such column, or the line is too short.
     fn get(&self, column: Column) -> Option<(&str, (usize, usize))> {
         let field = *self.header.columns.get(&column)?;
         Some((self.record.get(field)?, self.place_of(field)))
@@ -229,7 +229,7 @@ impl CsvLine<'_> {
             .value(Column::Table, DoubtKind::Table, values::table, doubts)
             .unwrap_or_default();
         let mut within: Vec<u32> = round.drain(1.min(round.len())..).collect();
-        // "2.1" is the match and the board in it.
+        // A board number such as "2.1" is the match and the board in the match.
         if board.len() == 2 && within.is_empty() {
             within.clone_from(&board);
         }
@@ -256,11 +256,11 @@ impl CsvLine<'_> {
         })
     }
 
-    /// The player of a side; `None`: nobody.
+    /// Reads the player of a side; `None` if the field is empty or stands for a bye.
     fn player(&self, side: Side, doubts: &mut Doubts) -> Option<Player> {
-        let of = |fact| self.get(Column::Of(side, fact));
-        let known = |fact| of(fact).and_then(|(text, _)| values::known(text));
-        let (name, place) = match (of(Fact::Name), of(Fact::Last)) {
+        let field = |fact| self.get(Column::Of(side, fact));
+        let known = |fact| field(fact).and_then(|(text, _)| values::known(text));
+        let (name, place) = match (field(Fact::Name), field(Fact::Last)) {
             (Some((name, place)), _) if !name.trim().is_empty() => (name.trim().to_owned(), place),
             (_, Some((last, place))) => match known(Fact::First) {
                 Some(first) => (format!("{}, {first}", last.trim()), place),
@@ -279,8 +279,8 @@ impl CsvLine<'_> {
             doubts,
         );
         let id = id.flatten();
-        if let (Some((_, Some(odd))), Some((_, place))) = (&id, of(Fact::FideId)) {
-            doubts.note(DoubtKind::FideId, place, odd.to_string());
+        if let (Some((_, Some(problem))), Some((_, place))) = (&id, field(Fact::FideId)) {
+            doubts.note(DoubtKind::FideId, place, problem.to_string());
         }
         let rating = self.value(
             Column::Of(side, Fact::Rating),
@@ -301,7 +301,7 @@ impl CsvLine<'_> {
         })
     }
 
-    /// What stands in a column, read; what cannot be read is told of. A rating or a result is only to know.
+    /// Parses the value of a column and reports an error. Wrong ratings and results are reported as information only.
     fn value<T>(
         &self,
         column: Column,
@@ -312,10 +312,10 @@ impl CsvLine<'_> {
         let (text, place) = self.get(column)?;
         match read(text) {
             Ok(value) => Some(value),
-            Err(odd) => {
+            Err(problem) => {
                 match about {
-                    DoubtKind::Value => doubts.note(about, place, odd.to_string()),
-                    _ => doubts.lost(about, place, odd.to_string()),
+                    DoubtKind::Value => doubts.note(about, place, problem.to_string()),
+                    _ => doubts.lost(about, place, problem.to_string()),
                 }
                 None
             }
@@ -323,27 +323,28 @@ impl CsvLine<'_> {
     }
 }
 
-/// Where lines and fields are in a text, which the reader of CSV does not say.
+/// Tracks the positions of lines and fields, which the CSV reader does not provide.
 struct FilePositions<'t> {
     text: &'t str,
-    divider: char,
-    /// So far lines are counted.
+    separator: char,
+    /// Byte offset up to which lines have been counted.
     counted: usize,
     line: usize,
 }
 
 impl<'t> FilePositions<'t> {
-    fn new(text: &'t str, from: usize, divider: u8) -> Self {
+    fn new(text: &'t str, from: usize, separator: u8) -> Self {
         let before = text.get(..from).unwrap_or_default();
         Self {
             text,
-            divider: char::from(divider),
+            separator: char::from(separator),
             counted: from,
             line: before.matches('\n').count() + 1,
         }
     }
 
-    /// The line of the record that is read from a byte on, and where its fields begin. Empty lines before it are none.
+    /// Returns the line number of the record that begins at byte `from`, after any empty lines, and the columns at
+    /// which its fields begin.
     fn next(&mut self, from: usize) -> (usize, Vec<usize>) {
         let rest = self.text.get(from..).unwrap_or_default();
         let begin = from + (rest.len() - rest.trim_start_matches('\n').len());
@@ -355,43 +356,50 @@ impl<'t> FilePositions<'t> {
         let (mut quoted, mut first) = (false, true);
         for (column, c) in (1..).zip(line.chars().take_while(|c| *c != '\n')) {
             match c {
-                // A quotation mark within a field that does not begin with one is text.
+                // A quotation mark in the middle of an unquoted field is plain text.
                 '"' if first || quoted => quoted = !quoted,
-                c if c == self.divider && !quoted => begins.push(column + 1),
+                c if c == self.separator && !quoted => begins.push(column + 1),
                 _ => {}
             }
-            first = c == self.divider && !quoted;
+            first = c == self.separator && !quoted;
         }
         (self.line, begins)
     }
 }
 
-/// What divides the fields, and where the first line begins: spreadsheets may say it before.
-fn opening(text: &str) -> (u8, usize) {
+/// Returns the separator and the byte offset of the header. Spreadsheets may declare the separator in a line "sep=;"
+/// before the header.
+fn find_header(text: &str) -> (u8, usize) {
     let blank = text.len() - text.trim_start_matches('\n').len();
     let first = text
         .get(blank..)
         .and_then(|rest| rest.lines().next())
         .unwrap_or_default();
-    if let Some(said) = first.get(..4).filter(|said| said.eq_ignore_ascii_case("sep=")) {
-        let sign = first
+    if let Some(prefix) = first
+        .get(..4)
+        .filter(|prefix| prefix.eq_ignore_ascii_case("sep="))
+    {
+        let candidate = first
             .as_bytes()
-            .get(said.len())
+            .get(prefix.len())
             .copied()
             .filter(u8::is_ascii_punctuation);
         let after = text.len().min(blank + first.len() + 1);
-        return (sign.filter(|sign| *sign != b'"').unwrap_or(b'\t'), after);
+        return (
+            candidate.filter(|candidate| *candidate != b'"').unwrap_or(b'\t'),
+            after,
+        );
     }
-    (divider(first), blank)
+    (separator(first), blank)
 }
 
-/// What divides the fields of a line: what is there most.
-fn divider(line: &str) -> u8 {
-    let count = |sign: &u8| line.bytes().filter(|byte| byte == sign).count();
+/// Guesses the separator of a line: the most frequent candidate.
+fn separator(line: &str) -> u8 {
+    let count = |candidate: &u8| line.bytes().filter(|byte| byte == candidate).count();
     let mut best = b',';
-    for sign in [b';', b'\t'] {
-        if count(&sign) > count(&best) {
-            best = sign;
+    for candidate in [b';', b'\t'] {
+        if count(&candidate) > count(&best) {
+            best = candidate;
         }
     }
     best

@@ -1,4 +1,5 @@
-//! What is wrong with a file, at its place: doubts, with which the rest is read all the same, and errors.
+//! Problems of a file, with their positions: doubts, which do not prevent reading the rest of the file, and errors,
+//! which do.
 
 use core::fmt;
 use std::io;
@@ -11,66 +12,66 @@ use crate::text_file::NoText;
 
 vocabulary! {
     "severity"
-    /// How much a doubt matters.
+    /// Severity of a doubt.
     pub enum Severity {
-        /// Something will be missed, or wrong, if nobody does anything.
+        /// Data will be missing or wrong unless somebody fixes the problem.
         Lost = "lost",
-        /// Only to know.
+        /// For information only.
         Note = "note",
     }
 }
 
 vocabulary! {
     "kind of finding"
-    /// What a doubt is about.
+    /// Kind of a doubt.
     pub enum DoubtKind {
-        /// A part of a file is not understood, or was understood only by a guess.
+        /// A part of a file cannot be interpreted, or only by a guess.
         Unclear = "unclear",
-        /// A rating, a result or a date cannot be one.
+        /// A rating, a result or a date is not valid.
         Value = "value",
-        /// What stands for a FIDE id cannot be one.
+        /// A FIDE id is not valid.
         FideId = "fide_id",
         /// A pairing has no round.
         Round = "round",
-        /// A pairing has no table, or two have the same.
+        /// A pairing has no table, or two pairings have the same table.
         Table = "table",
-        /// A player or a pairing is twice in a round.
+        /// A player or a pairing appears twice in a round.
         Twice = "twice",
-        /// Two places contradict each other.
+        /// Two positions contradict each other.
         Contradiction = "contradiction",
-        /// A name may be that of several players.
+        /// A name may belong to several players.
         Ambiguous = "ambiguous",
         /// A player has no FIDE id.
         NoFideId = "no_fide_id",
-        /// The FIDE list has no such id.
+        /// The FIDE list does not contain an id.
         UnknownId = "unknown_id",
-        /// The FIDE list has another name for an id.
+        /// The FIDE list has a different name for an id.
         OtherName = "other_name",
-        /// The FIDE list has no such name.
+        /// The FIDE list does not contain a name.
         UnknownName = "unknown_name",
-        /// A title or a federation is not that of the FIDE list.
+        /// A title or a federation differs from the FIDE list.
         OtherFacts = "other_facts",
         /// A pairing has no board.
         NoBoard = "no_board",
         /// A board has no pairing.
         NoPairing = "no_pairing",
-        /// A player has nobody to play.
+        /// A player has no opponent.
         Bye = "bye",
-        /// A time control cannot be read.
+        /// A time control cannot be parsed.
         TimeControl = "time_control",
     }
 }
 
-/// Something that somebody should look at. What it is about was read as far as it is clear.
+/// A problem in a file that a person should check. The unambiguous parts of the affected data are still read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// How much it matters.
+    /// Severity of the doubt.
     pub severity: Severity,
-    /// What it is about.
+    /// Kind of the doubt.
     pub about: DoubtKind,
-    /// Where it is.
+    /// Position in the file.
     pub place: FilePosition,
-    /// A sentence, with the next step where there is one.
+    /// A sentence, with the next step if there is one.
     pub text: String,
 }
 
@@ -86,80 +87,80 @@ impl fmt::Display for FilePosition {
     }
 }
 
-/// Why a file cannot be read at all.
+/// Reason why a file cannot be read at all.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It cannot be opened, or read.
+    /// The file cannot be opened or read.
     #[error("cannot read {file}")]
     Unreadable {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// What is in it is no pairing file.
+    /// The content is not a valid pairing file.
     #[error("{place}: {what}")]
     Wrong {
-        /// Where that shows.
+        /// Position of the error.
         place: FilePosition,
-        /// What is wrong, and what to do.
+        /// The error, with advice.
         what: FileError,
     },
 }
 
-/// What is wrong with a file that is refused, and what to do.
+/// Error in a refused file, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It is no text; the sentence says what to do.
+    /// The file is not a text file. The string has the reason and the advice.
     #[error("{0}")]
     NoText(String),
-    /// It is empty.
+    /// The file is empty.
     #[error("the file is empty: pair the round, and export it again")]
     Empty,
-    /// It is longer than any pairing file.
+    /// The file is larger than 32 MB.
     #[error("the file is larger than 32 MB: check that it is a pairing file")]
     TooLong,
-    /// It is packed.
+    /// The file is a zip archive.
     #[error(
         "this is a zip file: unpack it; if it is a spreadsheet, save it as CSV in the program that wrote it"
     )]
     Packed,
-    /// It is FIDE's rating list.
+    /// The file is the FIDE rating list.
     #[error("this is the FIDE rating list: name it with --fide-list")]
     FideList,
-    /// It is for browsers, or XML.
+    /// The file is HTML or XML.
     #[error("this is HTML or XML: export the pairings as PGN, as a FIDE report (TRF) or as CSV")]
     Markup,
-    /// It is a report in Vega's own form.
+    /// The file is a report in Vega's own format.
     #[error("the fields are separated by |, as in Vega's own reports: export the FIDE report (TRF16)")]
     Divided,
-    /// It begins like no format that is known.
+    /// The file has none of the known formats.
     #[error(
         "this is neither PGN nor a FIDE report (TRF) nor CSV: PGN begins with a tag as [Event \"...\"], TRF with 012 \
          or 001, and CSV with a line that names its columns, as in board,white,black"
     )]
     Unknown,
-    /// It has nothing that could be read.
+    /// The file has no readable entry of this kind.
     #[error("the file has no readable {0}: export it again, and check it with an editor")]
     Nothing(&'static str),
-    /// The first line of a CSV file does not name what is needed.
+    /// The first line of a CSV file lacks required columns.
     #[error(
         "the first line has too few column names: found {found}; expected for example board,white,black or \
          name,fide_id"
     )]
     Columns {
-        /// The names that are known.
+        /// The known column names.
         found: String,
     },
-    /// Two columns of a CSV file say the same.
+    /// Two columns of a CSV file have the same meaning.
     #[error("{0:?} names the same column as an earlier heading: remove one of them")]
     SameColumn(String),
     /// A quotation mark is not closed.
     #[error("this quotation mark is not closed on its line: close it, or remove it")]
     OpenQuote,
-    /// A player is in several pairings of what has no rounds.
+    /// A player has several pairings in a file without round numbers.
     #[error(
         "{0:?} plays a second game here, but the file gives no round numbers: export a single round, or include \
          the rounds"
@@ -168,7 +169,6 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// The error, at its place.
     pub(super) fn at(self, file: &str, line: usize, column: usize) -> ReadError {
         let place = FilePosition {
             file: file.to_owned(),
@@ -180,16 +180,16 @@ impl FileError {
 }
 
 impl ReadError {
-    pub(super) fn no_text(file: &str, why: NoText) -> Self {
-        let line = match why {
+    pub(super) fn no_text(file: &str, cause: NoText) -> Self {
+        let line = match cause {
             NoText::OtherBytes { line } | NoText::Binary { line } => line,
             NoText::Folder | NoText::Utf16 => 1,
         };
-        FileError::NoText(why.to_string()).at(file, line, 1)
+        FileError::NoText(cause.to_string()).at(file, line, 1)
     }
 }
 
-/// The doubts about one file, as it is read.
+/// Collects the doubts about one file while it is read.
 #[derive(Debug)]
 pub(super) struct Doubts {
     file: String,
@@ -212,13 +212,11 @@ impl Doubts {
         }
     }
 
-    /// Something will be missed.
     pub(super) fn lost(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Lost, about, place, text));
     }
 
-    /// Something is only to know.
     pub(super) fn note(&mut self, about: DoubtKind, (line, column): (usize, usize), text: impl Into<String>) {
         let place = self.place(line, column);
         self.list.push(Doubt::new(Severity::Note, about, place, text));

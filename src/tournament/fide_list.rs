@@ -1,4 +1,5 @@
-//! FIDE's rating list, as text with fixed columns: half a million players, of whom only those asked for are kept.
+//! Reads FIDE's rating list, a text with fixed columns. It has half a million players, so only those of the event are
+//! kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,66 +10,66 @@ use thiserror::Error;
 
 use super::{Tournament, names, text};
 
-/// What the list has of a player.
+/// Entry of a player in the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FideEntry {
-    /// The number that FIDE has given the player.
+    /// FIDE id.
     pub id: u32,
-    /// The name, "Last, First".
+    /// Name, as "Last, First".
     pub name: String,
-    /// The federation, in three letters.
+    /// Federation, in three letters.
     pub federation: Option<String>,
-    /// The title, else the women's title.
+    /// Title, or else the women's title.
     pub title: Option<String>,
-    /// The standard rating.
+    /// Standard rating.
     pub rating: Option<u16>,
-    /// The year of birth.
+    /// Year of birth.
     pub born: Option<u16>,
 }
 
-/// Those of the list who have an id or a name of an event's players.
+/// Entries of the list that match an event's players by id or name.
 #[derive(Debug, Clone, Default)]
 pub struct FideList {
     by_id: BTreeMap<u32, FideEntry>,
-    /// The ids that go with a name, by its key.
+    /// Ids by the key of the name.
     by_name: BTreeMap<String, Vec<u32>>,
 }
 
-/// Why a list cannot be read.
+/// Reason why a list cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// It cannot be opened, or read.
+    /// The file cannot be opened or read.
     #[error("cannot read {file}")]
     Unreadable {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It is packed.
+    /// The file is a zip archive.
     #[error("{file}: this is a zip file: unpack it with `unzip {file}`, and name the file that was in it")]
     Packed {
-        /// The file's name.
+        /// Name of the file.
         file: String,
     },
-    /// It has no players.
+    /// The file has no players.
     #[error(
         "{file}:1:1: this is not the FIDE rating list as text, which begins with column names from \"ID \
          Number\" on: download the list in TXT format (players_list.zip), and unpack it"
     )]
     Other {
-        /// The file's name.
+        /// Name of the file.
         file: String,
     },
 }
 
 impl FideList {
-    /// Those of the list in a file who have an id or a name of the event's players.
+    /// Reads the entries that match the event's players by id or name.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or is no such list.
+    /// Fails if the file cannot be read or is not a rating list.
     pub fn read(path: &Path, event: &Tournament) -> Result<Self, ListError> {
         let file = path.display().to_string();
         let unreadable = |source| ListError::Unreadable {
@@ -79,11 +80,11 @@ impl FideList {
         Self::from_reader(&file, BufReader::with_capacity(BUFFER, opened), event)
     }
 
-    /// The same from anywhere; `file` is its name, for the errors.
+    /// Reads the entries like [`read`](Self::read), from any reader. `file` is the file name for error messages.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// Fails like [`read`](Self::read).
     pub fn from_reader(file: &str, mut list: impl BufRead, event: &Tournament) -> Result<Self, ListError> {
         let wanted = WantedPlayers::of(event);
         let mut found = Self::default();
@@ -136,20 +137,19 @@ impl FideList {
         self.by_id.insert(entry.id, entry);
     }
 
-    /// The player with an id.
+    /// Returns the player with an id.
     #[must_use]
     pub fn player(&self, id: u32) -> Option<&FideEntry> {
         self.by_id.get(&id)
     }
 
-    /// The players with a name, however it is spelled.
+    /// Returns the players with a name, regardless of its spelling.
     pub fn named(&self, name: &str) -> impl Iterator<Item = &FideEntry> {
         let ids = self.by_name.get(&names::key(name));
         ids.into_iter().flatten().filter_map(|id| self.by_id.get(id))
     }
 }
 
-/// Whom an event asks for.
 struct WantedPlayers {
     ids: BTreeSet<u32>,
     names: BTreeSet<String>,
@@ -167,10 +167,9 @@ impl WantedPlayers {
     }
 }
 
-/// Where a column begins and ends, in bytes.
+/// Begin and end of a column, in bytes.
 type ColumnSpan = (usize, usize);
 
-/// Where the columns are.
 #[derive(Debug, PartialEq, Eq)]
 struct ListColumns {
     id: ColumnSpan,
@@ -182,7 +181,7 @@ struct ListColumns {
     born: ColumnSpan,
 }
 
-/// As the list has them since 2012.
+/// The positions in lists since 2012.
 impl Default for ListColumns {
     fn default() -> Self {
         Self {
@@ -198,13 +197,14 @@ impl Default for ListColumns {
 }
 
 impl ListColumns {
-    /// The columns that a first line names; `None`: it is no such line. What it does not name is empty.
+    /// Derives the positions from the header. Returns `None` if the line is not a header. Columns that the header lacks
+    /// are empty.
     fn named(line: &[u8]) -> Option<Self> {
         let line = text::line(line).trim_end().to_lowercase();
         if !line.trim_start().starts_with("id number") || !line.is_ascii() {
             return None;
         }
-        // A name that is a part of another is looked for with a blank before it.
+        // A leading blank prevents a match inside another column name.
         let names = [
             "id number",
             "name",
@@ -278,9 +278,9 @@ impl ListColumns {
 }
 
 const BUFFER: usize = 1 << 16;
-/// In bytes; a line of the list has 162.
+/// Limit of a line, in bytes; lines of the list have 162.
 const LONGEST_LINE: u64 = 4096;
-/// Of the last column, in bytes.
+/// Width of the last column, in bytes.
 const LAST_WIDTH: usize = 6;
 
 #[cfg(test)]
@@ -290,7 +290,6 @@ mod tests {
     use super::super::Player;
     use super::*;
 
-    /// A line of the list.
     pub(crate) fn line(id: &str, name: &str, fed: &str, title: &str, rating: &str) -> String {
         format!(
             "{id:<15}{name:<61}{fed:<4}{:<4}{title:<5}{:<24}{rating:<39}1990  \r\n",
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_is_asked_for_is_kept() {
+    fn only_players_of_the_event_are_kept() {
         assert_eq!(
             ListColumns::named(HEADER.as_bytes()).map(|columns| columns.name),
             Some((15, 76))
@@ -349,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_where_the_first_line_names_them() {
+    fn columns_follow_the_header() {
         let text = "ID number Name                              TitlFed  SEP10 GamesBorn  Flag\n \
                     4600001  Other, Name                       f   GER  2310    0  1990\n";
         let list = FideList::from_reader("l.txt", text.as_bytes(), &event()).expect("a list");
@@ -358,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn other_files_are_refused() {
         let refused = |bytes: &[u8]| {
             FideList::from_reader("l.zip", bytes, &event())
                 .expect_err("no list")

@@ -1,5 +1,4 @@
-//! Where pairings are read from: the files that the configuration names, and a folder of files that were dropped in at the
-//! desk.
+//! Sources of pairings: the files that the configuration names, and a folder with the files uploaded at the desk.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,19 +10,18 @@ use std::time::SystemTime;
 
 use thiserror::Error;
 
-/// The files of pairings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PairingFiles {
     configured: Vec<PathBuf>,
-    /// `None`: nothing can be dropped in.
+    /// Folder of uploaded files. If `None`, files cannot be uploaded.
     folder: Option<PathBuf>,
 }
 
-/// The name of a file that may be dropped in: it names no folder, and what is in it by its end.
+/// Name of an uploaded file. It contains no folder and ends with a known file extension.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileName(String);
 
-/// What is no such name.
+/// Error of parsing a [`FileName`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "a pairing file needs a name such as round-5.csv: at most 80 letters, digits, spaces, dots, hyphens, \
@@ -31,7 +29,6 @@ pub(crate) struct FileName(String);
 )]
 pub(crate) struct NoFileName;
 
-/// A file that was dropped in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) name: FileName,
@@ -39,38 +36,36 @@ pub(crate) struct Dropped {
     pub(crate) changed: SystemTime,
 }
 
-/// So many may be dropped in: a season has fewer.
+/// Limit of uploaded files, more than a season needs.
 pub(crate) const MAX_FILES: usize = 100;
-/// In characters.
+/// Limit of a file name, in characters.
 const LONGEST_NAME: usize = 80;
 const ENDINGS: [&str; 6] = ["csv", "tsv", "pgn", "trf", "trfx", "txt"];
-/// What is being written; no file that is read is called like that.
+/// Name of a file that is being written. It is not a valid [`FileName`], so such a file is never read.
 const DRAFT: &str = ".new";
 
 impl PairingFiles {
-    /// Those that are named, and what is in the folder.
     pub(crate) fn new(configured: Vec<PathBuf>, folder: Option<PathBuf>) -> Self {
         Self { configured, folder }
     }
 
-    /// Whether there never are any.
+    /// Returns whether there is no source at all.
     pub(crate) fn are_none(&self) -> bool {
         self.configured.is_empty() && self.folder.is_none()
     }
 
-    /// Those that the configuration names.
     pub(crate) fn configured(&self) -> &[PathBuf] {
         &self.configured
     }
 
-    /// All files, in the order of worth: what was dropped in last comes first.
+    /// Returns all files in the order of precedence: uploaded files first, the newest of them at the front.
     pub(crate) fn all(&self) -> Vec<PathBuf> {
         self.others_than(None)
     }
 
-    /// The same without the one that is to be replaced.
+    /// Returns the files like [`all`](Self::all), without the uploaded file `replaced`.
     pub(crate) fn others_than(&self, replaced: Option<&FileName>) -> Vec<PathBuf> {
-        // A folder that cannot be read says so where it is asked for.
+        // Ignore errors: callers that list the uploads with `dropped` report an unreadable folder.
         let dropped = self.dropped().unwrap_or_default();
         let folder = self.folder.as_deref().unwrap_or_else(|| Path::new(""));
         let dropped = dropped.iter().filter(|file| Some(&file.name) != replaced);
@@ -78,11 +73,8 @@ impl PairingFiles {
         dropped.chain(self.configured.iter().cloned()).collect()
     }
 
-    /// What was dropped in, the newest first.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read. None there is an empty one.
+    /// Lists the uploaded files, the newest first. Fails if the folder cannot be read. A missing folder counts as
+    /// empty.
     pub(crate) fn dropped(&self) -> io::Result<Vec<Dropped>> {
         let Some(folder) = &self.folder else {
             return Ok(Vec::new());
@@ -99,13 +91,13 @@ impl PairingFiles {
             let Some(name) = name.and_then(|name| name.parse().ok()) else {
                 continue;
             };
-            // One that has just been removed is not there.
-            let Ok(known) = entry.metadata() else { continue };
-            if known.is_file() {
+            // The file may have been removed meanwhile.
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file() {
                 files.push(Dropped {
                     name,
-                    bytes: known.len(),
-                    changed: known.modified()?,
+                    bytes: metadata.len(),
+                    changed: metadata.modified()?,
                 });
             }
         }
@@ -113,11 +105,7 @@ impl PairingFiles {
         Ok(files)
     }
 
-    /// The content of one that was dropped in; `None`: there is none of that name.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read.
+    /// Returns the content of an uploaded file; `None` if it does not exist. Fails if the file cannot be read.
     pub(crate) fn content(&self, name: &FileName) -> io::Result<Option<Vec<u8>>> {
         match fs::read(self.folder()?.join(&name.0)) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -126,11 +114,8 @@ impl PairingFiles {
         }
     }
 
-    /// Keeps a file, in the place of one of that name: all of it, or after a power cut the one before.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written, or there are too many.
+    /// Stores an uploaded file and replaces one with the same name. The replacement is atomic, even in a power failure.
+    /// Fails if the file cannot be written, or if there are too many files.
     pub(crate) fn keep(&self, name: &FileName, bytes: &[u8]) -> io::Result<()> {
         let folder = self.folder()?;
         fs::create_dir_all(folder)?;
@@ -144,10 +129,10 @@ impl PairingFiles {
         let draft = folder.join(DRAFT);
         let mut file = File::create(&draft)?;
         file.write_all(bytes)?;
-        // The computer's clock may have been ahead when another one came.
+        // The order of upload must hold even if the computer's clock was ahead when an earlier file was uploaded.
         let newest = others.first().map(|file| file.changed);
         if let Some(newest) =
-            newest.filter(|newest| file.metadata().is_ok_and(|known| is_before(&known, *newest)))
+            newest.filter(|newest| file.metadata().is_ok_and(|meta| is_before(&meta, *newest)))
         {
             file.set_modified(newest + Duration::from_millis(1))?;
         }
@@ -156,11 +141,7 @@ impl PairingFiles {
         sync_folder(folder)
     }
 
-    /// Removes one that was dropped in. Returns whether there was one.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be removed.
+    /// Removes an uploaded file. Returns `false` if it did not exist. Fails if the file cannot be removed.
     pub(crate) fn remove(&self, name: &FileName) -> io::Result<bool> {
         let folder = self.folder()?;
         match fs::remove_file(folder.join(&name.0)) {
@@ -176,11 +157,11 @@ impl PairingFiles {
     }
 }
 
-fn is_before(known: &fs::Metadata, other: SystemTime) -> bool {
-    known.modified().is_ok_and(|changed| changed <= other)
+fn is_before(metadata: &fs::Metadata, other: SystemTime) -> bool {
+    metadata.modified().is_ok_and(|changed| changed <= other)
 }
 
-/// What was renamed or removed stays so after a power cut.
+/// Syncs a folder, so that a rename or a removal survives a power failure.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -223,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_that_of_a_file_and_of_nothing_else() {
+    fn only_plain_file_names_are_accepted() {
         for good in ["round-5.csv", "Runde 5 (Süd).PGN", "r.trf", "1.2.trfx", "a.txt"] {
             assert!(good.parse::<FileName>().is_ok(), "{good}");
         }
@@ -254,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_in_last_comes_first_and_what_is_configured_last() {
+    fn newest_upload_comes_first_and_configured_files_last() {
         let state = tempfile::tempdir().expect("a folder");
         let folder = state.path().join("pairings");
         let files = PairingFiles::new(vec!["/srv/round.pgn".into()], Some(folder.clone()));
@@ -263,7 +244,7 @@ mod tests {
         assert_eq!(files.all(), [PathBuf::from("/srv/round.pgn")]);
         let (one, other) = (name("b.csv"), name("a.csv"));
         files.keep(&one, b"1").expect("kept");
-        // As when the computer's clock was ahead.
+        // Simulates an upload while the computer's clock was ahead.
         let later = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000_000);
         let file = File::options()
             .write(true)
@@ -290,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_dropped_in_where_there_is_no_folder() {
+    fn uploads_fail_without_a_folder() {
         let files = PairingFiles::default();
         assert!(files.are_none());
         assert!(files.keep(&name("a.csv"), b"1").is_err());

@@ -1,4 +1,4 @@
-//! From the games of a file to rounds, and to a table for each pairing: how PGN and CSV number them.
+//! Groups the games of a PGN or CSV file into rounds, and assigns a table to each pairing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,51 +6,53 @@ use super::doubt::{DoubtKind, Doubts, FileError};
 use super::names;
 use super::{Pairing, ReadError, Round};
 
-/// A pairing as it stands in a file, with the numbers that it has there.
+/// A pairing with its numbers as written in a file.
 #[derive(Debug)]
 pub(super) struct ListedPairing {
     pub(super) round: Option<u32>,
-    /// What follows the round: the table, or the match and the board in it.
+    /// Numbers after the round number: the table, or the match and the board in it.
     pub(super) within: Vec<u32>,
-    /// The table by itself.
+    /// Board number in a field of its own.
     pub(super) board: Option<u32>,
     pub(super) pairing: Pairing,
     pub(super) date: Option<String>,
     pub(super) time_control: Option<String>,
 }
 
-/// Where the numbers of a round's tables are taken from.
+/// Source of the table numbers of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TableNumbering {
-    /// The table stands by itself, or else is the second number of the round.
+    /// The board number, or else the second number of the round.
     Own,
-    /// The second number of the round, also where there is another.
+    /// The second number of the round, even if there is a board number.
     Second,
-    /// The match and the board in it, both from the round: "3.2.1".
+    /// Match and board in the match, both from the round, as in "3.2.1".
     Three,
-    /// The match from the round, the board in it by itself.
+    /// The match from the round, and the board in the match from the board number.
     MatchAndBoard,
 }
 
-/// The rounds of a file's games.
+/// Groups the games of a file into rounds.
 ///
-/// Games of which no round is said are of round `assumed`, if that is so of all of them; else they are left out.
+/// If no game has a round number, all games belong to the round `assumed`. If only some games lack a round number, they
+/// are left out.
 ///
-/// Tables are numbered by what is different for all games of a round: the table by itself (the tag Board), else the
-/// second number of the round ("3.7"), else match and board in it ("3.2.1", or "3.2" with Board "1"), where the first
-/// boards of the second match follow the last of the first. Where a round has no such numbers at all, its games are
-/// numbered in their order, without those in which somebody has nobody to play.
+/// The table numbers come from the first of these sources that gives every game of a round a different number: the
+/// board number (the tag Board), or else the second number of the round ("3.7"); the second number alone; match and
+/// board in the match ("3.2.1", or "3.2" with Board "1"). In the last case the boards of the second match follow those
+/// of the first. If a round has no such numbers at all, its games are numbered in the order of the file, without games
+/// that lack an opponent.
 ///
 /// # Errors
 ///
-/// When no game says its round, and somebody plays in two of them.
+/// Fails if no game has a round number and a player has more than one game.
 pub(super) fn rounds(
     mut games: Vec<ListedPairing>,
     assumed: u32,
     doubts: &mut Doubts,
 ) -> Result<BTreeMap<u32, Round>, ReadError> {
     if games.iter().all(|game| game.round.is_none()) {
-        plays_once(&games)?;
+        require_single_round(&games)?;
         if let Some(first) = games.first() {
             let place = (first.pairing.place.line, first.pairing.place.column);
             doubts.note(
@@ -81,8 +83,8 @@ pub(super) fn rounds(
         .collect())
 }
 
-/// Refuses games of several rounds as those of one.
-fn plays_once(games: &[ListedPairing]) -> Result<(), ReadError> {
+/// Fails if a player has games against different opponents, which means that the file has several rounds.
+fn require_single_round(games: &[ListedPairing]) -> Result<(), ReadError> {
     let mut playing = BTreeSet::new();
     let mut pairs = BTreeSet::new();
     for game in games {
@@ -90,7 +92,7 @@ fn plays_once(games: &[ListedPairing]) -> Result<(), ReadError> {
             continue;
         };
         let keys = [names::key(&white.name), names::key(&black.name)];
-        // The same two once more are told of as such.
+        // A repeated pairing is reported when files are merged.
         if pairs.contains(&keys) {
             continue;
         }
@@ -152,33 +154,33 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
         }
         return;
     }
-    // In a match there are as many boards as the highest number says.
-    let second = games.iter().filter_map(|game| game.within.get(1)).max();
-    let own = games.iter().filter_map(|game| game.board).max();
+    // Boards per match: the highest board number that occurs.
+    let highest_second = games.iter().filter_map(|game| game.within.get(1)).max();
+    let highest_board = games.iter().filter_map(|game| game.board).max();
     let boards = |numbering| match numbering {
-        TableNumbering::Three => second.copied().unwrap_or(1),
-        _ => own.unwrap_or(1),
+        TableNumbering::Three => highest_second.copied().unwrap_or(1),
+        _ => highest_board.unwrap_or(1),
     };
-    let ways = [
+    let numberings = [
         TableNumbering::Own,
         TableNumbering::Second,
         TableNumbering::Three,
         TableNumbering::MatchAndBoard,
     ];
-    let fits = |way: &TableNumbering| {
+    let fits = |numbering: &TableNumbering| {
         let mut tables = BTreeSet::new();
         let mut tables_of = games
             .iter()
             .filter(|game| has_numbers(game))
-            .map(|game| table(game, *way, boards(*way)));
+            .map(|game| table(game, *numbering, boards(*numbering)));
         tables_of.all(|table| table.is_some_and(|table| tables.insert(table)))
     };
-    let way = ways.into_iter().find(fits).unwrap_or(TableNumbering::Own);
-    let boards = boards(way);
+    let numbering = numberings.into_iter().find(fits).unwrap_or(TableNumbering::Own);
+    let boards = boards(numbering);
     for game in games.iter_mut() {
-        game.pairing.table = table(game, way, boards);
+        game.pairing.table = table(game, numbering, boards);
     }
-    if matches!(way, TableNumbering::Three | TableNumbering::MatchAndBoard)
+    if matches!(numbering, TableNumbering::Three | TableNumbering::MatchAndBoard)
         && let Some(first) = games.first()
     {
         let place = (first.pairing.place.line, first.pairing.place.column);
@@ -191,12 +193,12 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
     }
 }
 
-fn table(game: &ListedPairing, way: TableNumbering, boards: u32) -> Option<u32> {
+fn table(game: &ListedPairing, numbering: TableNumbering, boards: u32) -> Option<u32> {
     let in_match = |number: u32, board: u32| {
         let before = number.checked_sub(1)?.checked_mul(boards)?;
         before.checked_add(board)
     };
-    match (way, game.within.as_slice(), game.board) {
+    match (numbering, game.within.as_slice(), game.board) {
         (TableNumbering::Own, _, Some(board)) => Some(board),
         (TableNumbering::Own | TableNumbering::Second, [table], _) => Some(*table),
         (TableNumbering::Three, [number, board], _) => in_match(*number, *board),

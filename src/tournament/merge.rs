@@ -1,4 +1,4 @@
-//! From what several files say to one event.
+//! Merges several files into one event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,12 @@ use super::people::People;
 use super::read::ParsedFile;
 use super::{FilePosition, Pairing, Player, Round, Tournament};
 
-/// One event of all files: the earlier ones count, the later ones add what is missing, and what contradicts is told.
+/// Merges files into one event. Files take precedence by format and then by their order; later files add missing data,
+/// and contradictions are reported.
 ///
-/// Of pairings that contradict each other the first counts: another in a later file is left out, and one at a table that
-/// is taken has none.
+/// If pairings of a player contradict each other, the first one counts: a later pairing is left out if it comes from
+/// another file, and kept if it comes from the same file. A pairing whose table is already taken is left without a
+/// table.
 pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     files.sort_by_key(|file| file.format);
     let mut doubts: Vec<Doubt> = files
@@ -22,7 +24,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
         &mut doubts,
     );
     let mut tournament = Tournament::default();
-    let mut rounds: BTreeMap<u32, Merged> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, MergedRound> = BTreeMap::new();
     let mut listed = BTreeSet::new();
     for file in files {
         let Tournament {
@@ -31,7 +33,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             federation,
             time_control,
             players,
-            rounds: theirs,
+            rounds: file_rounds,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);
@@ -45,8 +47,8 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
                     .extend(index.and_then(|index| people.known(index, &player.place)));
             }
         }
-        for (number, round) in theirs {
-            let merged = rounds.entry(number).or_insert_with(|| Merged::new(number));
+        for (number, round) in file_rounds {
+            let merged = rounds.entry(number).or_insert_with(|| MergedRound::new(number));
             merged.date = merged.date.take().or(round.date);
             merged.time_control = merged.time_control.take().or(round.time_control);
             for pairing in round.pairings {
@@ -61,19 +63,17 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     (tournament, doubts)
 }
 
-/// A round as it is put together.
 #[derive(Debug)]
-struct Merged {
+struct MergedRound {
     number: u32,
     date: Option<String>,
     time_control: Option<String>,
     pairings: Vec<Pairing>,
-    /// The pairing that somebody is first in.
-    of: BTreeMap<usize, usize>,
+    /// Index of the first pairing of each person.
+    first_pairing: BTreeMap<usize, usize>,
     tables: BTreeMap<u32, usize>,
 }
 
-/// Who is in a pairing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     white: Option<usize>,
@@ -89,7 +89,7 @@ impl Pair {
         }
     }
 
-    const fn turned(self) -> Self {
+    const fn swapped(self) -> Self {
         Self {
             white: self.black,
             black: self.white,
@@ -97,20 +97,20 @@ impl Pair {
     }
 }
 
-impl Merged {
+impl MergedRound {
     const fn new(number: u32) -> Self {
         Self {
             number,
             date: None,
             time_control: None,
             pairings: Vec::new(),
-            of: BTreeMap::new(),
+            first_pairing: BTreeMap::new(),
             tables: BTreeMap::new(),
         }
     }
 
     fn add(&mut self, pairing: Pairing, people: &People, doubts: &mut Vec<Doubt>) {
-        let mut tell = |severity, about, place: &FilePosition, text| {
+        let mut report = |severity, about, place: &FilePosition, text| {
             doubts.push(Doubt::new(severity, about, place.clone(), text))
         };
         let pair = Pair::of(&pairing, people);
@@ -118,66 +118,66 @@ impl Merged {
         if pair.white.is_some() && pair.white == pair.black {
             let text = format!(
                 "{} are the same player: this pairing of round {round} is left out",
-                named(&pairing)
+                names_of(&pairing)
             );
-            tell(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
+            report(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
             return;
         }
         let found = [pair.white, pair.black]
             .into_iter()
             .flatten()
-            .find_map(|person| self.of.get(&person).copied());
+            .find_map(|person| self.first_pairing.get(&person).copied());
         let earlier = found.and_then(|index| Some((index, self.pairings.get(index)?)));
         let Some((index, earlier)) = earlier else {
-            return self.put(pairing, pair, doubts);
+            return self.insert(pairing, pair, doubts);
         };
         let before = Pair::of(earlier, people);
-        let (is_same, is_turned) = (before == pair, before == pair.turned());
+        let (is_same, is_turned) = (before == pair, before == pair.swapped());
         let same_file = earlier.place.file == pairing.place.file;
         let place = earlier.place.clone();
         if is_same || is_turned {
             if is_turned && pairing.is_played() {
                 let text = format!(
                     "{} have the opposite colours in round {round} at {place}, which are used",
-                    named(&pairing)
+                    names_of(&pairing)
                 );
-                tell(Severity::Lost, DoubtKind::Contradiction, &pairing.place, text);
+                report(Severity::Lost, DoubtKind::Contradiction, &pairing.place, text);
             } else if same_file {
                 let text = format!(
                     "{}: this pairing of round {round} is already at {place}, and counts once",
-                    named(&pairing)
+                    names_of(&pairing)
                 );
-                tell(Severity::Note, DoubtKind::Twice, &pairing.place, text);
+                report(Severity::Note, DoubtKind::Twice, &pairing.place, text);
             }
             return self.complete(index, pairing, doubts);
         }
         let text = match same_file {
             true => format!(
                 "{} are also in another pairing of round {round}, at {place}: correct one of them",
-                named(&pairing)
+                names_of(&pairing)
             ),
             false => format!(
                 "{}: one of these players has another opponent in round {round} at {place}, which is used; this \
                  pairing is left out",
-                named(&pairing)
+                names_of(&pairing)
             ),
         };
-        tell(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
+        report(Severity::Lost, DoubtKind::Twice, &pairing.place, text);
         if same_file {
-            self.put(pairing, pair, doubts);
+            self.insert(pairing, pair, doubts);
         }
     }
 
-    fn put(&mut self, mut pairing: Pairing, pair: Pair, doubts: &mut Vec<Doubt>) {
+    fn insert(&mut self, mut pairing: Pairing, pair: Pair, doubts: &mut Vec<Doubt>) {
         let index = self.pairings.len();
         for person in [pair.white, pair.black].into_iter().flatten() {
-            self.of.entry(person).or_insert(index);
+            self.first_pairing.entry(person).or_insert(index);
         }
         pairing.table = self.table(pairing.table, index, &pairing, doubts);
         self.pairings.push(pairing);
     }
 
-    /// The table for a pairing, if it is free.
+    /// Reserves the table for a pairing. Returns `None` and reports a doubt if the table is taken.
     fn table(
         &mut self,
         table: Option<u32>,
@@ -194,9 +194,9 @@ impl Merged {
             let text = format!(
                 "table {table} of round {} belongs to {} at {}, and to {} here: correct one of them",
                 self.number,
-                named(other),
+                names_of(other),
                 other.place,
-                named(pairing)
+                names_of(pairing)
             );
             doubts.push(Doubt::new(
                 Severity::Lost,
@@ -210,7 +210,7 @@ impl Merged {
         Some(table)
     }
 
-    /// Adds to a pairing what another place says of it.
+    /// Adds data about a pairing from another position.
     fn complete(&mut self, index: usize, more: Pairing, doubts: &mut Vec<Doubt>) {
         let Some(known) = self.pairings.get(index) else {
             return;
@@ -220,7 +220,7 @@ impl Merged {
             (Some(one), Some(other)) if one != other => {
                 let text = format!(
                     "{} play at table {other} here, but at table {one} at {}, which is used",
-                    named(&more),
+                    names_of(&more),
                     known.place
                 );
                 doubts.push(Doubt::new(
@@ -260,8 +260,8 @@ impl Merged {
     }
 }
 
-/// The players of a pairing, for a sentence.
-fn named(pairing: &Pairing) -> String {
+/// Joins the names of a pairing's players with "and".
+fn names_of(pairing: &Pairing) -> String {
     let names = [&pairing.white, &pairing.black].into_iter().flatten();
     let names: Vec<&str> = names.map(|player| player.name.as_str()).collect();
     names.join(" and ")

@@ -1,11 +1,10 @@
-//! The event's data: who plays whom at which table, round by round, as the files of pairing programs say it.
+//! The data of an event: players and pairings, round by round, from the files of pairing programs.
 //!
-//! It is a table that others look things up in. What it says of a game gets into that game as a command, like everything
-//! that people say.
+//! The tournament is a lookup table only. Its data reach a game as commands, in the same way as input from people.
 //!
-//! `read.rs` finds out which format a file has; `pgn.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` makes one event of all
-//! of them. What is not clear is a [`Doubt`] with its place, and the rest is read. `check.rs` says before a round what will
-//! be missed.
+//! `read.rs` detects the format of a file; `pgn.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` combines the files into
+//! one event. An unclear part of a file becomes a [`Doubt`] with its position, and the rest is still read. `check.rs`
+//! reports, before a round, which data are missing.
 
 mod check;
 mod csv;
@@ -38,88 +37,88 @@ pub use table::table_of;
 
 use kiebitz_game::events::{GameResult, PlayerFacts, Players};
 
-/// An event: what all its files together say.
+/// An event, combined from all its files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tournament {
-    /// Its name.
+    /// Name of the event.
     pub name: Option<String>,
-    /// Where it takes place.
+    /// Place of the event.
     pub site: Option<String>,
-    /// The federation, in three letters.
+    /// Federation, in three letters.
     pub federation: Option<String>,
-    /// The time control of all rounds that have none of their own, as it was written.
+    /// Time control of all rounds without their own, as written in the file.
     pub time_control: Option<String>,
-    /// The players that a list names, whether or not they are paired.
+    /// Players from lists of players, whether paired or not.
     pub players: Vec<Player>,
-    /// The rounds, by their numbers from 1.
+    /// Rounds by number, counted from 1.
     pub rounds: BTreeMap<u32, Round>,
 }
 
 /// One round.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Round {
-    /// Its day, as in "2026-11-23".
+    /// Date, such as "2026-11-23".
     pub date: Option<String>,
-    /// Its time control, as it was written.
+    /// Time control, as written in the file.
     pub time_control: Option<String>,
-    /// Its pairings in the order of the tables; those without a table come last, in the order of the files.
+    /// Pairings in the order of the tables. Pairings without a table come last, in the order of the files.
     pub pairings: Vec<Pairing>,
 }
 
-/// Two players who are to play each other, or one who has nobody to play.
+/// Two players who meet in a round, or one player without an opponent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing {
-    /// The table, from 1.
+    /// Table number, counted from 1.
     pub table: Option<u32>,
-    /// White; `None`: nobody.
+    /// White; `None` if Black has no opponent.
     pub white: Option<Player>,
-    /// Black; `None`: nobody.
+    /// Black; `None` if White has no opponent.
     pub black: Option<Player>,
-    /// How it ended, where the file says so.
+    /// Result, if the file has one.
     pub result: Option<GameResult>,
-    /// Where it was read.
+    /// Position of the pairing in its file.
     pub place: FilePosition,
 }
 
 /// A player.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Player {
-    /// The name as it was written, mostly "Last, First".
+    /// Name as written in the file, usually "Last, First".
     pub name: String,
-    /// What else is known.
+    /// FIDE id, title, rating, federation and team.
     pub facts: PlayerFacts,
-    /// Where the name was read.
+    /// Position of the name in its file.
     pub place: FilePosition,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilePosition {
-    /// The file's name.
+    /// Name of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// The character in it, from 1.
+    /// Column, in characters, counted from 1.
     pub column: usize,
 }
 
 impl Tournament {
-    /// The pairing of a table in a round.
+    /// Returns the pairing of a table in a round.
     #[must_use]
     pub fn pairing(&self, round: u32, table: u32) -> Option<&Pairing> {
         let pairings = &self.rounds.get(&round)?.pairings;
         pairings.iter().find(|pairing| pairing.table == Some(table))
     }
 
-    /// The results that the files have, with round and table.
+    /// Returns the results from the files, as round, table and result.
     pub(crate) fn results(&self) -> impl Iterator<Item = (u32, u32, GameResult)> {
-        self.rounds.iter().flat_map(|(round, of_round)| {
-            let played = of_round.pairings.iter().filter(|pairing| pairing.is_played());
+        self.rounds.iter().flat_map(|(round, data)| {
+            let played = data.pairings.iter().filter(|pairing| pairing.is_played());
             played.filter_map(|pairing| Some((*round, pairing.table?, pairing.result?)))
         })
     }
 
-    /// Everybody, at each place where they stand: first as listed, then as paired.
+    /// Iterates over all mentions of players: first from the lists, then from the pairings.
     pub fn everybody(&self) -> impl Iterator<Item = &Player> + Clone {
         let pairings = self.rounds.values().flat_map(|round| &round.pairings);
         let paired = pairings
@@ -128,8 +127,8 @@ impl Tournament {
         self.players.iter().chain(paired)
     }
 
-    /// What is known of the player of that name, however it is spelled; nothing if several players have it. `None` if nobody
-    /// has it.
+    /// Returns the facts of the player with this name, regardless of its spelling. The facts are empty if several
+    /// players have the name. Returns `None` if no player has it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<PlayerFacts> {
         let key = names::key(name);
@@ -143,25 +142,25 @@ impl Tournament {
         })
     }
 
-    /// The time control of a round, as it was written.
+    /// Returns the time control of a round, as written in the file.
     #[must_use]
     pub fn time_control(&self, round: u32) -> Option<&str> {
-        let own = self
+        let of_round = self
             .rounds
             .get(&round)
             .and_then(|round| round.time_control.as_deref());
-        own.or(self.time_control.as_deref())
+        of_round.or(self.time_control.as_deref())
     }
 }
 
 impl Pairing {
-    /// Whether two players play, so that there is a game.
+    /// Returns whether the pairing has two players, so that a game takes place.
     #[must_use]
     pub const fn is_played(&self) -> bool {
         self.white.is_some() && self.black.is_some()
     }
 
-    /// Who plays, for the game's record.
+    /// Returns the players for the game's record.
     #[must_use]
     pub fn players(&self, round: u32) -> Players {
         let name = |player: &Option<Player>| player.as_ref().map(|player| player.name.clone());

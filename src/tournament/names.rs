@@ -1,9 +1,10 @@
-//! When two names are the same person's, as far as names can say it.
+//! Comparison of names: which spellings denote the same person.
 
-/// What names are compared by: equal for all the spellings of a name that programs make of it.
+/// Returns the comparison key of a name, which is equal for all its usual spellings.
 ///
-/// Case, accents, punctuation, the order of the parts and titles do not matter: "GM Müller-Lüdenscheid, José" is
-/// "Jose Mueller Ludenscheid". Letters that were written out are as if they had not been: ae is a.
+/// Case, accents, punctuation, titles and the order of the parts do not matter: "GM Müller-Lüdenscheid, José" equals
+/// "Jose Mueller Ludenscheid". An umlaut or similar letter that is written as two letters is reduced to its base
+/// letter: "ae" becomes "a".
 #[must_use]
 pub(super) fn key(name: &str) -> String {
     let mut words = words(name);
@@ -14,24 +15,24 @@ pub(super) fn key(name: &str) -> String {
     {
         words.remove(0);
     }
-    let people = |word: &String| !DEGREES.contains(&word.as_str());
-    if words.iter().filter(|word| people(word)).count() > 1 {
-        words.retain(people);
+    let is_name_part = |word: &String| !DEGREES.contains(&word.as_str());
+    if words.iter().filter(|word| is_name_part(word)).count() > 1 {
+        words.retain(is_name_part);
     }
     words.sort();
     words.join(" ")
 }
 
-/// Whether two names have a word in common, as those of one person mostly have.
+/// Returns whether two names have a word in common, as spellings of one name usually do.
 #[must_use]
-pub(super) fn are_akin(one: &str, other: &str) -> bool {
+pub(super) fn share_a_word(one: &str, other: &str) -> bool {
     let others = words(other);
     words(one)
         .iter()
         .any(|word| word.len() > 1 && others.contains(word))
 }
 
-/// Whether this stands where a name would, and means that there is nobody.
+/// Returns whether the text of a name field means that there is no player, for example "bye".
 #[must_use]
 pub(super) fn is_nobody(name: &str) -> bool {
     let words = words(name);
@@ -39,7 +40,7 @@ pub(super) fn is_nobody(name: &str) -> bool {
     joined.is_empty() || joined.chars().all(|c| c == 'n' || c == ' ') || NOBODY.contains(&joined.as_str())
 }
 
-/// A name without the title before it, and the title, as in "GM Adler, Jonas". The rest must look like a name.
+/// Splits a title off a name such as "GM Adler, Jonas". Leaves the name whole if the rest does not look like a name.
 #[must_use]
 pub(super) fn without_title(name: &str) -> (&str, Option<&str>) {
     let Some((first, rest)) = name.split_once(' ') else {
@@ -53,22 +54,24 @@ pub(super) fn without_title(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The words of a name, folded.
 fn words(name: &str) -> Vec<String> {
     let folded = folded(name);
     let words = folded.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| !word.is_empty()).map(written_in).collect()
+    words
+        .filter(|word| !word.is_empty())
+        .map(without_digraphs)
+        .collect()
 }
 
-/// Text in lower case, without accents and apostrophes.
+/// Converts text to lower case and removes accents and apostrophes.
 #[must_use]
 pub(super) fn folded(name: &str) -> String {
     let mut folded = String::new();
     for c in name.chars().flat_map(char::to_lowercase) {
         match c {
-            // Within a word: O'Neil is ONeil.
+            // Apostrophes within a word: O'Neil equals ONeil.
             '\'' | '’' | '‘' | '`' | '´' => {}
-            // Marks over a letter that stands before them.
+            // Combining marks, which follow their letter.
             '\u{300}'..='\u{36f}' => {}
             c => match FOLDED.iter().find(|(letters, _)| letters.contains(c)) {
                 Some((_, base)) => folded.push_str(base),
@@ -79,15 +82,15 @@ pub(super) fn folded(name: &str) -> String {
     folded
 }
 
-/// Letters that were written out become what is left of them without accents.
-fn written_in(word: &str) -> String {
+/// Reduces umlauts and similar letters that are written as two letters to their base letter.
+fn without_digraphs(word: &str) -> String {
     word.replace("ae", "a")
         .replace("oe", "o")
         .replace("ue", "u")
         .replace("aa", "a")
 }
 
-/// Letters with accents, in lower case, and what they are without.
+/// Lower-case letters with accents, and the same letter without.
 const FOLDED: &[(&str, &str)] = &[
     ("áàâäãåāăąæǎạảấầẩẫậắằẳẵặ", "a"),
     ("çćĉċč", "c"),
@@ -112,14 +115,14 @@ const FOLDED: &[(&str, &str)] = &[
     ("źżž", "z"),
 ];
 
-/// In lower case.
+/// Titles, in lower case.
 const TITLES: &[&str] = &[
     "gm", "im", "fm", "cm", "nm", "wgm", "wim", "wfm", "wcm", "wnm", "agm", "aim", "afm", "acm",
 ];
 
 const DEGREES: &[&str] = &["dr", "prof", "mr", "mrs", "ms", "jr", "ing", "mag"];
 
-/// Folded, in several languages.
+/// Normalised words for a missing opponent, in several languages.
 const NOBODY: &[&str] = &[
     "bye",
     "bye bye",
@@ -150,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_a_name_are_the_same() {
+    fn spellings_of_a_name_have_the_same_key() {
         for (one, other) in [
             ("Adler, Jonas", "Jonas Adler"),
             ("Adler, Jonas", "ADLER Jonas"),
@@ -176,11 +179,11 @@ mod tests {
             assert_ne!(key(one), key(other), "{one} and {other}");
         }
         assert_eq!(key("Im, Sora"), "im sora");
-        assert!(are_akin("Adler, J", "Adler, Jonas") && !are_akin("Adler, J", "Berg, J"));
+        assert!(share_a_word("Adler, J", "Adler, Jonas") && !share_a_word("Adler, J", "Berg, J"));
     }
 
     #[test]
-    fn nobody_has_many_names() {
+    fn placeholders_for_a_missing_player_are_recognized() {
         for name in [
             "",
             "?",
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn title_is_taken_off_a_name_alone() {
+    fn only_a_title_before_a_full_name_is_split_off() {
         assert_eq!(without_title("GM Adler, Jonas"), ("Adler, Jonas", Some("GM")));
         assert_eq!(without_title("Im, Sora"), ("Im, Sora", None));
         assert_eq!(without_title("IM SORA"), ("IM SORA", None));

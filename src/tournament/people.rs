@@ -1,26 +1,25 @@
-//! Who is who: the same player in several places, joined by FIDE id, else by name.
+//! Identification of players: joins mentions of the same player by FIDE id, or else by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::doubt::{Doubt, DoubtKind, Severity};
 use super::{FilePosition, Player, names};
 
-/// The players of all files.
 #[derive(Debug, Default)]
 pub(super) struct People {
     list: Vec<Player>,
-    /// Those with an id; several where one id stands for names that have nothing in common.
+    /// Players with a FIDE id. An id has several players if their names have nothing in common.
     by_id: BTreeMap<u32, Vec<usize>>,
-    /// Those of whom no id is known, by the names' keys.
+    /// Players without a known FIDE id, by the key of the name.
     by_name: BTreeMap<String, usize>,
-    /// The ids that a name goes with, by the name's key.
+    /// FIDE ids that occur with a name, by the key of the name.
     ids: BTreeMap<String, BTreeSet<u32>>,
-    /// Names that were told of as ambiguous, by key and file.
-    told: BTreeSet<(String, String)>,
+    /// Names that were reported as ambiguous, by key and file.
+    reported: BTreeSet<(String, String)>,
 }
 
 impl People {
-    /// Everybody, from all places where somebody stands, in the order of worth.
+    /// Joins all mentions of players, given in the order of precedence.
     pub(super) fn of<'p>(all: impl Iterator<Item = &'p Player> + Clone, doubts: &mut Vec<Doubt>) -> Self {
         let mut people = Self::default();
         for player in all.clone() {
@@ -29,23 +28,23 @@ impl People {
                 ids.insert(id);
             }
         }
-        Self::two_ids(all.clone(), doubts);
+        Self::report_names_with_two_ids(all.clone(), doubts);
         for player in all {
             let index = people.find(player, doubts);
-            people.learn(index, player, doubts);
+            people.add_facts(index, player, doubts);
         }
         people
     }
 
-    /// Tells of names that have several ids.
-    fn two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Vec<Doubt>) {
+    /// Reports names that occur with several FIDE ids.
+    fn report_names_with_two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Vec<Doubt>) {
         let mut first: BTreeMap<String, (u32, &FilePosition)> = BTreeMap::new();
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for player in all {
             let Some(id) = player.facts.fide_id else { continue };
             let key = names::key(&player.name);
             let (other, place) = *first.entry(key.clone()).or_insert((id, &player.place));
-            if other != id && told.insert((key, id)) {
+            if other != id && reported.insert((key, id)) {
                 let text = format!(
                     "{} has the FIDE id {id} here, but {other} at {place}: correct one of them, unless these are two players",
                     player.name
@@ -56,7 +55,7 @@ impl People {
         }
     }
 
-    /// The person that stands there.
+    /// Finds or adds the person of a mention.
     fn find(&mut self, player: &Player, doubts: &mut Vec<Doubt>) -> usize {
         if let Some(id) = player.facts.fide_id {
             return self.with_id(id, player, doubts);
@@ -71,7 +70,7 @@ impl People {
             [id] => self.with_id(*id, player, doubts),
             [] => self.by_key(key, player),
             [one, two, ..] => {
-                if self.told.insert((key.clone(), player.place.file.clone())) {
+                if self.reported.insert((key.clone(), player.place.file.clone())) {
                     let text = format!(
                         "{} may be the player with the FIDE id {one} or {two}, and is treated as neither: add \
                          the id here",
@@ -104,9 +103,9 @@ impl People {
         let mut known = same
             .iter()
             .filter_map(|index| Some((*index, self.list.get(*index)?)));
-        let akin =
-            |other: &Player| names::key(&other.name) == key || names::are_akin(&other.name, &player.name);
-        if let Some((index, _)) = known.clone().find(|(_, other)| akin(other)) {
+        let is_same_person =
+            |other: &Player| names::key(&other.name) == key || names::share_a_word(&other.name, &player.name);
+        if let Some((index, _)) = known.clone().find(|(_, other)| is_same_person(other)) {
             return index;
         }
         if let Some((_, other)) = known.next() {
@@ -126,20 +125,20 @@ impl People {
         self.list.len() - 1
     }
 
-    /// Adds what is not known yet.
-    fn learn(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
+    /// Adds facts that are not known yet, and reports contradictions.
+    fn add_facts(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
         let Some(known) = self.list.get_mut(index) else {
             return;
         };
         let place = known.place.clone();
-        let (mine, theirs) = (&mut known.facts, &player.facts);
-        let mut differs = |what: &str, one: &Option<String>, other: &Option<String>| {
+        let (known_facts, new_facts) = (&mut known.facts, &player.facts);
+        let mut differs = |fact: &str, one: &Option<String>, other: &Option<String>| {
             if let (Some(one), Some(other)) = (one, other)
                 && one != other
                 && place.file != player.place.file
             {
                 let text = format!(
-                    "{} has the {what} {other} here, but {one} at {place}, which is used",
+                    "{} has the {fact} {other} here, but {one} at {place}, which is used",
                     player.name
                 );
                 doubts.push(Doubt::new(
@@ -150,22 +149,22 @@ impl People {
                 ));
             }
         };
-        differs("title", &mine.title, &theirs.title);
-        differs("federation", &mine.federation, &theirs.federation);
-        mine.fide_id = mine.fide_id.or(theirs.fide_id);
-        mine.rating = mine.rating.or(theirs.rating);
-        for (mine, theirs) in [
-            (&mut mine.title, &theirs.title),
-            (&mut mine.federation, &theirs.federation),
-            (&mut mine.team, &theirs.team),
+        differs("title", &known_facts.title, &new_facts.title);
+        differs("federation", &known_facts.federation, &new_facts.federation);
+        known_facts.fide_id = known_facts.fide_id.or(new_facts.fide_id);
+        known_facts.rating = known_facts.rating.or(new_facts.rating);
+        for (known, new) in [
+            (&mut known_facts.title, &new_facts.title),
+            (&mut known_facts.federation, &new_facts.federation),
+            (&mut known_facts.team, &new_facts.team),
         ] {
-            if mine.is_none() {
-                mine.clone_from(theirs);
+            if known.is_none() {
+                known.clone_from(new);
             }
         }
     }
 
-    /// The person that stands there, of whom [`of`](Self::of) was told.
+    /// Finds the person of a mention that was passed to [`of`](Self::of).
     pub(super) fn index(&self, player: &Player) -> Option<usize> {
         let key = names::key(&player.name);
         let id = player.facts.fide_id.or_else(|| {
@@ -178,12 +177,12 @@ impl People {
         self.by_id.get(&id)?.iter().copied().find(|index| {
             let known = self.list.get(*index);
             known.is_some_and(|known| {
-                names::key(&known.name) == key || names::are_akin(&known.name, &player.name)
+                names::key(&known.name) == key || names::share_a_word(&known.name, &player.name)
             })
         })
     }
 
-    /// What is known of a person, at a place where they stand.
+    /// Returns the facts of a person, with the position of a mention.
     pub(super) fn known(&self, index: usize, place: &FilePosition) -> Option<Player> {
         let known = self.list.get(index)?;
         Some(Player {

@@ -1,7 +1,7 @@
-//! PGN, of which only the tags are read: what pairing programs export, and also whole games.
+//! Reads pairings from PGN, from exports of pairing programs as well as whole games. Only the tags are read.
 //!
-//! Round is "3.7" for table 7 of round 3, "3" with the table in Board, or "3.2.1" for the first board of the second
-//! match; `games.rs` says how tables are numbered then.
+//! The tag Round is "3.7" for table 7 of round 3, "3" with the table in Board, or "3.2.1" for the first board of the
+//! second match; see `games.rs` for the numbering of tables.
 
 mod tags;
 
@@ -14,11 +14,11 @@ use super::{Pairing, Player, ReadError, Tournament, names};
 use tags::Tag;
 pub(super) use tags::is_tag_line;
 
-/// Reads the pairings of a file; those that do not say their round are of round `assumed`.
+/// Reads the pairings of a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let place = doubts.place(1, 1);
     let games = tags::games(text, doubts);
-    one_event(&games, doubts);
+    report_second_event(&games, doubts);
     let mut tournament = Tournament::default();
     for game in &games {
         tournament.name = tournament
@@ -34,8 +34,8 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
     Ok(tournament)
 }
 
-/// Tells of games of other events in the file.
-fn one_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
+/// Reports games of different events in one file.
+fn report_second_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
     let mut events = games.iter().filter_map(|game| tag(game, "event"));
     let Some(first) = events.next() else { return };
     let key = names::key(&first.value);
@@ -90,7 +90,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     let mut numbers = round.unwrap_or_default().into_iter();
     let (round, mut within): (_, Vec<u32>) = (numbers.next(), numbers.collect());
     let board = board.unwrap_or_default();
-    // "2.1" under Board is the match and the board in it.
+    // A Board tag such as "2.1" is the match and the board in the match.
     if board.len() == 2 && within.is_empty() {
         within.clone_from(&board);
     }
@@ -108,7 +108,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     })
 }
 
-/// The player of a side, "white" or "black"; `None`: nobody.
+/// Reads the player of a side, "white" or "black". Returns `None` if the tag is missing or stands for a bye.
 fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
     let name = tag(tags, side)?;
     if names::is_nobody(&name.value) {
@@ -128,10 +128,10 @@ fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
         values::fide_id,
     )
     .flatten();
-    if let Some((_, Some(odd))) = &id
+    if let Some((_, Some(problem))) = &id
         && let Some(tag) = tag(tags, &name_of(FIDE_ID))
     {
-        doubts.note(DoubtKind::FideId, (tag.line, tag.column), odd.to_string());
+        doubts.note(DoubtKind::FideId, (tag.line, tag.column), problem.to_string());
     }
     let rating = read_value(tags, &name_of(RATING), doubts, DoubtKind::Value, values::rating);
     Some(Player {
@@ -147,7 +147,8 @@ fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
     })
 }
 
-/// A tag's value, read; what cannot be read is told of. Of an id it is lost, of all else only to know.
+/// Parses the value of a tag and reports errors: for ratings and results as information only, for other values as lost
+/// data.
 fn read_value<T>(
     tags: &[Tag],
     name: &str,
@@ -158,11 +159,11 @@ fn read_value<T>(
     let tag = tag(tags, name)?;
     match read(&tag.value) {
         Ok(value) => Some(value),
-        Err(odd) => {
+        Err(problem) => {
             let place = (tag.line, tag.column);
             match about {
-                DoubtKind::Value => doubts.note(about, place, odd.to_string()),
-                _ => doubts.lost(about, place, odd.to_string()),
+                DoubtKind::Value => doubts.note(about, place, problem.to_string()),
+                _ => doubts.lost(about, place, problem.to_string()),
             }
             None
         }
@@ -173,12 +174,12 @@ fn tag<'t>(tags: &'t [Tag], name: &str) -> Option<&'t Tag> {
     tags.iter().find(|tag| tag.name == name)
 }
 
-/// A tag's value, if it says anything.
+/// Returns the value of a tag, unless it is a placeholder such as "?".
 fn value<'t>(tags: &'t [Tag], name: &str) -> Option<&'t str> {
     tag(tags, name).and_then(|tag| values::known(&tag.value))
 }
 
-/// After the side's name.
+/// Names of tags, without the side at the beginning.
 const FIDE_ID: &[&str] = &["fideid", "fide", "fidenumber"];
 const TITLE: &[&str] = &["title", "fidetitle"];
 const RATING: &[&str] = &["elo", "fideelo", "rating", "fiderating"];

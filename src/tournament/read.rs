@@ -1,4 +1,4 @@
-//! Reading files: which format each has, by what is in it, and all of them as one event.
+//! Reads files: detects their formats by the content, and combines them into one event.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,41 +11,37 @@ use crate::text_file::NoText;
 
 /// Reads files of pairing programs as one event: PGN, FIDE's report (TRF16 and TRF26) and CSV.
 ///
-/// What several files say is joined by FIDE id, else by name. PGN counts before TRF, TRF before CSV, and of two of a
-/// format the one that is named first; the others add what is missing.
+/// Players are joined by FIDE id, or else by name. PGN takes precedence over TRF, TRF over CSV, and among files of one
+/// format the one that is named first; the other files add missing data.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or is none of these; the message names file, line and column.
+/// Fails if a file cannot be read or has none of these formats. The message names file, line and column.
 pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     read_round(paths, 1)
 }
 
-/// As [`read`]; pairings of a file that does not say which round it is are of `round`.
+/// Works like [`read`], but pairings of a file without round numbers belong to `round`.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// Fails like [`read`].
 pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let files: Result<Vec<ParsedFile>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
     Ok(merge::merge(files?))
 }
 
-/// Reads the text of one file, as [`read`] does; `name` is its name, for places.
+/// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let file = source(name, bytes, 1)?;
     Ok(merge::merge(vec![file]))
 }
 
-/// Reads what is to become a file of that name, with those that are there after it.
-///
-/// # Errors
-///
-/// As [`read`].
+/// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
 pub(crate) fn read_with(
     name: &str,
     bytes: &[u8],
@@ -58,7 +54,6 @@ pub(crate) fn read_with(
     Ok(merge::merge(files))
 }
 
-/// What one file says.
 #[derive(Debug)]
 pub(super) struct ParsedFile {
     pub(super) format: Format,
@@ -66,7 +61,7 @@ pub(super) struct ParsedFile {
     pub(super) doubts: Vec<Doubt>,
 }
 
-/// A format, in the order of worth.
+/// Format of a file, in the order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Format {
     Pgn,
@@ -87,10 +82,10 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     if FIDE_LIST.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::FideList.at(name, 1, 1));
     }
-    if bytes.len() as u64 > LONGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(FileError::TooLong.at(name, 1, 1));
     }
-    let text = text::decoded(bytes).map_err(|why| ReadError::no_text(name, why))?;
+    let text = text::decoded(bytes).map_err(|cause| ReadError::no_text(name, cause))?;
     let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
     let mut doubts = Doubts::about(name);
     let tournament = match format {
@@ -105,7 +100,7 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     })
 }
 
-/// The format of a text by what is in it. The name's ending decides only where that says nothing.
+/// Detects the format by the content. The file extension decides only if the content is ambiguous.
 fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usize)> {
     let mut lines = (1..)
         .zip(text.lines())
@@ -119,7 +114,7 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usi
     if trf::is_report(text) {
         return Ok(Format::Trf);
     }
-    let begins_tag = text.lines().take(LOOKED_AT).any(pgn::is_tag_line);
+    let begins_tag = text.lines().take(SEARCHED_LINES).any(pgn::is_tag_line);
     if csv::is_header(first) && !begins_tag {
         return Ok(Format::Csv);
     }
@@ -127,7 +122,7 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usi
         _ if begins_tag => Ok(Format::Pgn),
         Some("csv" | "tsv") => Ok(Format::Csv),
         Some("trf" | "trfx") => Ok(Format::Trf),
-        _ if csv::is_divided(first) => Ok(Format::Csv),
+        _ if csv::has_separator(first) => Ok(Format::Csv),
         _ => Err((FileError::Unknown, number)),
     }
 }
@@ -153,24 +148,24 @@ impl Unreadable {
     }
 }
 
-/// The bytes of a file, a few more than the longest that is read.
+/// Reads a file up to one byte more than the size limit.
 fn bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
     if path.is_dir() {
         return Err(Unreadable::Folder);
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Unreadable::Io)?;
-    file.take(LONGEST + 1)
+    file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Unreadable::Io)?;
     Ok(bytes)
 }
 
-/// In bytes; a season of a large league has 3 MB.
-const LONGEST: u64 = 32_000_000;
-/// In lines: so far down the first tag may be.
-const LOOKED_AT: usize = 50;
-/// Zip, which spreadsheets are as well, gzip, and the spreadsheets of old.
+/// Size limit of a file, in bytes. A season of a large league has 3 MB.
+const MAX_FILE_BYTES: u64 = 32_000_000;
+/// Number of lines in which the first tag is searched.
+const SEARCHED_LINES: usize = 50;
+/// Signatures of zip (also of current spreadsheets), gzip and old spreadsheets.
 const PACKED: [&[u8]; 3] = [b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"];
 const FIDE_LIST: [&[u8]; 2] = [b"ID Number", b"ID number"];
 

@@ -1,7 +1,7 @@
-//! Who sits where: which pairing belongs to which board, and when.
+//! Assigns pairings to boards: which board gets which pairing, and when.
 //!
-//! It knows the boards by their events, as outputs do. What it finds to be said goes to a board as a command, like
-//! everything that people say: it is kept, and a restart knows it.
+//! The seating follows the boards by their events, like an output. Its decisions go to the boards as commands, so they
+//! are journalled and survive a restart.
 
 mod withdrawn;
 
@@ -17,77 +17,75 @@ use serde_json::{Map, Value, json};
 
 use super::{Pairing, Tournament};
 
-/// Gives every board the pairing of its table.
+/// Assignment of the pairings to the boards, by table number.
 #[derive(Debug, Default)]
 pub struct Seating {
     tournament: Arc<Tournament>,
-    /// What the files say is known.
+    /// Whether the pairing files have been read.
     is_paired: bool,
-    /// By the boards' names.
     seats: BTreeMap<String, SeatedBoard>,
-    /// The round that boards get pairings of.
+    /// Round whose pairings the boards get.
     round: Option<u32>,
-    /// The round that somebody said begins, and when they did.
-    asked: Option<(Timestamp, u32)>,
-    /// The results that were entered for pairings without a game.
+    /// Round that a command began last, with the time of the command.
+    requested: Option<(Timestamp, u32)>,
+    /// Results that were entered for pairings without a game.
     entered: TableResults,
-    /// The results of the files that boards were told, by round and table.
-    told: BTreeMap<(u32, u32), GameResult>,
-    /// The pairings whose result in the files has changed since they were first read.
+    /// Results from the files that were sent to boards, by round and table.
+    sent_results: BTreeMap<(u32, u32), GameResult>,
+    /// Pairings whose result in the files has changed since the first reading.
     changed: BTreeSet<(u32, u32)>,
 }
 
-/// How a board is, beside what its events say.
+/// State of a board that its events do not show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct View {
-    /// It shows a start position.
+    /// Whether the board shows a start position.
     pub set_up: bool,
-    /// Its time control is configured.
+    /// Whether the board has a configured time control.
     pub has_time_control: bool,
 }
 
-/// A board and what is played on it.
 #[derive(Debug, Default)]
 struct SeatedBoard {
-    /// By its name or the configuration.
+    /// Table from the name of the board or the configuration.
     table: Option<u32>,
-    /// By command, and how late among all commands.
+    /// Table from a command, with the time of the command.
     moved: Option<(Timestamp, u32)>,
     announced: Announced,
-    /// Its games, the oldest first.
+    /// Games on the board, the oldest first.
     games: Vec<PairedGame>,
-    /// Who plays, or played, the last of them.
+    /// Players of the last game.
     players: Option<Players>,
-    /// The last pairing that it was given.
-    given: Option<Players>,
-    /// Somebody has named the players since.
+    /// Last pairing that was sent to the board.
+    sent_pairing: Option<Players>,
+    /// Whether a person has set the players since that pairing.
     by_hand: bool,
-    /// The last time control, as it was written.
-    control: Option<String>,
-    /// The round that last got to it, and when it did.
+    /// Last time control that was sent to the board, as written in the file.
+    sent_control: Option<String>,
+    /// Last round that reached the board, with its time.
     begun: Option<(Timestamp, u32)>,
-    /// What it was to be given and did not take.
+    /// Last pairing that the board refused.
     refused: Option<Players>,
 }
 
-/// What a pairing is for.
+/// Purpose of sending a pairing to a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum For {
-    /// The game that is played, or else the next one.
+enum Purpose {
+    /// For the game in play, or else for the next game.
     Play,
-    /// The game with that id, which is over: a name in it may still be corrected.
-    Over(String),
+    /// For the finished game with this id, whose names may still be corrected.
+    Finished(String),
 }
 
 impl Seating {
-    /// These boards have these tables, unless somebody moves them.
+    /// Sets the default tables of the boards.
     pub fn place<'b>(&mut self, boards: impl IntoIterator<Item = (&'b str, Option<u32>)>) {
         for (board, table) in boards {
             self.seats.entry(board.to_owned()).or_default().table = table;
         }
     }
 
-    /// These are the pairings from now on.
+    /// Replaces the pairings.
     pub fn pair(&mut self, tournament: Arc<Tournament>) {
         let before = core::mem::replace(&mut self.tournament, tournament);
         if self.is_paired {
@@ -100,13 +98,13 @@ impl Seating {
         self.is_paired = true;
     }
 
-    /// The round that boards get pairings of; `None`: there are none.
+    /// Returns the round whose pairings the boards get; `None` if there are no pairings.
     #[must_use]
     pub const fn round(&self) -> Option<u32> {
         self.round
     }
 
-    /// The table of each board that has one.
+    /// Returns the board at each table. If two boards have the same table, the one that was moved there last counts.
     #[must_use]
     pub fn tables(&self) -> BTreeMap<u32, &str> {
         let mut tables: BTreeMap<u32, (Option<Timestamp>, &str)> = BTreeMap::new();
@@ -116,7 +114,6 @@ impl Seating {
                 None => (None, seat.table),
             };
             let Some(table) = table else { continue };
-            // Who was put there last is there.
             if tables.get(&table).is_none_or(|(at, _)| *at < moved) {
                 tables.insert(table, (moved, name));
             }
@@ -127,14 +124,14 @@ impl Seating {
             .collect()
     }
 
-    /// The table of a board; `None`: it has none.
+    /// Returns the table of a board; `None` if the board has no table.
     #[must_use]
     pub fn table_of(&self, board: &str) -> Option<u32> {
         let seat = self.seats.get(board)?;
         seat.moved.map(|(_, table)| table).or(seat.table)
     }
 
-    /// Takes in the next event of a board.
+    /// Applies the next event of a board.
     pub fn apply(&mut self, event: &Event) {
         self.entered.apply(event);
         if let EventKind::CommandTaken {
@@ -145,16 +142,16 @@ impl Seating {
         } = &event.kind
             && by == PAIRINGS
         {
-            self.told.extend(result_of(arguments));
+            self.sent_results.extend(result_of(arguments));
         }
         let seat = self.seats.entry(event.board.clone()).or_default();
         seat.announced.apply(event);
-        let asked = seat.apply(event).map(|round| (event.ts, round));
-        self.asked = self.asked.max(asked);
+        let requested = seat.apply(event).map(|round| (event.ts, round));
+        self.requested = self.requested.max(requested);
     }
 
-    /// Adds to a `set_players` of a person what the files have of the players that it names: they may be others than the
-    /// players of the board.
+    /// Completes a person's `set_players` command with facts about the named players from the files. The named players
+    /// need not be those of the board's pairing.
     pub fn complete(&self, command: &mut Command) {
         let Order::SetPlayers(set) = &mut command.order else {
             return;
@@ -176,7 +173,8 @@ impl Seating {
         }
     }
 
-    /// What is to be said to boards at `now`, in this order. `rounds` are the times at which rounds begin.
+    /// Returns the commands to send to boards at `now`, in the order in which to send them. `rounds` are the scheduled
+    /// beginnings of the rounds.
     pub fn look(
         &mut self,
         now: Timestamp,
@@ -189,31 +187,31 @@ impl Seating {
             .map(|(table, name)| (table, name.to_owned()))
             .collect();
         self.round = self.round_now(now, rounds, &tables, &view);
-        let mut said = match self.round {
-            Some(round) => self.given(round, tables, view),
+        let mut commands = match self.round {
+            Some(round) => self.pairing_commands(round, tables, view),
             None => Vec::new(),
         };
-        said.append(&mut self.results());
+        commands.append(&mut self.result_commands());
         let mut withdrawn = self.withdrawn();
-        // Others take the place of those names.
-        withdrawn.retain(|(board, _)| !said.iter().any(|(other, _)| other == board));
-        said.append(&mut withdrawn);
-        said
+        // If a board gets a new pairing, its old names need not be withdrawn.
+        withdrawn.retain(|(board, _)| !commands.iter().any(|(other, _)| other == board));
+        commands.append(&mut withdrawn);
+        commands
     }
 
-    /// What is to be said to these boards of a round.
-    fn given(
+    /// Returns the commands that give the boards their pairings and the time control of a round.
+    fn pairing_commands(
         &self,
         round: u32,
         tables: BTreeMap<u32, String>,
         view: impl Fn(&str) -> View,
     ) -> Vec<(String, Command)> {
-        let mut said = Vec::new();
+        let mut commands = Vec::new();
         for (table, board) in tables {
             let Some(seat) = self.seats.get(&board) else {
                 continue;
             };
-            let Some(place) = self.place_of(&board, seat, (round, table)) else {
+            let Some(purpose) = self.purpose_of(&board, seat, (round, table)) else {
                 continue;
             };
             let pairing = self
@@ -223,30 +221,31 @@ impl Seating {
             let Some(wanted) = pairing.map(|pairing| pairing.players(round)) else {
                 continue;
             };
-            if seat.lacks(&wanted, &place) {
-                said.extend(set_players(&wanted, &place).map(|command| (board.clone(), command)));
+            if seat.needs(&wanted, &purpose) {
+                commands.extend(set_players(&wanted, &purpose).map(|command| (board.clone(), command)));
             }
-            if matches!(place, For::Over(_)) {
+            if matches!(purpose, Purpose::Finished(_)) {
                 continue;
             }
-            // What cannot be read, or in two ways, is told by `kiebitz event check`.
+            // `kiebitz event check` reports a time control that cannot be parsed or is ambiguous.
             let control = self.tournament.time_control(round);
             let control = control.filter(|text| text.parse::<TimeControl>().is_ok());
             let control = control.filter(|_| !view(&board).has_time_control);
-            if let Some(control) = control.filter(|control| seat.control.as_deref() != Some(control)) {
-                said.extend(set_time_control(round, table, control).map(|command| (board.clone(), command)));
+            if let Some(control) = control.filter(|control| seat.sent_control.as_deref() != Some(control)) {
+                commands
+                    .extend(set_time_control(round, table, control).map(|command| (board.clone(), command)));
             }
         }
-        said
+        commands
     }
 
-    /// The results of the files that boards are to be told: those that their games do not have.
-    /// Each is told once: what an arbiter decides afterwards stays until the file says something else. A game in play
-    /// ends only by a result that came into the file during play.
-    fn results(&self) -> Vec<(String, Command)> {
-        let told = |(round, table, result): (u32, u32, GameResult)| {
+    /// Returns the commands that give boards the results from the files. Each result is sent once, so a later decision
+    /// of an arbiter stays until the file changes. A game in play is ended only if the result appeared in the file
+    /// during play.
+    fn result_commands(&self) -> Vec<(String, Command)> {
+        let command_for = |(round, table, result): (u32, u32, GameResult)| {
             let place = (round, table);
-            if self.told.get(&place) == Some(&result) {
+            if self.sent_results.get(&place) == Some(&result) {
                 return None;
             }
             let (board, game) = self.game_of(round, table)?;
@@ -257,10 +256,10 @@ impl Seating {
             let command = is_due.then(|| set_result(place, game.game(), result))??;
             Some((board.to_owned(), command))
         };
-        self.tournament.results().filter_map(told).collect()
+        self.tournament.results().filter_map(command_for).collect()
     }
 
-    /// The board of a game; `None` if no board has had a game with that id.
+    /// Returns the board of a game; `None` if no board has had the game.
     #[must_use]
     pub fn board_of(&self, game: &str) -> Option<&str> {
         let has = |seat: &SeatedBoard| seat.games.iter().any(|known| known.game() == game);
@@ -268,20 +267,20 @@ impl Seating {
         Some(board)
     }
 
-    /// The result that was entered for a pairing of which no board has a game; `None` if there is none.
+    /// Returns the result that was entered for a pairing without a game; `None` if there is none.
     #[must_use]
     pub fn entered(&self, round: u32, table: u32) -> Option<&EnteredResult> {
         self.entered.get(round, table)
     }
 
-    /// Whether the files have a game between two players at that table of that round.
+    /// Returns whether the files have a game between two players at a table of a round.
     #[must_use]
     pub fn has_pairing(&self, round: u32, table: u32) -> bool {
         let pairing = self.tournament.pairing(round, table);
         pairing.is_some_and(Pairing::is_played)
     }
 
-    /// The game that counts for a pairing, with its board; `None`: none was begun.
+    /// Returns the game that counts for a pairing, with its board; `None` if no game has begun.
     #[must_use]
     pub fn game_of(&self, round: u32, table: u32) -> Option<(&str, &PairedGame)> {
         let of_pairing = |game: &&PairedGame| game.place() == (Some(round), Some(table));
@@ -292,21 +291,21 @@ impl Seating {
         Some((board, game))
     }
 
-    /// What the pairing of a table in a round may be given to a board for; `None`: nothing, while another game is played
-    /// on it, or if the pairing's game was played elsewhere.
-    fn place_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<For> {
+    /// Returns the purpose for which a board may get the pairing of a table. `None` if another game is in play on the
+    /// board, or if the game of the pairing was played on another board.
+    fn purpose_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<Purpose> {
         if let Some((of_board, game)) = self.game_of(round, table).filter(|(_, game)| game.counts()) {
-            return (of_board == board).then(|| For::Over(game.game().to_owned()));
+            return (of_board == board).then(|| Purpose::Finished(game.game().to_owned()));
         }
         let is_free = seat.playing().is_none() || {
-            // Nobody knows who plays, or it is the game of that round.
+            // The players of the game are unknown, or the game belongs to this round.
             let of_round = seat.players.as_ref().and_then(|players| players.round);
             of_round.is_none_or(|of_round| of_round == round)
         };
-        is_free.then_some(For::Play)
+        is_free.then_some(Purpose::Play)
     }
 
-    /// The round that is, or is about to be, played.
+    /// Determines the round that is in play or about to begin.
     fn round_now(
         &mut self,
         now: Timestamp,
@@ -316,13 +315,15 @@ impl Seating {
     ) -> Option<u32> {
         let paired = &self.tournament.rounds;
         let is_paired = |round: &u32| paired.contains_key(round);
-        let asked = self.asked.take().filter(|(_, round)| is_paired(round));
-        // After a restart it may be that of a round which was begun long ago.
+        let requested = self.requested.take().filter(|(_, round)| is_paired(round));
+        // After a restart, the command may belong to a round that began long ago.
         let begun = self.seats.values().filter_map(|seat| seat.begun).max();
-        if let Some((_, round)) = asked.filter(|asked| self.round.is_some() || Some(*asked) > begun) {
+        if let Some((_, round)) =
+            requested.filter(|requested| self.round.is_some() || Some(*requested) > begun)
+        {
             return Some(round);
         }
-        // An arbiter who is ahead of the plan stays ahead.
+        // If an arbiter has begun a round ahead of the schedule, that round stays.
         if let Some(planned) = rounds.number(now).filter(is_paired) {
             return self.round.filter(is_paired).max(Some(planned));
         }
@@ -351,7 +352,7 @@ impl Seating {
         Some(if over && ready { next } else { round })
     }
 
-    /// The last round that was begun on a board, else the first of which not everything is decided.
+    /// Returns the last round that has begun on a board, or else the first round with an undecided game.
     fn first_round(&self) -> Option<u32> {
         let paired = &self.tournament.rounds;
         let begun = self.seats.values().filter_map(|seat| seat.begun).max();
@@ -366,7 +367,7 @@ impl Seating {
 }
 
 impl SeatedBoard {
-    /// Takes in an event. Returns the round that somebody said begins.
+    /// Applies an event. Returns the number of a round that a command begins.
     fn apply(&mut self, event: &Event) -> Option<u32> {
         match &event.kind {
             EventKind::CommandTaken {
@@ -402,12 +403,10 @@ impl SeatedBoard {
         None
     }
 
-    /// The id of its last game; `None`: it has had none.
     fn last_game(&self) -> Option<&str> {
         self.games.last().map(PairedGame::game)
     }
 
-    /// The game that is being played.
     fn playing(&self) -> Option<&PairedGame> {
         self.games.last().filter(|game| game.ended().is_none())
     }
@@ -424,15 +423,15 @@ impl SeatedBoard {
             }
             Action::SetPlayers if by == PAIRINGS => {
                 self.by_hand = false;
-                self.given = serde_json::from_value(arguments.clone()).ok();
-                let round = self.given.as_ref().and_then(|players| players.round);
+                self.sent_pairing = serde_json::from_value(arguments.clone()).ok();
+                let round = self.sent_pairing.as_ref().and_then(|players| players.round);
                 self.begun = round.map(|round| (at, round)).or(self.begun);
             }
             Action::SetPlayers => {
                 self.by_hand |= withdrawn::is_by_hand(by, arguments, self.last_game());
             }
             Action::SetTimeControl if by == PAIRINGS => {
-                self.control = arguments
+                self.sent_control = arguments
                     .get("time_control")
                     .and_then(Value::as_str)
                     .map(str::to_owned);
@@ -442,19 +441,19 @@ impl SeatedBoard {
         None
     }
 
-    /// Whether a pairing is to be given to it.
-    fn lacks(&self, wanted: &Players, place: &For) -> bool {
-        let is_given = self.given.as_ref() == Some(wanted);
+    /// Returns whether a pairing must be sent to the board.
+    fn needs(&self, wanted: &Players, purpose: &Purpose) -> bool {
+        let is_sent = self.sent_pairing.as_ref() == Some(wanted);
         let is_refused = self.refused.as_ref() == Some(wanted);
-        match place {
-            For::Play => !is_given || !self.has(wanted),
-            For::Over(_) => !is_given && !is_refused,
+        match purpose {
+            Purpose::Play => !is_sent || !self.has_round_and_table(wanted),
+            Purpose::Finished(_) => !is_sent && !is_refused,
         }
     }
 
-    /// Whether the game that is played, or else the next one, has that place in the event. Names may be others: an arbiter
-    /// has corrected them.
-    fn has(&self, wanted: &Players) -> bool {
+    /// Returns whether the game in play, or else the next game, has this round and table. Names may differ, because an
+    /// arbiter may have corrected them.
+    fn has_round_and_table(&self, wanted: &Players) -> bool {
         let players = match self.playing() {
             Some(_) => self.players.as_ref(),
             None => self.announced.players(),
@@ -463,18 +462,18 @@ impl SeatedBoard {
     }
 }
 
-fn set_players(players: &Players, place: &For) -> Option<Command> {
+fn set_players(players: &Players, purpose: &Purpose) -> Option<Command> {
     let Value::Object(mut fields) = serde_json::to_value(players).ok()? else {
         return None;
     };
-    // What the files do not have is not known, whatever was known before.
+    // Facts that are missing in the files are cleared, so that no earlier value remains.
     for (field, facts) in [
         ("white_player", &players.white_player),
         ("black_player", &players.black_player),
     ] {
         fields.insert(field.to_owned(), facts.as_deref().map_or(Value::Null, all_facts));
     }
-    if let For::Over(game) = place {
+    if let Purpose::Finished(game) = purpose {
         fields.insert("game".to_owned(), json!(game));
     }
     command(
@@ -496,7 +495,7 @@ fn set_result((round, table): (u32, u32), game: &str, result: GameResult) -> Opt
     command("set_result", (round, table), fields)
 }
 
-/// The pairing and the result of a command that told a board a result of the files.
+/// Extracts pairing and result from a command that set a result from the files.
 fn result_of(arguments: &Value) -> Option<((u32, u32), GameResult)> {
     let number = |name: &str| u32::try_from(arguments.get(name)?.as_u64()?).ok();
     let result = arguments.get("result")?.as_str()?;
@@ -504,7 +503,7 @@ fn result_of(arguments: &Value) -> Option<((u32, u32), GameResult)> {
     Some(((number("round")?, number("table")?), *result))
 }
 
-/// All that can be known of a player, with null for what is not.
+/// Returns all facts of a player, with null for unknown ones.
 fn all_facts(facts: &PlayerFacts) -> Value {
     json!({
         "fide_id": facts.fide_id,
@@ -525,7 +524,7 @@ fn command(action: &str, (round, table): (u32, u32), mut fields: Map<String, Val
     fields.insert("id".to_owned(), json!(format!("round {round}, table {table}")));
     fields.insert("do".to_owned(), json!(action));
     fields.insert("by".to_owned(), json!(PAIRINGS));
-    // Nothing in it can be refused.
+    // Parsing cannot fail, because all fields are valid.
     Command::parse(&Value::Object(fields).to_string()).ok()
 }
 

@@ -1,6 +1,6 @@
-//! Which table a board stands on.
+//! Derives a table number from the name of a board.
 
-/// The table of a board of that name: the number at its end. Five digits are a serial number.
+/// Returns the table of a board: the number at the end of its name. Five digits are a serial number, not a table.
 ///
 /// ```
 /// use kiebitz::tournament::table_of;
@@ -13,7 +13,7 @@ pub fn table_of(board: &str) -> Option<u32> {
     number_in(board)?.parse().ok()
 }
 
-/// The number at the end of a board's name, as text without leading zeros.
+/// Returns the number at the end of a board's name, without leading zeros.
 pub(crate) fn number_in(name: &str) -> Option<&str> {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
     let number = name.get(name.len() - digits..)?.trim_start_matches('0');
@@ -21,5 +21,5 @@ pub(crate) fn number_in(name: &str) -> Option<&str> {
     is_one.then_some(number)
 }
 
-/// In digits.
+/// Limit of a table number, in digits.
 const LONGEST_NUMBER: usize = 4;

@@ -1,17 +1,17 @@
-//! Bytes to text, as pairing programs write it: UTF-8, UTF-16 with its mark, else what Windows uses in the West.
+//! Decodes the bytes of pairing files: UTF-8, UTF-16 with a byte order mark, or Windows-1252.
 
 use std::borrow::Cow;
 
 use crate::text_file::{self, NoText, UTF16_MARKS};
 
-/// The text, with every line ended by one line feed.
+/// Decodes text and ends each line with a single line feed.
 ///
-/// Each line is read by itself, for files are put together from others: what is no UTF-8 is Windows-1252, which has all
-/// of Latin-1.
+/// Each line is decoded on its own, because files are often joined from files in different encodings. A line that is
+/// not UTF-8 is read as Windows-1252, a superset of Latin-1.
 ///
 /// # Errors
 ///
-/// When it is no text, or in UTF-16 without the mark that says so.
+/// Fails if the bytes are not text, or UTF-16 without a byte order mark.
 pub(super) fn decoded(bytes: &[u8]) -> Result<String, NoText> {
     if let Some(text) = utf16(bytes) {
         return Ok(with_line_feeds(&text));
@@ -21,7 +21,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<String, NoText> {
     Ok(with_line_feeds(&text))
 }
 
-/// One line.
+/// Decodes one line.
 pub(super) fn line(bytes: &[u8]) -> Cow<'_, str> {
     match core::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -47,7 +47,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// CR LF and CR alone become LF. What ended a file under DOS, and marks within files that were put together, go away.
+/// Converts CR LF and CR to LF. Removes the end-of-file character of DOS, and byte order marks inside the text.
 fn with_line_feeds(text: &str) -> String {
     let text = text.trim_end_matches('\u{1a}');
     text.replace("\r\n", "\n")
@@ -61,7 +61,8 @@ fn windows_1252(byte: u8) -> char {
     special.unwrap_or_else(|| char::from(byte))
 }
 
-/// From 0x80; after these 32 it is Latin-1. What has no character there is a replacement character.
+/// The characters from 0x80 to 0x9F; from 0xA0 on, Windows-1252 equals Latin-1. Unassigned bytes map to the replacement
+/// character.
 const WINDOWS_1252: &str = "€\u{fffd}‚ƒ„…†‡ˆ‰Š‹Œ\u{fffd}Ž\u{fffd}\u{fffd}‘’“”•–—˜™š›œ\u{fffd}žŸ";
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_in_all_that_windows_writes() {
+    fn all_encodings_of_windows_are_decoded() {
         let text = "Müller, Zoë\nKühn, Jürgen\n";
         let latin = b"M\xfcller, Zo\xeb\r\nK\xfchn, J\xfcrgen\r\n";
         let le: Vec<u8> = "\u{feff}Müller, Zoë\r\nKühn, Jürgen\r\n"
@@ -91,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_two_character_sets_are_both_read() {
+    fn lines_of_different_encodings_are_decoded() {
         let mixed = b"M\xc3\xbcller\nM\xfcller\n";
         assert_eq!(decoded(mixed).as_deref(), Ok("Müller\nMüller\n"));
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn binary_files_and_unmarked_utf16_are_refused() {
         assert_eq!(decoded(b"White\0Black"), Err(NoText::Binary { line: 1 }));
         let unmarked: Vec<u8> = "White".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(decoded(&unmarked), Err(NoText::Utf16));

@@ -1,6 +1,7 @@
-//! FIDE's report, TRF16 and TRF26: players with what is known of them, pairings round by round, and no tables.
+//! Reads FIDE's tournament report, TRF16 and TRF26: players with their facts, and pairings round by round. The report
+//! has no tables.
 //!
-//! What is not about players, pairings, teams, dates or time controls is passed over, and so are codes that are not known.
+//! Lines about anything but players, pairings, teams, dates and time controls are ignored, and so are unknown codes.
 
 mod columns;
 mod header;
@@ -15,13 +16,13 @@ use super::{Player, ReadError, Tournament, names, values};
 use columns::{Cell, TrfLineError};
 use header::TrfHeader;
 
-/// Whether a text is a report: a line of it has the code of a player, or of the event's name.
+/// Returns whether a text is a report: one of its first lines has the code of a player (001) or of the event's name
+/// (012).
 pub(super) fn is_report(text: &str) -> bool {
-    let mut lines = text.lines().take(LOOKED_AT);
+    let mut lines = text.lines().take(SEARCHED_LINES);
     lines.any(|line| line.starts_with("001 ") || line.starts_with("012 "))
 }
 
-/// Reads a report.
 pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let place = doubts.place(1, 1);
     let mut header = TrfHeader::default();
@@ -50,11 +51,10 @@ pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadEr
     Ok(tournament)
 }
 
-/// The players of a report.
 #[derive(Debug, Default)]
 struct Entries {
     list: Vec<PlayerEntry>,
-    /// The places in the list by the players' numbers.
+    /// Indexes into the list by the players' numbers.
     by_number: BTreeMap<u32, usize>,
 }
 
@@ -62,7 +62,7 @@ struct Entries {
 struct PlayerEntry {
     number: u32,
     player: Player,
-    /// Its rounds, from the first.
+    /// Rounds of the player, from the first; `None` if the player is absent.
     rounds: Vec<Option<Cell>>,
 }
 
@@ -79,28 +79,28 @@ impl Entries {
         let line = match columns::line(text) {
             Ok(line) => line,
             Err(TrfLineError::Number) => {
-                let why =
+                let reason =
                     "this player has no number in columns 5 to 8, and is left out: export the report again";
-                return doubts.lost(DoubtKind::Unclear, (number, 5), why);
+                return doubts.lost(DoubtKind::Unclear, (number, 5), reason);
             }
             Err(TrfLineError::Columns) => {
-                let why = "rating, federation and FIDE id are not in columns 49 to 68 of this line: the player is left \
+                let reason = "rating, federation and FIDE id are not in columns 49 to 68 of this line: the player is left \
                            out; export the report again";
-                return doubts.lost(DoubtKind::Unclear, (number, 49), why);
+                return doubts.lost(DoubtKind::Unclear, (number, 49), reason);
             }
         };
         if !line.rounds_fit {
-            let why =
+            let reason =
                 "the rounds of this player are not in columns of ten from column 92 on, and are left out";
-            doubts.lost(DoubtKind::Unclear, (number, columns::FIRST_ROUND), why);
+            doubts.lost(DoubtKind::Unclear, (number, columns::FIRST_ROUND), reason);
         }
         if names::is_nobody(&line.name) {
-            let why = "this player has no name in columns 15 to 47, and is left out";
-            return doubts.lost(DoubtKind::Unclear, (number, 15), why);
+            let reason = "this player has no name in columns 15 to 47, and is left out";
+            return doubts.lost(DoubtKind::Unclear, (number, 15), reason);
         }
         if self.by_number.contains_key(&line.number) {
-            let why = format!("a second player has the number {}, and is left out", line.number);
-            return doubts.lost(DoubtKind::Contradiction, (number, 5), why);
+            let reason = format!("a second player has the number {}, and is left out", line.number);
+            return doubts.lost(DoubtKind::Contradiction, (number, 5), reason);
         }
         let facts = facts(&line, number, doubts);
         let (name, title) = names::without_title(&line.name);
@@ -118,18 +118,18 @@ impl Entries {
     }
 }
 
-/// What is known of a player, but for title and team.
+/// Returns the facts of a player, except title and team.
 fn facts(line: &columns::TrfLine, number: usize, doubts: &mut Doubts) -> PlayerFacts {
     let fide_id = match values::fide_id(&line.id) {
         Ok(Some((id, doubt))) => {
-            if let Some(odd) = doubt {
-                doubts.note(DoubtKind::FideId, (number, line.id_column), odd.to_string());
+            if let Some(problem) = doubt {
+                doubts.note(DoubtKind::FideId, (number, line.id_column), problem.to_string());
             }
             Some(id)
         }
         Ok(None) => None,
-        Err(odd) => {
-            doubts.lost(DoubtKind::FideId, (number, line.id_column), odd.to_string());
+        Err(problem) => {
+            doubts.lost(DoubtKind::FideId, (number, line.id_column), problem.to_string());
             None
         }
     };
@@ -142,8 +142,8 @@ fn facts(line: &columns::TrfLine, number: usize, doubts: &mut Doubts) -> PlayerF
     }
 }
 
-/// In lines.
-const LOOKED_AT: usize = 100;
+/// Number of lines in which the code of a report is searched.
+const SEARCHED_LINES: usize = 100;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! The values that all formats have: ids, ratings, titles, results, dates, numbers of rounds and tables.
+//! Parses values that occur in all formats: ids, ratings, titles, results, dates, and numbers of rounds and tables.
 
 use kiebitz_game::events::GameResult;
 use thiserror::Error;
 
-/// A value that cannot be what it stands for.
+/// A value that is not valid or not plausible for its field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum ImplausibleValue {
     #[error("{0:?} is not a FIDE id, which has 6 to 9 digits: correct it")]
@@ -22,14 +22,15 @@ pub(super) enum ImplausibleValue {
     Table(String),
 }
 
-/// A value without blanks and quotation marks around it; `None` where it says that nothing is known.
+/// Trims blanks and quotation marks. Returns `None` for a placeholder such as "-" or "?".
 pub(super) fn known(text: &str) -> Option<&str> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”' | '„'));
-    let says_nothing = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
-    (!says_nothing).then_some(text)
+    let is_placeholder = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
+    (!is_placeholder).then_some(text)
 }
 
-/// A FIDE id, with whether it is doubtful. Spreadsheets write numbers as in "4600000.0", people as in "4 600 000".
+/// Parses a FIDE id, and returns a warning if it may be a date. Accepts numbers as spreadsheets write them
+/// ("4600000.0") and with blanks ("4 600 000").
 pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<ImplausibleValue>)>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(None);
@@ -52,7 +53,7 @@ pub(super) fn fide_id(text: &str) -> Result<Option<(u32, Option<ImplausibleValue
     }
 }
 
-/// Whether these digits are a day in which a living player may have been born, as in "19890412".
+/// Returns whether these digits may be the birthday of a living player, such as "19890412".
 fn is_day(digits: &str) -> bool {
     let part = |from: usize, to: usize| digits.get(from..to).and_then(|part| part.parse::<u32>().ok());
     digits.len() == 8
@@ -62,7 +63,7 @@ fn is_day(digits: &str) -> bool {
         )
 }
 
-/// A rating; 0 is none.
+/// Parses a rating; 0 counts as unrated.
 pub(super) fn rating(text: &str) -> Result<Option<u16>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(None);
@@ -81,7 +82,7 @@ pub(super) fn rating(text: &str) -> Result<Option<u16>, ImplausibleValue> {
     }
 }
 
-/// A title as PGN has it, also from the short forms of older programs ("g", "wm").
+/// Parses a title into the form of PGN. Accepts the short forms of older programs, such as "g" and "wm".
 pub(super) fn title(text: &str) -> Option<String> {
     let text = known(text)?;
     let short = match text.to_lowercase().as_str() {
@@ -102,7 +103,7 @@ pub(super) fn title(text: &str) -> Option<String> {
     (text.chars().count() <= longest && text.chars().all(char::is_alphanumeric)).then(|| text.to_uppercase())
 }
 
-/// A result; forfeits are results as well. "*" and nothing are none.
+/// Parses a result, including forfeits. Returns `None` for "*" and empty text.
 pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue> {
     let mut bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     for (from, to) in [
@@ -128,7 +129,8 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
     }))
 }
 
-/// A day as in "2026-11-23", from "2026.11.23", "23/11/2026" and the like; `None` where it is none.
+/// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a
+/// date.
 pub(super) fn date(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.trim().split(['.', '/', '-']).collect();
     let [first, month, last] = parts.as_slice() else {
@@ -141,7 +143,7 @@ pub(super) fn date(text: &str) -> Option<String> {
     }
 }
 
-/// A day of that year, month and day of the month.
+/// Formats a date. Returns `None` if it does not exist.
 pub(super) fn day(year: &str, month: &str, day: &str) -> Option<String> {
     let number = |text: &str| {
         text.parse::<i16>()
@@ -153,12 +155,12 @@ pub(super) fn day(year: &str, month: &str, day: &str) -> Option<String> {
     Some(date.to_string())
 }
 
-/// The numbers in a round's text: "3", "3.7", "3.2.1", "Round 3"; none where it says that nothing is known.
+/// Parses the numbers of a round: "3", "3.7", "3.2.1" or "Round 3". Returns no numbers for a placeholder.
 pub(super) fn round(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(Vec::new());
     };
-    let odd = || ImplausibleValue::Round(text.to_owned());
+    let error = || ImplausibleValue::Round(text.to_owned());
     let words = text.trim_start_matches(|c: char| c.is_alphabetic() || c.is_whitespace() || c == '.');
     let words = words.trim_end_matches(['.', ' ']);
     let parts: Option<Vec<u32>> = words
@@ -167,17 +169,17 @@ pub(super) fn round(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
         .collect();
     match parts {
         Some(parts) if (1..=3).contains(&parts.len()) => Ok(parts),
-        // As in "3." and "3.?", which say the round alone.
+        // "3." and "3.?" have the round only.
         _ => match words.split(['.', ',']).next().and_then(positive) {
             Some(round) if words.split(['.', ',']).skip(1).all(|part| known(part).is_none()) => {
                 Ok(vec![round])
             }
-            _ => Err(odd()),
+            _ => Err(error()),
         },
     }
 }
 
-/// The numbers of a table's text: "7", "board-7", "T 7", or "2.1", a match and the board in it.
+/// Parses the numbers of a table: "7", "board-7", "T 7", or "2.1" for a match and the board in it.
 pub(super) fn table(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
     let Some(text) = known(text) else {
         return Ok(Vec::new());
@@ -189,7 +191,7 @@ pub(super) fn table(text: &str) -> Result<Vec<u32>, ImplausibleValue> {
     }
 }
 
-/// A number from 1; no event has more than 9999 rounds or tables.
+/// Parses a number from 1 to 9999; no event has more rounds or tables.
 fn positive(text: &str) -> Option<u32> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_number)?;
@@ -201,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_read_as_programs_and_people_write_them() {
+    fn ids_parse_in_all_their_spellings() {
         for (text, id) in [
             ("4600000", Some(4_600_000)),
             (" \"4600000\" ", Some(4_600_000)),
@@ -239,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn ratings_and_titles_are_read() {
+    fn ratings_and_titles_parse() {
         assert_eq!(rating("2300"), Ok(Some(2300)));
         for none in ["", "-", "0", "?", "unr.", "0000"] {
             assert_eq!(rating(none), Ok(None), "{none}");
         }
-        for odd in ["GER", "23000", "4000", "-5", "2300?"] {
-            assert!(rating(odd).is_err(), "{odd}");
+        for invalid in ["GER", "23000", "4000", "-5", "2300?"] {
+            assert!(rating(invalid).is_err(), "{invalid}");
         }
         for (text, read) in [
             ("GM", Some("GM")),
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_in_all_their_spellings() {
+    fn results_parse_in_all_their_spellings() {
         for (text, read) in [
             ("1-0", GameResult::WhiteWins),
             ("1 : 0", GameResult::WhiteWins),
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_read_in_both_orders() {
+    fn dates_parse_in_both_orders() {
         for text in [
             "2026.11.23",
             "2026-11-23",
@@ -322,8 +324,8 @@ mod tests {
         ] {
             assert_eq!(round(text), Ok(numbers), "{text}");
         }
-        for odd in ["final", "0", "3.2.1.4", "-3", "1/8", "99999", "3.x"] {
-            assert!(round(odd).is_err(), "{odd}");
+        for invalid in ["final", "0", "3.2.1.4", "-3", "1/8", "99999", "3.x"] {
+            assert!(round(invalid).is_err(), "{invalid}");
         }
         for (text, numbers) in [
             ("7", vec![7]),

@@ -1,4 +1,4 @@
-//! Reads the files of pairings, and again whenever they change.
+//! Reads the pairing files, and reads them again when they change.
 
 use core::time::Duration;
 use std::io;
@@ -11,22 +11,18 @@ use tokio::sync::mpsc;
 use super::files::PairingFiles;
 use super::{Doubt, ReadError, Tournament, read};
 
-/// What came of reading the files.
 pub(crate) type ReadOutcome = Result<(Tournament, Vec<Doubt>), ReadError>;
 
-/// A file and what it is like without reading it; `None`: it is not there.
+/// A file with the time of its last change and its size; `None` if the file does not exist.
 type FileStamp = (PathBuf, Option<(SystemTime, u64)>);
 
-/// How often it is looked whether the files have changed.
-const LOOK: Duration = Duration::from_secs(2);
-/// So many doubts are logged; `kiebitz event check` shows all.
-const TOLD: usize = 5;
+/// Period of checking the files for changes.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Limit of doubts that are logged; `kiebitz event check` shows all.
+const MAX_LOGGED: usize = 5;
 
-/// Begins to read, on a thread of its own; `None`: there are no files.
-///
-/// # Errors
-///
-/// When the thread cannot be started.
+/// Starts the thread that reads the files. Returns `None` if there are no sources of pairings. Fails if the thread
+/// cannot be started.
 pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<ReadOutcome>>> {
     if files.are_none() {
         return Ok(None);
@@ -37,19 +33,19 @@ pub(crate) fn start(files: PairingFiles) -> io::Result<Option<mpsc::Receiver<Rea
     Ok(Some(receiver))
 }
 
-/// What the files say now; never, where there are none. May be dropped and called again.
+/// Waits for the next result of reading the files. Never returns if there are no sources. Cancel safe.
 pub(crate) async fn next(receiver: &mut Option<mpsc::Receiver<ReadOutcome>>) -> ReadOutcome {
     if let Some(receiver) = receiver
-        && let Some(read) = receiver.recv().await
+        && let Some(outcome) = receiver.recv().await
     {
-        return read;
+        return outcome;
     }
     core::future::pending().await
 }
 
-/// Logs what reading the files gave. Returns the pairings that hold from now on; `None` if the earlier ones stay.
-pub(crate) fn log_outcome(read: ReadOutcome) -> Option<Arc<Tournament>> {
-    let (tournament, doubts) = match read {
+/// Logs the result of reading the files. Returns the new pairings, or `None` if the earlier ones stay in use.
+pub(crate) fn log_outcome(outcome: ReadOutcome) -> Option<Arc<Tournament>> {
+    let (tournament, doubts) = match outcome {
         Ok(read) => read,
         Err(error) => {
             tracing::error!("cannot read the pairings: {error}; the earlier ones stay in use");
@@ -61,35 +57,36 @@ pub(crate) fn log_outcome(read: ReadOutcome) -> Option<Arc<Tournament>> {
     }
     let pairings: usize = tournament.rounds.values().map(|round| round.pairings.len()).sum();
     tracing::info!("read {pairings} pairings in {} rounds", tournament.rounds.len());
-    for doubt in doubts.iter().take(TOLD) {
+    for doubt in doubts.iter().take(MAX_LOGGED) {
         tracing::warn!("{doubt}");
     }
-    if doubts.len() > TOLD {
-        let more = doubts.len() - TOLD;
+    if doubts.len() > MAX_LOGGED {
+        let more = doubts.len() - MAX_LOGGED;
         tracing::warn!("{more} more findings in the pairings: `kiebitz event check` lists them");
     }
     Some(Arc::new(tournament))
 }
 
-/// Reads the files, and again when they have changed and are not being written any more. Ends when nobody listens.
+/// Reads the files at the start, and whenever they have changed and then stayed the same for one period. Ends when the
+/// receiver is dropped.
 fn watch(files: &PairingFiles, sender: &mpsc::Sender<ReadOutcome>) {
     let stamp = |path: PathBuf| {
-        let known = std::fs::metadata(&path).ok();
-        let known = known.and_then(|known| Some((known.modified().ok()?, known.len())));
-        (path, known)
+        let metadata = std::fs::metadata(&path).ok();
+        let metadata = metadata.and_then(|metadata| Some((metadata.modified().ok()?, metadata.len())));
+        (path, metadata)
     };
     let stamps = || -> Vec<FileStamp> { files.all().into_iter().map(stamp).collect() };
-    let (mut done, mut before) = (None, stamps());
+    let (mut last_read, mut previous) = (None, stamps());
     while !sender.is_closed() {
         let now = stamps();
-        if done.as_ref() != Some(&now) && now == before {
+        if last_read.as_ref() != Some(&now) && now == previous {
             let paths: Vec<PathBuf> = now.iter().map(|(path, _)| path.clone()).collect();
             if sender.blocking_send(read(&paths)).is_err() {
                 return;
             }
-            done = Some(now.clone());
+            last_read = Some(now.clone());
         }
-        before = now;
-        std::thread::sleep(LOOK);
+        previous = now;
+        std::thread::sleep(POLL_INTERVAL);
     }
 }

@@ -1,4 +1,5 @@
-//! Results that the board shows: kings in the centre, result pieces, and what only looks like them. In virtual time.
+//! Results shown on the board: kings in the centre, result pieces, and situations that only look like a result. In
+//! virtual time.
 
 use core::time::Duration;
 
@@ -7,9 +8,9 @@ use kiebitz_protocol::Piece;
 
 use crate::room::{Room, STANDARD};
 
-/// How the games ended, and went on.
+/// Returns the ends of games and their withdrawals.
 fn ends(events: &[Event]) -> Vec<String> {
-    let said = events.iter().filter_map(|event| match &event.kind {
+    let published = events.iter().filter_map(|event| match &event.kind {
         EventKind::GameEnded {
             result,
             reason,
@@ -23,10 +24,10 @@ fn ends(events: &[Event]) -> Vec<String> {
         EventKind::GameResumed { result, reason } => Some(format!("not {result} {reason}")),
         _ => None,
     });
-    said.collect()
+    published.collect()
 }
 
-/// A game whose clock runs.
+/// Returns a room in which these moves have been played and the clock runs.
 fn playing(moves: &str) -> Room {
     let mut room = Room::new(STANDARD, "");
     room.starts_clock();
@@ -36,12 +37,12 @@ fn playing(moves: &str) -> Room {
 }
 
 const OPENING: &str = "e2e4 e7e5 g1f3 b8c6";
-/// White's king stands on e4, Black's on e8.
+/// White's king is on e4, Black's on e8.
 const KING_IN_CENTRE: &str = "e2e4 a7a6 e1e2 a6a5 e2e3 a5a4 e4e5 b7b6 e3e4 b6b5";
 
-/// The kings show the result by the colours of their squares, whichever comes first and wherever they stood.
+/// The colours of the kings' squares show the result, in whichever order and from whichever squares the kings come.
 #[test]
-fn kings_that_come_one_after_the_other_show_one_result() {
+fn kings_moved_one_after_the_other_show_one_result() {
     for (moves, kings, result) in [
         (OPENING, ["e1e4", "e8d5"], "1-0"),
         (OPENING, ["e8d4", "e1e5"], "0-1"),
@@ -71,19 +72,19 @@ fn kings_that_come_one_after_the_other_show_one_result() {
     }
 }
 
-/// Kings that are put right afterwards show another result, which replaces the first.
+/// If the kings are corrected afterwards, the new result replaces the first.
 #[test]
-fn kings_that_are_put_right_change_the_result() {
+fn corrected_kings_change_the_result() {
     let mut room = playing(OPENING);
     room.stops_clock();
     room.puts("e1e4 e8e5");
     room.pass(Duration::from_secs(5));
     room.puts("e5d5");
     room.pass(Duration::from_secs(5));
-    let said = ends(&room.new_events());
-    assert_eq!(said, ["1/2-1/2 kings by board?", "1-0 kings by board?"]);
+    let published = ends(&room.new_events());
+    assert_eq!(published, ["1/2-1/2 kings by board?", "1-0 kings by board?"]);
     assert_eq!(room.game().result.as_str(), "1-0");
-    // Nudged on its square, a king says nothing new.
+    // A king nudged on its square does not change the result.
     room.puts("d5d5");
     room.pass(Duration::from_secs(5));
     assert_eq!(ends(&room.new_events()), [""; 0]);
@@ -91,15 +92,15 @@ fn kings_that_are_put_right_change_the_result() {
     assert_eq!(ends(&room.new_events()), [""; 0]);
 }
 
-/// A piece of the game that is misread as a result piece, for up to three scans or until the next dump, ends nothing.
+/// A piece that is misread as a result piece, for up to three scans or until the next dump, does not end the game.
 #[test]
-fn a_misread_piece_is_no_result() {
+fn a_misread_piece_is_not_a_result() {
     for (square, lasting) in [("e4", 750), ("e4", 30_000), ("a6", 750)] {
         let mut room = playing(OPENING);
-        let stood = room.contents(square);
+        let original = room.contents(square);
         room.sets(square, Some(Piece::WhiteWinsToken));
         room.pass(Duration::from_millis(lasting));
-        room.sets(square, stood);
+        room.sets(square, original);
         room.pass(Duration::from_secs(5));
         room.plays("f1c4 g8f6");
         assert_eq!(ends(&room.new_events()), [""; 0], "{square}, {lasting} ms");
@@ -107,7 +108,7 @@ fn a_misread_piece_is_no_result() {
     }
 }
 
-/// An end is a reading: where play goes on after it, it is withdrawn, and every move belongs to the same game.
+/// The end of a game is a hypothesis: if play goes on, it is withdrawn, and every move belongs to the same game.
 #[test]
 fn an_end_is_withdrawn_when_play_goes_on() {
     let mut room = playing(OPENING);
@@ -115,15 +116,17 @@ fn an_end_is_withdrawn_when_play_goes_on() {
     room.pass(Duration::from_secs(6));
     let game = room.game();
     assert_eq!(ends(&room.new_events()), ["0-1 result_piece by board?"]);
-    // It still stands there when play goes on.
+    // The result piece is still on the board when play goes on.
     room.plays("f1c4");
     room.sets("d3", None);
     room.plays("g8f6 d2d3");
-    let said = room.new_events();
-    assert_eq!(ends(&said), ["not 0-1 result_piece"]);
+    let published = room.new_events();
+    assert_eq!(ends(&published), ["not 0-1 result_piece"]);
     assert!(
-        said.iter().all(|event| event.game.as_ref() == Some(&game.game)),
-        "{said:#?}"
+        published
+            .iter()
+            .all(|event| event.game.as_ref() == Some(&game.game)),
+        "{published:#?}"
     );
     assert_eq!(room.moves(), ["e4", "e5", "Nf3", "Nc6", "Bc4", "Nf6", "d3"]);
     assert_eq!((room.game().ended, room.game().result.as_str()), (None, "*"));
@@ -136,9 +139,10 @@ fn an_end_is_withdrawn_when_play_goes_on() {
     assert_eq!(room.opened(), [""; 0]);
 }
 
-/// The players had not agreed: the kings go back, the clock is started, and the game goes on, across a restart too.
+/// The players have not agreed on a result: the kings go back, the clock is started, and the game goes on, also across
+/// a restart.
 #[test]
-fn kings_that_go_back_to_play_take_the_result_with_them() {
+fn kings_that_go_back_to_play_withdraw_the_result() {
     for restarted in [false, true] {
         let mut room = playing(OPENING);
         room.stops_clock();
@@ -163,7 +167,7 @@ fn kings_that_go_back_to_play_take_the_result_with_them() {
     }
 }
 
-/// What is moved on the board after the end, without anybody pressing the clock, is no play.
+/// Moves made on the board after the end, without a press, do not belong to the game.
 #[test]
 fn analysis_after_the_end_withdraws_nothing() {
     for running in [true, false] {
@@ -185,9 +189,8 @@ fn analysis_after_the_end_withdraws_nothing() {
     }
 }
 
-/// The clock that is beside the board when the game is over is no part of it, nor is the board.
 #[test]
-fn what_clock_and_board_do_after_the_end_belongs_to_no_game() {
+fn clock_and_board_events_after_the_end_belong_to_no_game() {
     let mut room = playing(OPENING);
     room.stops_clock();
     room.puts("e1e4 e8d5");
@@ -196,8 +199,8 @@ fn what_clock_and_board_do_after_the_end_belongs_to_no_game() {
     room.unplugs_clock();
     room.pass(Duration::from_secs(10));
     room.restarts(Duration::from_secs(60));
-    let said = room.new_events();
-    let lines: Vec<_> = said
+    let published = room.new_events();
+    let lines: Vec<_> = published
         .iter()
         .filter(|event| {
             matches!(
@@ -208,13 +211,13 @@ fn what_clock_and_board_do_after_the_end_belongs_to_no_game() {
             )
         })
         .collect();
-    assert_eq!(lines.len(), 3, "{said:#?}");
-    assert!(lines.iter().all(|event| event.game.is_none()), "{said:#?}");
+    assert_eq!(lines.len(), 3, "{published:#?}");
+    assert!(lines.iter().all(|event| event.game.is_none()), "{published:#?}");
 }
 
-/// When the clock stood: the incidents of that, in the end of their case and how they were closed.
+/// Returns the incidents of a stopped clock: case and severity of each opened one, reason of each closed one.
 fn stops(events: &[Event]) -> Vec<String> {
-    let said = events.iter().filter_map(|event| match &event.kind {
+    let published = events.iter().filter_map(|event| match &event.kind {
         EventKind::IncidentOpened(incident) if incident.kind.as_str() == "clock_stopped" => {
             let case = incident.case.split_once('.').unwrap().1;
             Some(format!("{case} ({})", incident.severity))
@@ -224,12 +227,12 @@ fn stops(events: &[Event]) -> Vec<String> {
         }
         _ => None,
     });
-    said.collect()
+    published.collect()
 }
 
-/// Art. 6.11: the players stop the clock when the game is over, and leave, or show the result, or look at the game.
+/// Art. 6.11: the players stop the clock when the game is over, and then leave, show the result, or analyse.
 #[test]
-fn a_clock_that_is_stopped_at_the_end_needs_nobody() {
+fn a_clock_stopped_at_the_end_is_not_reported() {
     for after in ["", "e1e4 e8d5", "f1c4 f8c5 c4f1"] {
         let mut room = playing(OPENING);
         room.stops_clock();
@@ -240,10 +243,10 @@ fn a_clock_that_is_stopped_at_the_end_needs_nobody() {
     }
 }
 
-/// Art. 6.11.2: a piece for a promotion, a claim, something irregular: the board shows why somebody may need the arbiter.
-/// A stop of which it shows nothing is told when play goes on.
+/// Art. 6.11.2: players may stop the clock to get the piece of a promotion, or to call the arbiter for a claim or an
+/// irregularity. If the board shows no such reason, the stop is reported only when play goes on.
 #[test]
-fn a_clock_that_is_stopped_in_the_game_may_need_somebody() {
+fn a_clock_stopped_during_the_game_is_reported_with_its_reason() {
     let mut room = playing(OPENING);
     room.stops_clock();
     room.pass(Duration::from_secs(60));

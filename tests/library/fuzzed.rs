@@ -1,4 +1,4 @@
-//! What the fuzz targets check, over their seeds and, for texts, over what is made of these: without a fuzzer.
+//! The checks of the fuzz targets, run without a fuzzer: on their seeds and, for text formats, on random edits of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const TARGETS: [Target; 10] = [
 ];
 
 #[test]
-fn every_target_takes_its_seeds() {
+fn every_target_accepts_its_seeds() {
     for (name, run) in TARGETS {
         for seed in seeds(name) {
             run(&seed);
@@ -41,10 +41,10 @@ fn every_target_takes_its_seeds() {
     }
 }
 
-/// Changes are made to texts that are taken.
+/// Random edits must start from accepted texts.
 #[test]
-fn seeds_are_refused_only_where_they_are_called_mistakes() {
-    for (target, is_taken) in [
+fn only_seeds_called_mistakes_are_refused() {
+    for (target, is_accepted) in [
         (
             "configuration",
             (|path: &Path| Config::read(path).is_ok()) as fn(&Path) -> bool,
@@ -53,13 +53,18 @@ fn seeds_are_refused_only_where_they_are_called_mistakes() {
         ("pairings", |path| tournament::read(&[path.to_owned()]).is_ok()),
     ] {
         for path in seed_files(target) {
-            assert_eq!(is_taken(&path), !path.ends_with("mistakes"), "{}", path.display());
+            assert_eq!(
+                is_accepted(&path),
+                !path.ends_with("mistakes"),
+                "{}",
+                path.display()
+            );
         }
     }
 }
 
 #[test]
-fn every_fuzz_target_is_among_them() {
+fn every_fuzz_target_is_tested_here() {
     let files = fs::read_dir(root().join("fuzz/fuzz_targets")).unwrap();
     let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
     let mut targets: Vec<String> = files.map(|entry| name(entry.unwrap().path())).collect();
@@ -74,22 +79,22 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_configuration_with_anything_changed_is_taken_or_refused(text in edited("configuration")) {
+    fn an_edited_configuration_causes_no_panic(text in edited("configuration")) {
         configuration::run(text.as_bytes());
     }
 
     #[test]
-    fn pairings_with_anything_changed_are_read_or_refused(text in edited("pairings")) {
+    fn edited_pairings_cause_no_panic(text in edited("pairings")) {
         pairings::run(text.as_bytes());
     }
 
     #[test]
-    fn commands_with_anything_changed_are_answered_or_refused(text in edited("commands")) {
+    fn edited_commands_cause_no_panic(text in edited("commands")) {
         commands::run(text.as_bytes());
     }
 }
 
-/// Where the seeds of a target are; for captures those of the tests serve.
+/// Returns the seed files of a target. The seeds of `capture` are the files in tests/captures.
 fn seed_files(target: &str) -> Vec<PathBuf> {
     let folder = match target {
         "capture" => root().join("tests/captures"),
@@ -107,10 +112,10 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// A change to a text: this many characters from there on are replaced.
+/// An edit of a text: position, number of characters removed there, and text inserted.
 type Edit = (Index, usize, String);
 
-/// The seeds of a target with some changes made.
+/// Generates seeds of a target with some edits.
 fn edited(target: &str) -> impl Strategy<Value = String> {
     let texts: Vec<String> = seeds(target)
         .into_iter()
@@ -122,10 +127,10 @@ fn edited(target: &str) -> impl Strategy<Value = String> {
         0..6usize,
         prop_oneof![word, ".{0,3}", "[0-9]{1,20}"],
     );
-    (select(texts), vec(edit, 0..5)).prop_map(|(text, edits)| edits.iter().fold(text, changed))
+    (select(texts), vec(edit, 0..5)).prop_map(|(text, edits)| edits.iter().fold(text, apply_edit))
 }
 
-fn changed(text: String, (from, removed, inserted): &Edit) -> String {
+fn apply_edit(text: String, (from, removed, inserted): &Edit) -> String {
     let characters: Vec<char> = text.chars().collect();
     let from = from.index(characters.len() + 1);
     let rest = characters.iter().skip(from + removed);
@@ -137,7 +142,7 @@ fn changed(text: String, (from, removed, inserted): &Edit) -> String {
         .collect()
 }
 
-/// What means something in one of the files.
+/// Tokens and keywords of the formats, for insertion.
 const WORDS: &[&str] = &[
     "",
     "\"",

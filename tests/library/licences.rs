@@ -1,11 +1,12 @@
-//! The licences of what kiebitz is built from: all go with the GPL, and below the crates for others there is no GPL.
+//! Licences of all dependencies: each is compatible with the GPL, and the crates for other projects depend on no GPL
+//! code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// May be anywhere below.
+/// Allowed for any dependency.
 const PERMISSIVE: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
@@ -21,13 +22,13 @@ const PERMISSIVE: [&str; 13] = [
     "Unlicense",
     "Zlib",
 ];
-/// Asks for its own files alone.
+/// Copyleft that covers only its own files.
 const BY_FILE: &str = "MPL-2.0";
-/// What the program itself is under; only it may use this.
+/// The licence of the program. Only the program may depend on it.
 const GPL: &str = "GPL-3.0-or-later";
 
 #[test]
-fn everything_below_the_program_goes_with_the_gpl() {
+fn every_dependency_of_the_program_is_compatible_with_the_gpl() {
     let graph = Graph::read();
     let wrong = graph.unlicensed(graph.below("kiebitz"), |licence| {
         PERMISSIVE.contains(&licence) || [BY_FILE, GPL].contains(&licence)
@@ -39,7 +40,7 @@ fn everything_below_the_program_goes_with_the_gpl() {
 }
 
 #[test]
-fn nothing_below_the_crates_for_others_is_under_the_gpl() {
+fn the_crates_for_other_projects_depend_on_no_gpl_code() {
     let graph = Graph::read();
     for name in ["kiebitz-protocol", "kiebitz-hardware"] {
         let below = graph.below(name);
@@ -52,20 +53,20 @@ fn nothing_below_the_crates_for_others_is_under_the_gpl() {
 }
 
 #[test]
-fn cargo_deny_allows_the_same() {
+fn cargo_deny_allows_the_same_licences() {
     let config = std::fs::read_to_string(crate::root().join(".cargo/deny.toml")).unwrap();
     let list = config
         .split_once("\nallow = [")
         .and_then(|(_, rest)| rest.split_once(']'));
     let (list, _) = list.expect("a list");
-    let there: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
-    let here: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
-    assert_eq!(there, here);
+    let deny_toml: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    let constants: BTreeSet<&str> = PERMISSIVE.into_iter().chain([BY_FILE, GPL]).collect();
+    assert_eq!(deny_toml, constants);
 }
 
-/// Who uses whom, without what tests alone use. By package id.
+/// Dependencies without dev-dependencies, by package id.
 struct Graph {
-    /// Name and licence.
+    /// Name and licence of each package.
     packages: BTreeMap<String, (String, Option<String>)>,
     uses: BTreeMap<String, Vec<String>>,
 }
@@ -74,7 +75,7 @@ impl Graph {
     fn read() -> Self {
         let output = Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
-            // What is built elsewhere alone need not be here.
+            // Dependencies of other platforms may not be downloaded.
             .args(["--filter-platform", &host()])
             .args([
                 "--manifest-path",
@@ -105,23 +106,23 @@ impl Graph {
         }
     }
 
-    /// A package and everything that it is built from.
+    /// Returns a package and all its dependencies.
     fn below(&self, name: &str) -> BTreeSet<&str> {
         let top = self.packages.iter().find(|(_, package)| package.0 == name);
         let (top, _) = top.expect("a package of the workspace");
-        let mut met = BTreeSet::from([top.as_str()]);
-        let mut open = vec![top];
-        while let Some(id) = open.pop() {
+        let mut visited = BTreeSet::from([top.as_str()]);
+        let mut queue = vec![top];
+        while let Some(id) = queue.pop() {
             for used in &self.uses[id] {
-                if met.insert(used) {
-                    open.push(used);
+                if visited.insert(used) {
+                    queue.push(used);
                 }
             }
         }
-        met
+        visited
     }
 
-    /// Those of them that cannot be had under a licence that is allowed.
+    /// Returns the packages without an allowed licence, each with its licence.
     fn unlicensed(&self, ids: BTreeSet<&str>, allowed: impl Fn(&str) -> bool) -> Vec<String> {
         let wrong = ids.into_iter().filter_map(|id| {
             let (name, licence) = &self.packages[id];
@@ -132,7 +133,7 @@ impl Graph {
     }
 }
 
-/// Whether an SPDX expression leaves a way that is allowed; a slash is an old spelling of OR.
+/// Returns whether an SPDX expression can be satisfied with allowed licences. A slash is an old spelling of OR.
 fn may_be_used(expression: &str, allowed: &impl Fn(&str) -> bool) -> bool {
     let spaced = expression
         .replace('/', " OR ")
@@ -143,7 +144,7 @@ fn may_be_used(expression: &str, allowed: &impl Fn(&str) -> bool) -> bool {
     any_of(&mut rest, allowed) && rest.is_empty()
 }
 
-/// AND binds closer than OR.
+/// AND binds more tightly than OR.
 fn any_of(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
     let mut one = all_of(words, allowed);
     while let ["OR", rest @ ..] = words {
@@ -171,7 +172,7 @@ fn licence(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
             *words = rest;
             inside
         }
-        // An exception only ever allows more.
+        // An exception only adds permissions.
         [licence, "WITH", _, rest @ ..] | [licence, rest @ ..] => {
             *words = rest;
             allowed(licence)
@@ -181,7 +182,7 @@ fn licence(words: &mut &[&str], allowed: &impl Fn(&str) -> bool) -> bool {
 }
 
 #[test]
-fn licence_expressions_are_read_as_spdx_has_them() {
+fn licence_expressions_are_evaluated_as_spdx() {
     let allowed = |licence: &str| ["MIT", "ISC"].contains(&licence);
     for (expression, may) in [
         ("MIT", true),
@@ -201,7 +202,7 @@ fn licence_expressions_are_read_as_spdx_has_them() {
     }
 }
 
-/// The machine that this is compiled on, as rustc calls it.
+/// Returns the target triple of this machine, as rustc names it.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(output.stdout).unwrap();

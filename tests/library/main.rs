@@ -1,4 +1,4 @@
-//! Tests of the library, which need nothing but it: games played in virtual time, captures, the contract.
+//! Tests of the library that need no other program: games in virtual time, captures, the contract.
 
 #![allow(
     clippy::expect_used,
@@ -22,7 +22,7 @@ use std::path::Path;
 
 use workbench::{hands, room, soak};
 
-/// The tests in the workbench's modules are among these, and theirs alone use the rest.
+/// Included as a module so that its tests run in this crate. Only the workbench's binary uses the rest of its code.
 #[allow(
     dead_code,
     unreachable_pub,
@@ -39,7 +39,6 @@ mod workbench {
     pub mod soak;
 }
 
-/// The folder of the project.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

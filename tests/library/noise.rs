@@ -1,4 +1,4 @@
-//! Damaged bytes in what a board says of its clock, which nothing in the message gives away: in virtual time.
+//! Damaged bytes in clock reports, which the message format cannot reveal. In virtual time.
 
 use core::time::Duration;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::room::{Room, STANDARD};
 
-/// A clock report, BWTIME: its id, and its length with the id.
+/// Id of a clock report (BWTIME). `LENGTH` is its length including the id.
 const REPORT: u8 = 0x8d;
 const LENGTH: usize = 10;
-/// How many recordings are damaged, each in one place.
+/// Number of damaged recordings, each with one damaged byte.
 const DAMAGED: usize = 300;
-/// What one damaged byte must never bring about.
+/// Events and incidents that one damaged byte must never cause.
 const HARSH: [&str; 8] = [
     "flag_fall",
     "two_flags",
@@ -26,7 +26,7 @@ const HARSH: [&str; 8] = [
     "clock.battery_low",
 ];
 
-/// Some moves with ten minutes and more on the clocks, and a pause in which it is stopped.
+/// Records a game with more than ten minutes on the clocks, and a pause during which the clock is stopped.
 fn game() -> Vec<u8> {
     let clock = EmulatedClock::new(Duration::from_secs(3700)).with_increment(Duration::from_secs(5));
     let mut room = Room::with_clock(STANDARD, "", clock);
@@ -45,7 +45,7 @@ fn packets(capture: &[u8]) -> Vec<Packet> {
     core::iter::from_fn(|| reader.next_packet().unwrap()).collect()
 }
 
-/// The same recording with other packets.
+/// Returns the same recording with other packets.
 fn capture_of(capture: &[u8], packets: &[Packet]) -> Vec<u8> {
     let mut reader = CaptureReader::new(capture).unwrap();
     reader.next_packet().unwrap();
@@ -59,8 +59,8 @@ fn capture_of(capture: &[u8], packets: &[Packet]) -> Vec<u8> {
     writer.into_inner()
 }
 
-/// The bytes that came from the board.
-fn came(packet: &mut Packet) -> Option<&mut Vec<u8>> {
+/// Returns the bytes of a packet if it comes from the board.
+fn inbound(packet: &mut Packet) -> Option<&mut Vec<u8>> {
     match &mut packet.content {
         Content::Bytes {
             direction: Direction::Inbound,
@@ -70,14 +70,14 @@ fn came(packet: &mut Packet) -> Option<&mut Vec<u8>> {
     }
 }
 
-/// Where the bytes of clock reports stand: packet and place in it.
+/// Returns the positions of all bytes of clock reports: packet, and index in the packet.
 fn reports(packets: &mut [Packet]) -> Vec<(usize, usize)> {
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let mut left = 0;
     for (packet, bytes) in packets
         .iter_mut()
         .enumerate()
-        .filter_map(|(at, packet)| Some((at, came(packet)?)))
+        .filter_map(|(at, packet)| Some((at, inbound(packet)?)))
     {
         for (place, byte) in bytes.iter().enumerate() {
             match *byte {
@@ -87,16 +87,16 @@ fn reports(packets: &mut [Packet]) -> Vec<(usize, usize)> {
             }
             if left > 0 {
                 left -= 1;
-                places.push((packet, place));
+                positions.push((packet, place));
             }
         }
     }
-    places
+    positions
 }
 
-/// How often each harsh thing was said about a recording.
+/// Counts the events and incidents of each `HARSH` kind in a recording.
 fn harsh(capture: &[u8]) -> [usize; HARSH.len()] {
-    let mut said = [0; HARSH.len()];
+    let mut counts = [0; HARSH.len()];
     let mut replay = Replay::new(capture, "replay").unwrap();
     while replay.next_at().is_some() {
         for event in replay.step().unwrap() {
@@ -104,22 +104,22 @@ fn harsh(capture: &[u8]) -> [usize; HARSH.len()] {
             let opened = event["type"] == "incident.opened";
             let name = if opened { &event["kind"] } else { &event["type"] };
             if let Some(at) = HARSH.iter().position(|harsh| name == &Value::from(*harsh)) {
-                said[at] += 1;
+                counts[at] += 1;
             }
         }
     }
-    said
+    counts
 }
 
-/// The protocol has no checksum for the clock (BWTIME): one damaged byte says that a flag fell, that the lever went over,
-/// that there is no clock or that its battery is weak. The readings before and after contradict it.
+/// Clock reports (BWTIME) have no checksum. A single damaged byte can therefore report a fallen flag, a moved lever, a
+/// missing clock or a weak battery. The clock readings before and after it contradict such a report.
 #[test]
-fn one_damaged_byte_of_the_clock_accuses_nobody() {
+fn one_damaged_byte_of_the_clock_causes_no_incident() {
     let capture = game();
     assert_eq!(harsh(&capture), [0; HARSH.len()]);
-    let places = reports(&mut packets(&capture));
-    assert!(places.len() > 40 * LENGTH, "{}", places.len());
-    // A multiplicative generator: the same places every time, all over the recording.
+    let positions = reports(&mut packets(&capture));
+    assert!(positions.len() > 40 * LENGTH, "{}", positions.len());
+    // A linear congruential generator: the same positions in every run, spread over the recording.
     let mut seed = 1_u64;
     let mut random = |below: usize| {
         seed = seed
@@ -128,19 +128,19 @@ fn one_damaged_byte_of_the_clock_accuses_nobody() {
         usize::try_from(seed >> 33).unwrap() % below
     };
     for _ in 0..DAMAGED {
-        let (packet, place) = places[random(places.len())];
+        let (packet, place) = positions[random(positions.len())];
         let (kind, value) = (random(5), u8::try_from(random(256)).unwrap());
         let mut damaged = packets(&capture);
-        let bytes = came(&mut damaged[packet]).unwrap();
+        let bytes = inbound(&mut damaged[packet]).unwrap();
         match kind {
             0 | 1 => bytes[place] ^= 1 << (value % 8),
             2 => bytes[place] = value,
             3 => drop(bytes.remove(place)),
             _ => bytes.insert(place, value),
         }
-        let said = harsh(&capture_of(&capture, &damaged));
+        let counts = harsh(&capture_of(&capture, &damaged));
         assert_eq!(
-            said,
+            counts,
             [0; HARSH.len()],
             "{HARSH:?}: kind {kind} of {value} at {place} of {packet}"
         );

@@ -1,4 +1,4 @@
-//! Restarts of the daemon: what the arbiter has said, and what was open, is as it was.
+//! Restarts of the daemon: the arbiter's decisions and open incidents survive.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use kiebitz_game::events::{EndReason, EventKind, GameResult};
 
 use crate::room::{Room, STANDARD};
 
-/// 1. e4 e5 2. Nf3 Nc6, with the clock stopped.
+/// A room after 1. e4 e5 2. Nf3 Nc6, with the clock stopped.
 fn room() -> Room {
     let mut room = Room::new(STANDARD, "");
     room.starts_clock();
@@ -15,14 +15,14 @@ fn room() -> Room {
     room
 }
 
-/// Art. 7.4, 7.6: a position that never stood in the game goes on from there.
+/// Art. 7.4, 7.6: the game goes on from a position that never occurred in it.
 #[test]
-fn a_position_that_the_arbiter_set_holds_over_a_restart() {
+fn a_position_set_by_the_arbiter_survives_a_restart() {
     for restarts in [false, true] {
         let mut room = room();
         room.puts("d2d5");
         let fen = "r1bqkbnr/pppp1ppp/2n5/3Pp3/4P3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
-        room.says(&format!(r#""do":"set_position","fen":"{fen}""#));
+        room.commands(&format!(r#""do":"set_position","fen":"{fen}""#));
         room.pass(Duration::from_secs(5));
         if restarts {
             room.restarts(Duration::from_secs(40));
@@ -42,13 +42,13 @@ fn a_position_that_the_arbiter_set_holds_over_a_restart() {
     }
 }
 
-/// A position of the game takes back what came after it, for good.
+/// If the arbiter sets an earlier position of the game, the moves after it stay retracted.
 #[test]
-fn what_was_taken_back_stays_so_over_a_restart() {
+fn moves_taken_back_stay_retracted_over_a_restart() {
     let mut room = room();
     room.puts("c6b8 f3g1");
     let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-    room.says(&format!(r#""do":"set_position","fen":"{fen}""#));
+    room.commands(&format!(r#""do":"set_position","fen":"{fen}""#));
     room.restarts(Duration::from_secs(40));
     assert_eq!(room.moves(), ["e4", "e5"]);
     room.starts_clock();
@@ -58,9 +58,9 @@ fn what_was_taken_back_stays_so_over_a_restart() {
 }
 
 #[test]
-fn a_result_holds_over_a_restart_until_it_is_withdrawn() {
+fn a_result_survives_a_restart_until_it_is_withdrawn() {
     let mut room = room();
-    room.says(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+    room.commands(r#""do":"set_result","result":"1-0","reason":"resignation""#);
     room.restarts(Duration::from_secs(40));
     room.starts_clock();
     room.plays("f1c4");
@@ -74,7 +74,7 @@ fn a_result_holds_over_a_restart_until_it_is_withdrawn() {
         (game.result, game.reason, game.confirmed),
         (GameResult::WhiteWins, Some(EndReason::Resignation), true)
     );
-    room.says(r#""do":"set_result","result":"*""#);
+    room.commands(r#""do":"set_result","result":"*""#);
     room.restarts(Duration::from_secs(20));
     assert_eq!(room.moves(), ["e4", "e5", "Nf3", "Nc6", "Bc4"]);
     room.plays("f8c5");
@@ -85,13 +85,13 @@ fn a_result_holds_over_a_restart_until_it_is_withdrawn() {
     );
 }
 
-/// The players set the pieces up for the next game before the result is entered.
+/// The players set up the pieces for the next game before the result is entered.
 #[test]
 fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     let mut room = room();
     room.set_up(STANDARD);
     room.restarts(Duration::from_secs(40));
-    room.says(r#""do":"set_result","result":"1/2-1/2","reason":"agreement""#);
+    room.commands(r#""do":"set_result","result":"1/2-1/2","reason":"agreement""#);
     let game = room.game();
     assert_eq!(
         (game.result, game.reason, game.moves.len()),
@@ -105,9 +105,9 @@ fn the_last_game_stays_open_to_the_arbiter_over_a_restart() {
     assert_eq!(room.game().result, GameResult::Unknown);
 }
 
-/// Art. 7.5.5: which offence it is stays known; one that the arbiter did not count is none.
+/// Art. 7.5.5: the number of offences survives, without those that the arbiter did not count.
 #[test]
-fn decisions_on_incidents_hold_over_a_restart() {
+fn decisions_on_incidents_survive_a_restart() {
     for (counts, offence) in [("true", 2), ("false", 1)] {
         let mut room = Room::new(STANDARD, "");
         room.starts_clock();
@@ -117,7 +117,7 @@ fn decisions_on_incidents_hold_over_a_restart() {
         room.stops_clock();
         room.puts("g3g1");
         room.hands_over();
-        room.says(&format!(
+        room.commands(&format!(
             r#""do":"close_incident","incident":1,"decision":"two minutes","counts":{counts}"#
         ));
         room.restarts(Duration::from_secs(40));
@@ -135,7 +135,7 @@ fn decisions_on_incidents_hold_over_a_restart() {
     }
 }
 
-/// Art. 7.5.1: an illegal move that is open is announced once, and closed when it is put right.
+/// Art. 7.5.1: an open illegal move is announced once, and closed when it is corrected.
 #[test]
 fn an_illegal_move_open_at_a_restart_is_closed_once() {
     let mut room = Room::new(STANDARD, "");
@@ -154,12 +154,12 @@ fn an_illegal_move_open_at_a_restart_is_closed_once() {
     assert_eq!(room.opened(), ["illegal_move"]);
 }
 
-/// Art. 7.3: colours reversed are announced also where the names were entered before the restart.
+/// Art. 7.3: reversed colours are announced even if the names were entered before the restart.
 #[test]
-fn players_and_time_control_hold_over_a_restart() {
+fn players_and_time_control_survive_a_restart() {
     let mut room = room();
-    room.says(r#""do":"set_players","white":"Adams","black":"Baker""#);
-    room.says(r#""do":"set_time_control","time_control":"90+30""#);
+    room.commands(r#""do":"set_players","white":"Adams","black":"Baker""#);
+    room.commands(r#""do":"set_time_control","time_control":"90+30""#);
     room.restarts(Duration::from_secs(40));
     let game = room.game();
     assert_eq!(game.time_control.as_deref(), Some("5400+30"));
@@ -168,12 +168,12 @@ fn players_and_time_control_hold_over_a_restart() {
         Some("Adams")
     );
     assert_eq!(room.time_control(), Some("5400+30".to_owned()));
-    room.says(r#""do":"set_players","white":"Baker","black":"Adams""#);
+    room.commands(r#""do":"set_players","white":"Baker","black":"Adams""#);
     assert_eq!(room.opened(), ["colors_reversed"]);
 }
 
-/// Art. 7.2.1: pieces that are set up wrongly are announced once, and the incident is closed when they are put right, before
-/// the restart, during it and after it.
+/// Art. 7.2.1: pieces set up wrongly are announced once. The incident closes when they are corrected, whether during
+/// the restart or after it.
 #[test]
 fn a_wrong_start_open_at_a_restart_is_announced_once() {
     let swapped = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR";
@@ -192,7 +192,7 @@ fn a_wrong_start_open_at_a_restart_is_announced_once() {
         assert_eq!(room.opened(), ["wrong_start_position"]);
         assert_eq!(room.open(), [""; 0]);
     }
-    // Where the game goes on from it, the incident stays open.
+    // If the game goes on from the wrong position, the incident stays open.
     let mut room = Room::new(swapped, "");
     room.pass(Duration::from_secs(8));
     room.starts_clock();
@@ -203,7 +203,7 @@ fn a_wrong_start_open_at_a_restart_is_announced_once() {
     assert_eq!(room.open().len(), 1);
 }
 
-/// Art. 7.2.2: a board that stands turned, by a half or by a quarter.
+/// Art. 7.2.2: a board turned by half a turn or a quarter turn.
 #[test]
 fn a_turned_board_open_at_a_restart_is_announced_once() {
     let half = "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr";

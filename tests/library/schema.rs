@@ -1,4 +1,4 @@
-//! The contract: docs/events.md and docs/events.schema.json against what the program says.
+//! The contract: compares docs/events.md and docs/events.schema.json with the events of the program.
 
 mod examples;
 
@@ -17,20 +17,20 @@ use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Content, Direction
 use serde_json::{Value, json};
 
 #[test]
-fn schema_is_a_schema() {
+fn the_schema_is_valid() {
     jsonschema::draft202012::meta::validate(&SCHEMA).expect("docs/events.schema.json is JSON Schema 2020-12");
 }
 
 #[test]
 fn every_event_of_every_capture_is_valid() {
     for path in captures() {
-        for event in events(&library(&path)) {
+        for event in events(&events_of_capture(&path)) {
             assert_valid(&event, &path);
         }
     }
 }
 
-/// Every kind of command, done and refused.
+/// Every kind of command, accepted and refused.
 #[test]
 fn events_of_commands_are_valid() {
     let at = |nth: usize, command: &str| {
@@ -79,7 +79,7 @@ fn events_of_commands_are_valid() {
 #[test]
 fn seq_counts_from_one_without_gaps() {
     for path in captures() {
-        let events = events(&library(&path));
+        let events = events(&events_of_capture(&path));
         let boards: BTreeSet<&str> = events
             .iter()
             .filter_map(|event| event["board"].as_str())
@@ -100,7 +100,7 @@ fn seq_counts_from_one_without_gaps() {
 fn ts_never_goes_back() {
     for path in captures() {
         let mut latest = String::new();
-        for event in events(&library(&path)) {
+        for event in events(&events_of_capture(&path)) {
             let ts = event["ts"].as_str().unwrap_or_default();
             assert!(
                 ts >= latest.as_str(),
@@ -116,24 +116,24 @@ fn ts_never_goes_back() {
 fn same_bytes_give_the_same_events() {
     for path in captures() {
         assert!(
-            library(&path) == library(&path),
+            events_of_capture(&path) == events_of_capture(&path),
             "{}: two replays differ",
             path.display()
         );
     }
 }
 
-/// The arrival of a chunk is part of the evidence, its boundaries are not.
+/// Arrival times of chunks affect the events, but chunk boundaries do not.
 #[test]
 fn bytes_of_a_chunk_handed_in_one_by_one_give_the_same_events() {
     for path in captures() {
-        let whole = library(&path);
-        let split = replayed(&one_byte_per_packet(&path));
-        let differing = whole
+        let expected = events_of_capture(&path);
+        let split = events_of_bytes(&one_byte_per_packet(&path));
+        let differing = expected
             .lines()
             .zip(split.lines())
-            .find(|(whole, split)| whole != split);
-        assert!(whole == split, "{}: {differing:?}", path.display());
+            .find(|(expected, split)| expected != split);
+        assert!(expected == split, "{}: {differing:?}", path.display());
     }
 }
 
@@ -202,7 +202,10 @@ fn events_shown_in_the_documents_are_valid() {
 fn every_type_and_every_reason_published_is_documented() {
     let document = read("docs/events.md");
     let mut words = types();
-    for event in captures().iter().flat_map(|path| events(&library(path))) {
+    for event in captures()
+        .iter()
+        .flat_map(|path| events(&events_of_capture(path)))
+    {
         if event["type"] != "board.disconnected" {
             words.extend(event["reason"].as_str().map(str::to_owned));
         }
@@ -216,7 +219,6 @@ fn every_type_and_every_reason_published_is_documented() {
     }
 }
 
-/// The types that the schema knows.
 fn types() -> BTreeSet<String> {
     let types = SCHEMA["properties"]["type"]["enum"]
         .as_array()
@@ -249,20 +251,20 @@ fn captures() -> Vec<PathBuf> {
     captures
 }
 
-/// The events of a replay of a capture, one per line.
-fn library(path: &Path) -> String {
-    replayed(&fs::read(path).expect("the capture can be read"))
+/// Returns the events of a replay of a capture, one per line.
+fn events_of_capture(path: &Path) -> String {
+    events_of_bytes(&fs::read(path).expect("the capture can be read"))
 }
 
-fn replayed(capture: &[u8]) -> String {
+fn events_of_bytes(capture: &[u8]) -> String {
     lines_of(Replay::new(capture, "replay").expect("a capture"))
 }
 
 fn lines_of<R: Read>(mut replay: Replay<R>) -> String {
     let mut lines = String::new();
     while replay.next_at().is_some() {
-        for said in replay.step().expect("the capture is whole") {
-            lines += &serde_json::to_string(&said.event).expect("events have a JSON form");
+        for explained in replay.step().expect("the capture is whole") {
+            lines += &serde_json::to_string(&explained.event).expect("events have a JSON form");
             lines.push('\n');
         }
     }
@@ -305,7 +307,7 @@ fn events(lines: &str) -> Vec<Value> {
     events
 }
 
-/// The events in a document: the lines of its JSON blocks that are one.
+/// Returns the events in a document: the lines of its JSON blocks that are an event.
 fn events_in(document: &str) -> Vec<Value> {
     let mut inside = false;
     let mut events = Vec::new();

@@ -1,22 +1,22 @@
-//! The structure of the source: few folders, and imports that follow the flow of data.
+//! The structure of the sources: few folders, and imports that follow the flow of data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::root;
 
-/// A package or a part of one, by the folder of its source.
+/// A package or a part of one.
 struct Package {
     source: &'static str,
-    /// The path of the module that the folder is, as imports write it.
+    /// Module path of the folder, as imports write it.
     root: &'static str,
-    /// Most folders and files directly in it.
-    most: usize,
-    /// Its folders and files in the order of the data flow. Each imports only from itself and from those before it.
+    /// Maximum number of folders and files directly in it.
+    max_entries: usize,
+    /// Its modules in the order of the data flow. A module imports only from itself and from earlier modules.
     flow: &'static [&'static str],
-    /// Items of the crate's root, and the module that each comes from.
+    /// Items of the crate's root, and the module that defines each.
     items: &'static [(&'static str, &'static str)],
-    /// Known imports against the flow: the file, and the module that it imports. This list only shrinks.
+    /// Known imports against the flow: the file, and the module that it imports. This list must only shrink.
     known: &'static [(&'static str, &'static str)],
 }
 
@@ -24,7 +24,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "game/src",
         root: "crate::",
-        most: 12,
+        max_entries: 12,
         flow: &[
             "vocabulary",
             "position",
@@ -44,7 +44,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src",
         root: "crate::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "exit",
             "progress",
@@ -77,7 +77,7 @@ const PACKAGES: [Package; 3] = [
     Package {
         source: "src/outputs",
         root: "crate::outputs::",
-        most: 25,
+        max_entries: 25,
         flow: &[
             "shared",
             "pgn",
@@ -103,15 +103,15 @@ const PACKAGES: [Package; 3] = [
 ];
 
 #[test]
-fn there_are_few_folders_and_files() {
+fn folders_and_files_stay_within_their_limit() {
     for package in PACKAGES {
         let entries = fs::read_dir(root().join(package.source)).expect("the folder of the source");
         let count = entries.count();
         assert!(
-            count <= package.most,
+            count <= package.max_entries,
             "{} has {count} folders and files, more than {}",
             package.source,
-            package.most
+            package.max_entries
         );
     }
 }
@@ -154,7 +154,7 @@ fn imports_follow_the_flow() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every file with a module that it imports although it comes after the file's own, each pair once.
+/// Returns every import of a later module in the flow, as the importing file and the module, without duplicates.
 fn against_the_flow(package: &Package) -> Vec<(String, String)> {
     let place = |module: &str| package.flow.iter().position(|of_flow| *of_flow == module);
     let mut found = Vec::new();
@@ -182,7 +182,7 @@ fn against_the_flow(package: &Package) -> Vec<(String, String)> {
     found
 }
 
-/// The modules directly below the crate's root, sorted.
+/// Returns the modules directly below the crate's root, sorted.
 fn modules(source: &Path) -> Vec<String> {
     let mut modules: Vec<String> = fs::read_dir(source)
         .expect("the folder of the source")
@@ -191,12 +191,12 @@ fn modules(source: &Path) -> Vec<String> {
         .map(|name| name.trim_end_matches(".rs").to_owned())
         .collect();
     modules.sort();
-    // A file beside the folder of the same module.
+    // A module may have both a file and a folder.
     modules.dedup();
     modules
 }
 
-/// All files of a package but its tests, which may look at everything.
+/// Returns all files of a package except its tests, which may import anything.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder of the source") {
@@ -215,7 +215,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The module of a file, as the names from the crate's root to it; none for the root itself.
+/// Returns the module path of a file from the crate's root. Empty for the root itself.
 fn module_path(file: &Path) -> Vec<String> {
     let parts = file.with_extension("");
     let mut path: Vec<String> = parts
@@ -231,7 +231,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// The modules below `root` that a file names, after its path or after as many `super::` as lead there.
+/// Returns the modules below `root` that a file refers to by a full path, or by a chain of `super::` up to the root.
 fn imports(text: &str, root: &str, depth: usize) -> Vec<String> {
     let code: Vec<&str> = text
         .lines()
@@ -245,21 +245,25 @@ fn imports(text: &str, root: &str, depth: usize) -> Vec<String> {
     let mut imports = Vec::new();
     for start in starts {
         for (at, _) in code.match_indices(&start) {
-            // Neither the end of a longer name, nor one of more `super::` than that.
+            // Skips a match that is the end of a longer name, or part of a longer chain of `super::`.
             let before = code[..at].chars().next_back();
-            if before.is_some_and(|before| is_of_a_name(before) || before == ':') {
+            if before.is_some_and(|before| is_name_character(before) || before == ':') {
                 continue;
             }
-            let names = named(&code[at + start.len()..]);
+            let names = first_names(&code[at + start.len()..]);
             imports.extend(names.into_iter().filter(|name| name != "super"));
         }
     }
     imports
 }
 
-/// The first name of a path, or the first names of the paths in braces.
-fn named(rest: &str) -> Vec<String> {
-    let name = |text: &str| -> String { text.chars().take_while(|letter| is_of_a_name(*letter)).collect() };
+/// Returns the first name of a path, or the first names of the paths in braces.
+fn first_names(rest: &str) -> Vec<String> {
+    let name = |text: &str| -> String {
+        text.chars()
+            .take_while(|letter| is_name_character(*letter))
+            .collect()
+    };
     let Some(group) = rest.strip_prefix('{') else {
         return vec![name(rest)];
     };
@@ -270,7 +274,7 @@ fn named(rest: &str) -> Vec<String> {
             '}' if depth == 0 => break,
             '}' => depth -= 1,
             ',' if depth == 0 => begins = true,
-            _ if begins && is_of_a_name(letter) => {
+            _ if begins && is_name_character(letter) => {
                 names.push(name(&group[at..]));
                 begins = false;
             }
@@ -280,12 +284,12 @@ fn named(rest: &str) -> Vec<String> {
     names
 }
 
-fn is_of_a_name(letter: char) -> bool {
+fn is_name_character(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
 #[test]
-fn imports_are_read_in_all_their_forms() {
+fn all_forms_of_imports_are_parsed() {
     let text = "use crate::one::Two;\nuse crate::{\n    Three, four::{Five, six}, seven::*,\n};\n\
                 // crate::comment\nlet x = crate::eight();\nuse super::super::nine;\nuse super::ten;\nmycrate::no::x();\n";
     let all = ["one", "Three", "four", "seven", "eight"];

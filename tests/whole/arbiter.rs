@@ -1,4 +1,4 @@
-//! An arbiter commands over a broker with logins and an access list, the ones in docs/mosquitto, while spectators watch.
+//! An arbiter sends commands over a broker with the logins and access list of docs/mosquitto, while spectators watch.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::spectators::Program;
 const GAME: &str =
     "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7";
 
-/// A hall with a board that is played on, and one that is still in its box.
+/// A hall with one board in play and one that was never plugged in.
 struct Hall {
     directory: tempfile::TempDir,
     broker: Mosquitto,
@@ -61,7 +61,7 @@ impl Hall {
     }
 
     /// Sends a command as the arbiter and returns the answer.
-    async fn says(&self, board: &str, text: &str) -> Value {
+    async fn command(&self, board: &str, text: &str) -> Value {
         let at = format!("boards/{board}/answer/desk");
         let before = self.answers(&at).len();
         let properties = PublishProperties {
@@ -72,7 +72,7 @@ impl Hall {
         let to = format!("kiebitz/boards/{board}/command/meier");
         self.arbiter.send(&to, text, false, Some(properties));
         let answered =
-            |heard: &[Publish]| heard.iter().filter(|publish| topic(publish) == at).count() > before;
+            |inbox: &[Publish]| inbox.iter().filter(|publish| topic(publish) == at).count() > before;
         self.arbiter.until("an answer", answered).await;
         let last = self.answers(&at).pop().expect("an answer");
         let given = last.properties.clone().and_then(|given| given.correlation_data);
@@ -81,11 +81,11 @@ impl Hall {
     }
 
     fn answers(&self, at: &str) -> Vec<Publish> {
-        let heard = self.arbiter.heard();
-        heard.into_iter().filter(|publish| topic(publish) == at).collect()
+        let inbox = self.arbiter.inbox();
+        inbox.into_iter().filter(|publish| topic(publish) == at).collect()
     }
 
-    /// The commands that a board took, each with who gave it.
+    /// Ids and authors of the commands for a board, including refused ones.
     fn taken(&self, board: &str) -> Vec<(String, String)> {
         let events = self.answers(&format!("boards/{board}/events"));
         let taken = events.iter().map(mqtt_world::json);
@@ -95,17 +95,17 @@ impl Hall {
             .collect()
     }
 
-    async fn sees(&self, what: &str, at: &str, wanted: impl Fn(&Value) -> bool) {
-        let seen = |heard: &[Publish]| {
-            let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+    async fn until_topic(&self, goal: &str, at: &str, wanted: impl Fn(&Value) -> bool) {
+        let seen = |inbox: &[Publish]| {
+            let mut on = inbox.iter().rev().filter(|publish| topic(publish) == at);
             on.next()
                 .is_some_and(|publish| wanted(&mqtt_world::json(publish)))
         };
-        self.arbiter.until(what, seen).await;
+        self.arbiter.until(goal, seen).await;
     }
 }
 
-/// The example, with its paths and its port exchanged for those of the test.
+/// The example configuration, with the test's paths and port.
 fn example(directory: &Path, port: u16, encrypted: u16) -> String {
     let at = |name: &str| directory.join(name).display().to_string();
     let passwords: PathBuf = directory.join("kiebitz.passwd");
@@ -158,72 +158,76 @@ fn error(answer: &Value) -> String {
 async fn an_arbiter_commands_before_and_during_a_game() {
     let hall = Hall::open().await;
     let daemon = hall.daemon();
-    hall.sees("the daemon is there", "daemons/hall/state", |state| {
+    hall.until_topic("the daemon is there", "daemons/hall/state", |state| {
         state["state"] == "online"
     })
     .await;
 
-    // Names before the round, on a board that nobody has unpacked.
+    // Player names can be set before the round, for a board that was never plugged in.
     let names = r#"{"id":"1","do":"set_players","white":"Adams, A.","black":"Baker, B.","by":"A. Meier"}"#;
     let done = json!({"id": "1", "ok": true});
-    assert_eq!(hall.says("board-2", names).await, done);
-    assert_eq!(hall.says("board-2", names).await, done, "twice, and done once");
+    assert_eq!(hall.command("board-2", names).await, done);
+    assert_eq!(hall.command("board-2", names).await, done, "twice, and done once");
     let before = vec![("1".to_owned(), "A. Meier (meier)".to_owned())];
     assert_eq!(hall.taken("board-2"), before);
     daemon.stop();
-    hall.sees("the daemon is gone", "daemons/hall/state", |state| {
+    hall.until_topic("the daemon is gone", "daemons/hall/state", |state| {
         state["state"] == "offline"
     })
     .await;
     let _daemon = hall.daemon();
-    hall.sees("the daemon is back", "daemons/hall/state", |state| {
+    hall.until_topic("the daemon is back", "daemons/hall/state", |state| {
         state["state"] == "online"
     })
     .await;
-    assert_eq!(hall.says("board-2", names).await, done, "after a restart as well");
+    assert_eq!(
+        hall.command("board-2", names).await,
+        done,
+        "after a restart as well"
+    );
     assert_eq!(hall.taken("board-2"), before);
 
-    // What is wrong is said.
+    // Invalid commands are refused with a reason.
     let again = r#"{"id":"1","do":"annotate","text":"late"}"#;
-    assert!(error(&hall.says("board-2", again).await).contains("needs its own id"));
-    let wrong = hall.says("board-2", r#"{"id":"2","do":"wave"}"#).await;
+    assert!(error(&hall.command("board-2", again).await).contains("needs its own id"));
+    let wrong = hall.command("board-2", r#"{"id":"2","do":"wave"}"#).await;
     assert_eq!(wrong["id"], "2");
     assert!(error(&wrong).contains("unknown command \"wave\""));
-    let nothing = hall.says("board-2", "checkmate!").await;
+    let nothing = hall.command("board-2", "checkmate!").await;
     assert_eq!(nothing["id"], Value::Null);
     assert!(error(&nothing).contains("JSON"));
-    let unknown = error(&hall.says("board-9", r#"{"id":"3","do":"identify"}"#).await);
+    let unknown = error(&hall.command("board-9", r#"{"id":"3","do":"identify"}"#).await);
     assert!(
         unknown.contains("board-1") && unknown.contains("board-2"),
         "{unknown}"
     );
 
-    // During a game.
+    // Commands also work during a game.
     let _boards = hall.boards();
     let plies = |game: &Value| game["moves"].as_array().map_or(0, Vec::len);
-    hall.sees("four plies", "boards/board-1/game", |game| plies(game) >= 4)
+    hall.until_topic("four plies", "boards/board-1/game", |game| plies(game) >= 4)
         .await;
     let players = r#"{"id":"4","do":"set_players","white":"Clarke, C.","black":"Davis, D."}"#;
-    assert_eq!(hall.says("board-1", players).await["ok"], true);
+    assert_eq!(hall.command("board-1", players).await["ok"], true);
     let named = |game: &Value| game["players"]["white"] == "Clarke, C.";
-    hall.sees("the names", "boards/board-1/game", named).await;
+    hall.until_topic("the names", "boards/board-1/game", named).await;
     let result = r#"{"id":"5","do":"set_result","result":"0-1","reason":"resignation"}"#;
-    assert_eq!(hall.says("board-1", result).await["ok"], true);
-    hall.sees("the result", "boards/board-1/game", |game| {
+    assert_eq!(hall.command("board-1", result).await["ok"], true);
+    hall.until_topic("the result", "boards/board-1/game", |game| {
         game["result"] == "0-1" && game["by"] == "arbiter"
     })
     .await;
-    hall.sees("and everybody's", "public/boards/board-1/game", |game| {
+    hall.until_topic("and everybody's", "public/boards/board-1/game", |game| {
         game["result"] == "0-1" && named(game)
     })
     .await;
-    // Another arbiter is told who was first, and replaces that only by saying so.
+    // Another arbiter's result is refused, naming the current one, unless the command has `replace`.
     let other = |id: &str, more: &str| {
         format!(
             r#"{{"id":"{id}","do":"set_result","result":"1-0","reason":"resignation","by":"B. Ott"{more}}}"#
         )
     };
-    let refused = hall.says("board-1", &other("5a", "")).await;
+    let refused = hall.command("board-1", &other("5a", "")).await;
     assert_eq!(refused["standing"]["by"], "meier", "{refused}");
     assert_eq!(refused["standing"]["decision"], "0-1 resignation", "{refused}");
     assert!(
@@ -231,16 +235,16 @@ async fn an_arbiter_commands_before_and_during_a_game() {
         "{refused}"
     );
     assert_eq!(
-        hall.says("board-1", &other("5b", r#","replace":true"#)).await["ok"],
+        hall.command("board-1", &other("5b", r#","replace":true"#)).await["ok"],
         true
     );
-    hall.sees("that result", "boards/board-1/game", |game| {
+    hall.until_topic("that result", "boards/board-1/game", |game| {
         game["result"] == "1-0"
     })
     .await;
     let moves = r#"{"id":"6","do":"correct_moves","moves":["d4","d5"],"from":1}"#;
-    assert_eq!(hall.says("board-1", moves).await["ok"], true);
-    hall.sees("other moves", "public/boards/board-1/game", |game| {
+    assert_eq!(hall.command("board-1", moves).await["ok"], true);
+    hall.until_topic("other moves", "public/boards/board-1/game", |game| {
         game["moves"][0]["san"] == "d4" && plies(game) == 2
     })
     .await;
@@ -249,14 +253,14 @@ async fn an_arbiter_commands_before_and_during_a_game() {
 }
 
 #[tokio::test]
-async fn a_spectator_reads_what_is_public_and_commands_nothing() {
+async fn a_spectator_reads_public_topics_and_cannot_command() {
     let hall = Hall::open().await;
     let _daemon = hall.daemon();
     let _boards = hall.boards();
     let address = hall.broker.address();
     let spectator = Listener::with_login("spectator", address, Some("spectator"), "#").await;
-    let has_game = |heard: &[Publish]| {
-        heard
+    let has_game = |inbox: &[Publish]| {
+        inbox
             .iter()
             .any(|publish| topic(publish) == "public/boards/board-1/game")
     };
@@ -265,32 +269,32 @@ async fn a_spectator_reads_what_is_public_and_commands_nothing() {
         let to = format!("kiebitz/boards/board-1/{to}");
         spectator.send(&to, r#"{"id":"9","do":"set_result","result":"1-0"}"#, false, None);
     }
-    // A command that stays at the broker is none.
+    // A retained command is refused.
     let retained = r#"{"id":"8","do":"annotate","text":"kept"}"#;
     hall.arbiter
         .send("kiebitz/boards/board-1/command/meier", retained, true, None);
-    let refused = |heard: &[Publish]| {
-        heard
+    let refused = |inbox: &[Publish]| {
+        inbox
             .iter()
             .any(|publish| topic(publish) == "boards/board-1/answer")
     };
     hall.arbiter.until("an answer", refused).await;
     let answers = hall.answers("boards/board-1/answer");
     assert!(error(&mqtt_world::json(&answers[0])).contains("retained"));
-    // What came from the spectator came before this.
+    // The daemon has already handled the spectator's commands when this one is answered.
     assert_eq!(
-        hall.says("board-1", r#"{"id":"7","do":"annotate","text":"all is well"}"#)
+        hall.command("board-1", r#"{"id":"7","do":"annotate","text":"all is well"}"#)
             .await["ok"],
         true
     );
     assert_eq!(hall.taken("board-1"), [("7".to_owned(), "meier".to_owned())]);
     tokio::time::sleep(Duration::from_millis(300)).await;
-    for publish in spectator.heard() {
+    for publish in spectator.inbox() {
         assert!(topic(&publish).starts_with("public/"), "{}", topic(&publish));
     }
 }
 
-/// Waits until the topics of a board that the broker retains are as wanted.
+/// Waits until the retained topics of a board match `wanted`.
 async fn until_retained(hall: &Hall, board: &str, wanted: impl Fn(&[String]) -> bool) {
     let time = LiveTime::start();
     let end = time.now() + PATIENCE;
@@ -303,79 +307,79 @@ async fn until_retained(hall: &Hall, board: &str, wanted: impl Fn(&[String]) -> 
     }
 }
 
-/// The topics of a board that the broker retains for whoever comes now, as far as they come soon.
+/// The retained topics of a board, as a new client gets them.
 async fn retained(hall: &Hall, board: &str) -> Vec<String> {
     let late = Listener::with_login("late", hall.broker.address(), Some("meier"), "kiebitz/#").await;
-    let round = |heard: &[Publish]| heard.iter().any(|publish| topic(publish) == "daemons/hall/round");
+    let round = |inbox: &[Publish]| inbox.iter().any(|publish| topic(publish) == "daemons/hall/round");
     late.until("what is retained", round).await;
-    // The broker sends what it retains in an order of its own.
+    // The broker sends retained topics in any order, so wait for the rest.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let of_board =
         |topic: &String| topic.contains(&format!("boards/{board}/")) && !topic.ends_with("/events");
-    late.heard().iter().map(topic).filter(of_board).collect()
+    late.inbox().iter().map(topic).filter(of_board).collect()
 }
 
 #[tokio::test]
-async fn a_board_is_known_in_words_until_it_is_forgotten() {
+async fn a_board_has_plain_text_topics_until_it_is_forgotten() {
     let hall = Hall::open().await;
     let daemon = hall.daemon();
     let names = r#"{"id":"1","do":"set_players","white":"Adams, A.","black":"Baker, B."}"#;
-    hall.sees("the daemon is there", "daemons/hall/state", |state| {
+    hall.until_topic("the daemon is there", "daemons/hall/state", |state| {
         state["state"] == "online"
     })
     .await;
-    assert_eq!(hall.says("board-1", names).await["ok"], true);
+    assert_eq!(hall.command("board-1", names).await["ok"], true);
     let boards = hall.boards();
     let spectator = Listener::with_login("spectator", hall.broker.address(), Some("spectator"), "#").await;
-    let last = |heard: &[Publish], at: &str| {
-        let mut on = heard.iter().rev().filter(|publish| topic(publish) == at);
+    let last = |inbox: &[Publish], at: &str| {
+        let mut on = inbox.iter().rev().filter(|publish| topic(publish) == at);
         on.next()
             .map(|publish| String::from_utf8(publish.payload.to_vec()).expect("text"))
             .unwrap_or_default()
     };
-    let moved = |heard: &[Publish]| {
-        last(heard, "public/boards/board-1/last_move").starts_with("2. Nf3")
-            || last(heard, "public/boards/board-1/last_move").starts_with("3.")
+    let moved = |inbox: &[Publish]| {
+        last(inbox, "public/boards/board-1/last_move").starts_with("2. Nf3")
+            || last(inbox, "public/boards/board-1/last_move").starts_with("3.")
     };
     spectator.until("the moves in words", moved).await;
-    let heard = spectator.heard();
-    assert_eq!(last(&heard, "public/boards/board-1/white"), "Adams, A.");
-    assert_eq!(last(&heard, "public/boards/board-1/result"), "*");
-    hall.sees("it is well", "boards/board-1/health", |health| {
+    let inbox = spectator.inbox();
+    assert_eq!(last(&inbox, "public/boards/board-1/white"), "Adams, A.");
+    assert_eq!(last(&inbox, "public/boards/board-1/result"), "*");
+    hall.until_topic("it is well", "boards/board-1/health", |health| {
         health["ok"] == true
     })
     .await;
-    hall.sees("a game is played", "daemons/hall/round", |round| {
+    hall.until_topic("a game is played", "daemons/hall/round", |round| {
         round["playing"] == 1 && round["connected"] == 1
     })
     .await;
 
     let forget = |id: u32| format!(r#"{{"id":"{id}","do":"forget"}}"#);
-    let connected = error(&hall.says("board-1", &forget(2)).await);
+    let connected = error(&hall.command("board-1", &forget(2)).await);
     assert!(connected.contains("unplug it first"), "{connected}");
     drop(boards);
-    hall.sees("it is gone", "public/boards/board-1/state", |state| {
+    hall.until_topic("it is gone", "public/boards/board-1/state", |state| {
         state["connected"] == false
     })
     .await;
-    let playing = error(&hall.says("board-1", &forget(3)).await);
+    let playing = error(&hall.command("board-1", &forget(3)).await);
     assert!(playing.contains("a game is being played"), "{playing}");
     let end = r#"{"id":"4","do":"end_game","reason":"void"}"#;
-    assert_eq!(hall.says("board-1", end).await["ok"], true);
+    assert_eq!(hall.command("board-1", end).await["ok"], true);
     until_retained(&hall, "board-1", |topics| topics.len() > 10).await;
-    assert_eq!(hall.says("board-1", &forget(5)).await["ok"], true);
+    assert_eq!(hall.command("board-1", &forget(5)).await["ok"], true);
     until_retained(&hall, "board-1", <[String]>::is_empty).await;
     let unlisted = |state: &Value| state["state"] == "online" && state["boards"] == json!([]);
-    hall.sees("it is not listed", "daemons/hall/state", unlisted)
+    hall.until_topic("it is not listed", "daemons/hall/state", unlisted)
         .await;
     daemon.stop();
-    hall.sees("the daemon is gone", "daemons/hall/state", |state| {
+    hall.until_topic("the daemon is gone", "daemons/hall/state", |state| {
         state["state"] == "offline"
     })
     .await;
     let _daemon = hall.daemon();
-    hall.sees("the daemon is back", "daemons/hall/state", unlisted)
+    hall.until_topic("the daemon is back", "daemons/hall/state", unlisted)
         .await;
-    // After a restart as well.
+    // The topics stay away after a restart.
     until_retained(&hall, "board-1", <[String]>::is_empty).await;
 }

@@ -8,7 +8,7 @@ use kiebitz_game::events::{Event, EventKind};
 
 use crate::games::{Kept, MATE};
 
-/// An event of board-1 with that number.
+/// An event of board-1 with this number.
 fn battery(seq: u64) -> Event {
     let text = r#"{"v":1,"stream":"live","seq":1,"ts":"2026-08-06T10:00:00Z","board":"board-1","type":"clock.battery_low"}"#;
     let event: Event = serde_json::from_str(text).expect("an event");
@@ -17,14 +17,14 @@ fn battery(seq: u64) -> Event {
 }
 
 #[test]
-fn backup_taken_while_games_are_kept_is_whole_and_opens() {
+fn backup_taken_while_events_are_stored_is_complete() {
     let kept = Kept::three("backup");
     let mut journal = Journal::open(&kept.journal()).expect("a journal");
     let first = journal.last_seq("live", "board-1").expect("a number") + 1;
     let file = kept.directory.join("copy/journal.sqlite");
     fs::create_dir_all(file.parent().expect("a directory")).expect("room");
     let stop = AtomicBool::new(false);
-    let said = std::thread::scope(|scope| {
+    let printed = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for seq in first.. {
                 journal.append([&battery(seq)]).expect("nobody holds it up");
@@ -33,31 +33,31 @@ fn backup_taken_while_games_are_kept_is_whole_and_opens() {
                 }
             }
         });
-        let said = kept.printed(&["backup", file.to_str().expect("UTF-8")]);
+        let printed = kept.printed(&["backup", file.to_str().expect("UTF-8")]);
         stop.store(true, Ordering::Relaxed);
         writer.join().expect("it wrote");
-        said
+        printed
     });
-    assert!(said.starts_with(&format!("{}: ", file.display())), "{said}");
+    assert!(printed.starts_with(&format!("{}: ", file.display())), "{printed}");
     assert!(
-        said.contains(" events of 3 boards, ") && said.lines().count() == 1,
-        "{said}"
+        printed.contains(" events of 3 boards, ") && printed.lines().count() == 1,
+        "{printed}"
     );
     let names = fs::read_dir(file.parent().expect("a directory")).expect("a directory");
     assert_eq!(names.count(), 1);
 
-    // It takes the place of the journal, and a daemon would go on with it.
+    // A daemon could use the copy in place of the journal.
     let copy = Journal::open(&file).expect("a journal");
     copy.check(true).expect("whole");
-    let (there, here) = (Journal::open_to_read(&kept.journal()).expect("a journal"), copy);
-    for (board, last) in here.boards("live").expect("boards") {
+    let (original, copy) = (Journal::open_to_read(&kept.journal()).expect("a journal"), copy);
+    for (board, last) in copy.boards("live").expect("boards") {
         let all = |journal: &Journal| {
             let events = journal.events_after("live", &board, 0, usize::try_from(last).expect("few"));
             events.expect("events")
         };
-        assert!(all(&here) == all(&there), "{board}");
+        assert!(all(&copy) == all(&original), "{board}");
     }
-    drop(here);
+    drop(copy);
     let settings = format!(
         "[daemon]\nstate_directory = {:?}\n",
         file.parent().expect("a directory")
@@ -67,7 +67,7 @@ fn backup_taken_while_games_are_kept_is_whole_and_opens() {
 }
 
 #[test]
-fn backup_overwrites_nothing_unless_it_is_told_to() {
+fn backup_overwrites_only_with_replace() {
     let kept = Kept::three("backup-twice");
     let file = kept.directory.join("copy.sqlite");
     let name = file.to_str().expect("UTF-8");

@@ -1,4 +1,5 @@
-//! A round from the pairing file to the world: emulated boards, the built program, and those who get what it broadcasts.
+//! A round from the pairing file to the public: emulated boards, the built program, and the destinations of its
+//! broadcast.
 
 mod alarm;
 mod bucket;
@@ -24,7 +25,7 @@ use lichess::{Chapter, Lichess, TOKEN, Trouble};
 const MATE: &str = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#";
 const ENDLESS: &str = "1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Bg5 Be7 5. e3 O-O 6. Nf3 h6 7. Bh4 b6";
 
-/// A hall with boards that are played on, and who plays.
+/// A hall with boards and the broadcast's settings.
 struct Hall {
     directory: tempfile::TempDir,
     port: u16,
@@ -64,7 +65,7 @@ impl Hall {
         Program::start(self.path(), &["run", "--config", "kiebitz.toml"])
     }
 
-    /// What is served at a path.
+    /// The content that the broadcast's server returns for a path.
     async fn served(&self, path: &str) -> String {
         let ask = async {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
@@ -82,7 +83,6 @@ impl Hall {
         std::fs::read_to_string(self.path().join("live").join(path)).unwrap_or_default()
     }
 
-    /// The games that the journal has, as chapters, by the round with the table.
     fn played(&self) -> BTreeMap<String, Chapter> {
         played(self.path(), "kiebitz.toml")
     }
@@ -92,7 +92,7 @@ impl Hall {
     }
 }
 
-fn asks(folder: &Path, config: &str, args: &[&str]) -> String {
+fn stdout_of(folder: &Path, config: &str, args: &[&str]) -> String {
     let output = Command::new(crate::program())
         .args(args)
         .args(["--config", config])
@@ -102,9 +102,9 @@ fn asks(folder: &Path, config: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The games of a journal, likewise.
+/// Games of a journal by round and table, as chapters.
 pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
-    let listed = asks(folder, config, &["games", "--json"]);
+    let listed = stdout_of(folder, config, &["games", "--json"]);
     let ids = listed
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -112,7 +112,7 @@ pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
         .map(|game| game["game"].as_str().expect("an id").to_owned())
         .collect();
     let ids = ids.iter().map(String::as_str);
-    let text = asks(
+    let text = stdout_of(
         folder,
         config,
         &["pgn"].into_iter().chain(ids).collect::<Vec<_>>(),
@@ -128,25 +128,25 @@ pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
     games
         .filter_map(|game| {
             let chapter = lichess::read(&game).expect("legal moves");
-            // What is played after the round has no place in it.
+            // A game that began after the round has no number.
             Some((chapter.tags.get("Round")?.clone(), chapter))
         })
         .collect()
 }
 
-/// Waits until something is so.
-async fn until(what: &str, hall: &Hall, wanted: impl AsyncFn() -> bool) {
+/// Waits until `wanted` holds; `goal` names it in the failure message.
+async fn until(goal: &str, hall: &Hall, wanted: impl AsyncFn() -> bool) {
     let waiting = async {
         while !wanted().await {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
     let waited = tokio::time::timeout(PATIENCE, waiting).await;
-    assert!(waited.is_ok(), "not in time: {what}\n{}", hall.log());
+    assert!(waited.is_ok(), "not in time: {goal}\n{}", hall.log());
 }
 
 #[tokio::test]
-async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
+async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
     let lichess = Lichess::start([(2, Trouble::Forgets), (3, Trouble::HangsUp)]).await;
     let hall = Hall::open(2, &lichess, "");
     let pairings = "board,round,white,white_fide_id,black,black_team\n\
@@ -171,7 +171,7 @@ async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
         hall.served("round-3/game-2.json").await.matches(' ').count() >= 2
     })
     .await;
-    // Killed, with moves that nobody has got yet.
+    // Kills the daemon while some moves are not published yet.
     drop(daemon);
     let _daemon = hall.daemon();
     let mated = async || {
@@ -239,7 +239,7 @@ async fn a_round_is_on_lichess_on_disk_and_on_the_web_without_a_click() {
     });
 }
 
-/// Four boards of a Chess960 round; on the third a knight makes a move that no knight can make, and nobody objects.
+/// Four boards of a Chess960 round. On the third, a knight makes an illegal move, and nobody objects.
 #[tokio::test]
 async fn a_chess960_round_with_an_illegal_move_that_stands_is_right_on_lichess() {
     const START: &str = "bbqrkrnn/pppppppp/8/8/8/8/PPPPPPPP/BBQRKRNN w KQkq - 0 1";
@@ -309,15 +309,15 @@ async fn a_chess960_round_with_an_illegal_move_that_stands_is_right_on_lichess()
     daemon.stop();
 }
 
-/// Whether a game has more than that many half-moves, or is over.
+/// Whether a game has more than `plies` half-moves, or is over.
 fn has_moves(chapter: &Chapter, plies: usize) -> bool {
     let result = chapter.tags.get("Result");
     chapter.moves.len() > plies || result.is_some_and(|result| result != "*")
 }
 
-/// Sixty boards of all kinds of hands, and a Lichess that has its days.
+/// Sixty boards with players of mixed temperaments, and a Lichess server that fails at times.
 #[tokio::test]
-async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
+async fn sixty_boards_are_right_on_an_unreliable_lichess() {
     const BOARDS: usize = 60;
     let troubles = [
         (3, Trouble::Forgets),
@@ -354,7 +354,7 @@ async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
         })
     };
     until("moves in every game", &hall, async || all_have(4).await).await;
-    // A name is corrected while they play.
+    // A name is corrected during the round.
     let corrected = pairings.replace("White 7, W.", "White 7, Wilma");
     std::fs::write(hall.path().join("round.csv"), corrected).expect("pairings");
     let is_corrected =
@@ -386,7 +386,8 @@ async fn sixty_boards_are_right_on_a_lichess_that_has_its_days() {
         assert_eq!(boards[6].tags["White"], "White 7, Wilma");
     });
     let games = hall.on_disk("round-1/games.pgn");
-    // A mate may be made just when the boards are unplugged: it is told and not settled, and pgn-extract complains.
+    // If the boards are unplugged right after a mate, it is published but never settled. pgn-extract rejects such a
+    // game, whose result is "*".
     let games_of = games.split("[Event ").skip(1);
     let settled = games_of.filter(|game| !(game.contains("#") && game.contains("[Result \"*\"]")));
     let settled: String = settled.map(|game| format!("[Event {game}")).collect();

@@ -1,4 +1,4 @@
-//! The built program, as a shell sees it.
+//! The built program on the command line.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 pub(crate) const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 
-/// The program, away from the settings of whoever runs the tests.
+/// The program, without the environment settings of the developer.
 pub(crate) fn kiebitz<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(crate::program());
     command
@@ -31,7 +31,6 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("UTF-8")
 }
 
-/// A file of this test's own.
 fn scratch(name: &str, contents: &[u8]) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli");
     std::fs::create_dir_all(&directory).expect("a scratch directory");
@@ -54,10 +53,10 @@ fn events_are_numbered_without_gaps_one_object_per_line() {
     assert!(last > 66, "{last} events");
 }
 
-/// The prices of the model are in src/model.rs: a square that nothing explains 6, a ply that is withdrawn 0.6, or 6.5 once it
-/// was pressed.
+/// game/src/model.rs has the costs: 6 for an unexplained square, 0.6 for a withdrawn ply, and 6.5 for a withdrawn ply
+/// after which the clock was pressed.
 #[test]
-fn what_is_certain_and_what_is_withdrawn_is_explained_by_its_log_odds() {
+fn settled_and_withdrawn_moves_are_explained_by_log_odds() {
     let capture = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../captures/takeback-before-press.pcapng"
@@ -83,7 +82,7 @@ fn several_captures_are_several_streams() {
 }
 
 #[test]
-fn pgn_of_two_captures_is_read_by_others() {
+fn pgn_of_two_captures_is_read_by_another_reader() {
     let output = run(&["replay", "--pgn", CAPTURE, CAPTURE]);
     assert!(output.status.success());
     let mut reader = pgn_reader::Reader::new(output.stdout.as_slice());
@@ -187,7 +186,7 @@ fn capture_that_was_cut_off_is_replayed_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_no_capture_is_named_and_the_others_are_replayed() {
+fn a_file_that_is_not_a_capture_is_named_and_the_others_are_replayed() {
     let pgn = scratch("game.pgn", b"[Event \"?\"]\n\n1. e4 *\n");
     let output = kiebitz(["replay", "--pgn"])
         .arg(&pgn)
@@ -205,7 +204,7 @@ fn what_is_no_capture_is_named_and_the_others_are_replayed() {
 }
 
 #[test]
-fn arguments_or_a_configuration_say_what_is_played() {
+fn arguments_or_a_configuration_set_laws_mode_and_time_control() {
     let started = |output: &Output| {
         assert_eq!((output.status.code(), stderr(output)), (Some(0), ""));
         let mut events = stdout(output).lines().map(|line| {
@@ -245,7 +244,7 @@ fn arguments_or_a_configuration_say_what_is_played() {
 }
 
 #[test]
-fn configuration_that_makes_no_sense_is_wrong_usage() {
+fn invalid_configuration_is_wrong_usage() {
     let config = scratch("wrong.toml", b"[event]\nlaws = \"fide-2020\"\n");
     let output = kiebitz(["replay", CAPTURE, "--config"])
         .arg(&config)
@@ -260,7 +259,7 @@ fn configuration_that_makes_no_sense_is_wrong_usage() {
 }
 
 #[test]
-fn configuration_that_is_no_text_in_utf8_is_refused_with_the_next_step() {
+fn configuration_that_is_not_utf8_is_refused_with_advice() {
     let refused = |config: &Path| {
         let output = kiebitz(["replay", CAPTURE, "--config"])
             .arg(config)
@@ -294,7 +293,7 @@ fn configuration_that_is_no_text_in_utf8_is_refused_with_the_next_step() {
 }
 
 #[test]
-fn files_with_the_mark_of_windows_editors_are_read() {
+fn files_with_a_byte_order_mark_are_read() {
     let config = scratch(
         "marked.toml",
         "\u{feff}[event]\nlaws = \"fide-2014\"\n".as_bytes(),
@@ -328,7 +327,7 @@ fn missing_file_fails_with_advice() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     for args in [
         &["replay"][..],
         &["replay", "--json", "--pgn", CAPTURE],
@@ -370,7 +369,7 @@ fn password_is_not_repeated_in_an_error() {
 }
 
 #[test]
-fn reader_that_has_seen_enough_ends_the_replay_quietly() {
+fn a_closed_pipe_ends_the_replay_quietly() {
     let mut child = kiebitz(["replay", "--json"])
         .args([CAPTURE; 40])
         .stdout(Stdio::piped())
@@ -408,8 +407,8 @@ fn paced_events_are_not_held_back() {
 }
 
 #[test]
-fn broker_that_is_not_there_fails() {
-    // Nobody listens on a port that was free a moment ago.
+fn a_missing_broker_is_an_error() {
+    // No process listens on a port that has just been freed.
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .expect("a port")
         .local_addr()
@@ -435,7 +434,7 @@ fn replay_is_published_while_it_prints_the_sheet() {
 }
 
 #[test]
-fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
+fn demo_in_a_pipe_shows_the_mate_and_the_next_steps() {
     let output = run(&["demo", "--speed", "max", "--ascii"]);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
     let text = stdout(&output);
@@ -446,7 +445,7 @@ fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
         "{text}"
     );
     assert!(text.contains("kiebitz replay FILE.pcapng"), "{text}");
-    // What no move list shows.
+    // The queen rests on g6, which is not announced as a move.
     let doubtful = text
         .split("the move is held back until it is clear")
         .nth(1)
@@ -466,13 +465,13 @@ fn demo_in_a_pipe_shows_the_mate_and_says_where_to_go_next() {
 
 #[cfg(unix)]
 #[test]
-fn interrupted_demo_ends_in_order_with_130() {
+fn interrupted_demo_exits_with_130() {
     let mut child = kiebitz(["demo", "--speed", "max", "--wait"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("kiebitz runs");
     let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
-    // When this is printed the demo waits for Ctrl-C.
+    // The demo waits for Ctrl-C once this line is printed.
     lines
         .map_while(Result::ok)
         .find(|line| line.contains("Ctrl-C"))

@@ -1,4 +1,4 @@
-//! Clocks that are right or wrong, through the whole program.
+//! Right and wrong clock times, through the whole program.
 
 use core::time::Duration;
 use std::path::Path;
@@ -13,20 +13,21 @@ use kiebitz_workbench::room::{Room, STANDARD};
 const MOVES: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 d2d3 d7d6 c2c3 g7g6 b1d2 f8g7 d2f1 b7b5 \
     a4c2 d6d5 f1e3 d5d4 c3d4 e5d4 e3f1 h7h6 h2h3 c8e6 f1g3 d8d6 a2a3 a6a5 c1d2 a5a4";
 
-/// A board of the arbiter's handbook (Art. 6.10), played for an hour by 90 minutes and 30 seconds a move.
+/// A board from the examples to Art. 6.10 in the arbiters' handbook, one hour after the start. The time control is 90
+/// minutes with 30 seconds per move.
 struct Handbook {
     name: &'static str,
-    /// Moves that both have made by then.
+    /// Moves that each player has made.
     moves: u32,
-    /// Seconds that White and Black think over each.
+    /// Seconds that White and Black use for each move.
     think: [u32; 2],
-    /// What the clock gives for a move, in seconds.
+    /// Increment that the clock adds, in seconds.
     increment: u64,
-    /// What it shows after the hour, in minutes.
+    /// Minutes left for White and Black after the hour.
     shown: [u64; 2],
 }
 
-/// The events of `kiebitz replay --json` on a recording of the board.
+/// The events of `kiebitz replay --json` for a recording of the board.
 fn events(board: &Handbook) -> Vec<Value> {
     let clock = EmulatedClock::new(Duration::from_secs(5400));
     let clock = clock.with_increment(Duration::from_secs(board.increment));
@@ -34,7 +35,7 @@ fn events(board: &Handbook) -> Vec<Value> {
     room.starts_clock();
     let plies = (board.moves * 2) as usize;
     for (ply, played) in MOVES.split_whitespace().take(plies).enumerate() {
-        // A piece is moved and the clock pressed within a second, and four pass after it.
+        // `plays` takes five seconds: one for the move and the press, and four afterwards.
         let think = Duration::from_secs(board.think[ply % 2].into());
         room.pass(think - Duration::from_secs(5));
         room.plays(played);
@@ -56,7 +57,7 @@ fn events(board: &Handbook) -> Vec<Value> {
     events.collect()
 }
 
-/// The incidents of a game, at the end of which the clock shows what the handbook says.
+/// The incidents of a game. Checks that the clock shows the handbook's times at the end.
 fn incidents_of(board: &Handbook) -> Vec<Value> {
     let events = events(board);
     let completed = |event: &&Value| event["type"] == "move.completed";
@@ -79,7 +80,7 @@ fn incidents_of(board: &Handbook) -> Vec<Value> {
     incidents.collect()
 }
 
-/// Art. 6.10 of 2018 and 2023: two clocks that are right whatever they seem to be.
+/// Art. 6.10 of 2018 and 2023: two clocks whose times are right although they may look wrong.
 #[test]
 fn handbooks_first_two_boards_raise_nothing() {
     let boards = [
@@ -103,7 +104,7 @@ fn handbooks_first_two_boards_raise_nothing() {
     }
 }
 
-/// Art. 6.10: the third clock lacks the increments of twelve moves of both, and each player is owed six minutes.
+/// Art. 6.10: the third clock did not add the increments of twelve moves, so each player is owed six minutes.
 #[test]
 fn handbooks_third_board_lacks_its_increments() {
     let incidents = incidents_of(&Handbook {

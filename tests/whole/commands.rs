@@ -10,7 +10,7 @@ use serde_json::Value;
 /// A game of 33 plies that ends with mate at 07:32:25.
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 
-/// A file of commands, each with its time of that day, in the file's order.
+/// A file of commands, each with a time of day, in the given order.
 fn file(name: &str, commands: &[(&str, &str)]) -> PathBuf {
     let line = |(nth, (at, command)): (usize, &(&str, &str))| {
         format!("{{\"id\":\"{nth}\",\"board\":\"board-1\",\"at\":\"2026-08-05T{at}Z\",{command}}}\n")
@@ -44,15 +44,15 @@ fn printed(print: &[&str], commands: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What the library makes of the capture and the commands, one event per line.
+/// The events that the library produces for the capture and the commands, one on each line.
 fn library(commands: &Path) -> String {
     let file = read_commands(commands).expect("commands");
     let replay = Replay::open(Path::new(CAPTURE), "replay").expect("a capture");
     let mut replay = replay.with_commands(file.commands());
     let mut lines = String::new();
     while replay.next_at().is_some() {
-        for said in replay.step().expect("the capture is whole") {
-            lines += &serde_json::to_string(&said.event).expect("JSON");
+        for explained in replay.step().expect("the capture is whole") {
+            lines += &serde_json::to_string(&explained.event).expect("JSON");
             lines.push('\n');
         }
     }
@@ -81,7 +81,7 @@ const BACK_TO_18: (&str, &str) = (
 );
 
 #[test]
-fn the_arbiters_word_is_in_the_game_and_its_pgn() {
+fn the_arbiters_result_is_in_the_game_and_its_pgn() {
     let result = r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#;
     let commands = file("result.jsonl", &[("07:30:45", result), PLAYERS, CONTROL]);
     let pgn = printed(&["--pgn"], &commands);
@@ -94,7 +94,7 @@ fn the_arbiters_word_is_in_the_game_and_its_pgn() {
     ] {
         assert!(pgn.contains(tag), "{tag}: {pgn}");
     }
-    // What is played after the resignation is no part of the game.
+    // Moves after the resignation do not belong to the game.
     assert!(
         pgn.contains("10. Qd3") && pgn.contains("10... Nf6") && !pgn.contains("11. "),
         "{pgn}"
@@ -105,7 +105,7 @@ fn the_arbiters_word_is_in_the_game_and_its_pgn() {
 }
 
 #[test]
-fn commands_are_events_with_who_and_when() {
+fn commands_are_events_with_author_and_time() {
     let commands = file(
         "events.jsonl",
         &[PLAYERS, ("07:28:00.142941", r#""do":"annotate","text":"late""#)],
@@ -119,7 +119,7 @@ fn commands_are_events_with_who_and_when() {
         (&Value::from("set_players"), &Value::from("arbiter"))
     );
     assert_eq!(taken[0]["arguments"]["white"], "Adams, A.");
-    // What the board said at the same time comes first: the game had begun.
+    // Messages that the board sent at the same time are handled before the command, so the game has already begun.
     assert_eq!(taken[1]["error"], Value::Null);
     let started = of_type(&events, "game.started");
     assert_eq!(started[0]["players"]["black"], "Baker, B.");
@@ -157,7 +157,7 @@ fn the_same_bytes_and_commands_give_the_same_events() {
 }
 
 #[test]
-fn a_position_that_is_confirmed_disturbs_nothing() {
+fn setting_the_same_position_changes_no_moves() {
     let commands = file("position.jsonl", &[BACK_TO_18]);
     let events = events(&printed(&["--json"], &commands));
     assert_eq!(of_type(&events, "game.amended").len(), 1);
@@ -168,7 +168,7 @@ fn a_position_that_is_confirmed_disturbs_nothing() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_with_file_and_line() {
+fn impossible_commands_are_refused_with_file_and_line() {
     let late = r#""do":"set_result","result":"0-1","reason":"resignation""#;
     let text = "\n{\"id\":\"1\",\"do\":\"end_game\",\"board\":\"board-1\",\"at\":\"2026-08-05T07:27:57Z\"}\n\
         {\"id\":\"2\",\"do\":\"identify\",\"board\":\"board-3\",\"at\":\"2026-08-05T07:27:58Z\"}\n";
@@ -194,7 +194,7 @@ fn what_cannot_be_done_is_refused_with_file_and_line() {
 }
 
 #[test]
-fn a_file_that_holds_no_commands_is_refused() {
+fn a_file_with_a_wrong_command_is_refused() {
     let commands = file("wrong.jsonl", &[PLAYERS, ("07:30:00", r#""do":"castle""#)]);
     let output = run(&["--json"], &commands);
     assert_eq!(output.status.code(), Some(1));
@@ -211,7 +211,7 @@ fn a_file_that_holds_no_commands_is_refused() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Art. 12.6: nothing but moves, clocks and results for the public.
+/// Art. 12.6: the public gets only moves, clocks and results.
 #[test]
 fn notes_and_claims_do_not_reach_the_public() {
     let commands = file(
@@ -236,7 +236,7 @@ fn notes_and_claims_do_not_reach_the_public() {
     assert!(!shown.contains("secret") && shown.contains("Qc7#"), "{shown}");
 }
 
-/// An arbiter decides at once. The illegal move is no second one while it stands on the board.
+/// The arbiter decides at once. The illegal move is not a second offence while it stands on the board.
 #[test]
 fn an_illegal_move_that_is_decided_at_once_is_reported_once() {
     let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/illegal.pcapng");

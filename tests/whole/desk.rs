@@ -1,4 +1,4 @@
-//! The arbiters' desk over HTTP: who gets in, what they see, and what they may do about an illegal move.
+//! The arbiters' desk over HTTP: logins, roles, updates, and decisions on an illegal move.
 
 mod first;
 mod hub;
@@ -19,7 +19,7 @@ use crate::mosquitto::free_port;
 use crate::npm::scripts;
 use crate::spectators::Program;
 
-/// On the third move a knight goes where no knight can go, and the clock is pressed.
+/// In the third move a knight makes an illegal move and the clock is pressed.
 const ILLEGAL: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Ng1g3 *\n";
 const OTHER: &str = "[White \"c\"]\n[Black \"d\"]\n\n1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Bg5 Be7 5. e3 O-O 6. Nf3 h6 7. Bh4 b6 *\n";
 
@@ -27,7 +27,7 @@ const EMULATE: [&str; 9] = [
     "emulate", "--boards", "2", "--pgn", "game.pgn", "--speed", "4", "--links", "links",
 ];
 
-/// The line that `kiebitz user` writes.
+/// The line that `kiebitz user` prints.
 pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
     let mut child = Command::new(crate::program())
         .args(["user", "--role", role, name])
@@ -45,7 +45,7 @@ pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
     line
 }
 
-/// Somebody at a browser.
+/// A user's browser.
 pub(crate) struct Guest {
     http: Client,
     port: u16,
@@ -78,13 +78,13 @@ impl Guest {
 
     /// Waits until the desk is served.
     pub(crate) async fn wait(&self) {
-        let there = async {
+        let served = async {
             while self.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
     }
 
     pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
@@ -98,15 +98,15 @@ impl Guest {
         response.status()
     }
 
-    /// Gives a command for the first board.
+    /// Sends a command for the first board.
     async fn command(&self, command: Value) -> (StatusCode, Value) {
         self.command_to("board-1", &command).await
     }
 
-    /// Gives a command for a board; the answer with its status.
+    /// Sends a command for a board. Returns status and answer.
     pub(crate) async fn command_to(&self, board: &str, command: &Value) -> (StatusCode, Value) {
-        let asked = json!({"board": board, "command": command});
-        let response = sent(self.post("command", &asked)).await;
+        let body = json!({"board": board, "command": command});
+        let response = sent(self.post("command", &body)).await;
         let status = response.status();
         let text = response.text().await.expect("an answer");
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))
@@ -117,7 +117,7 @@ async fn sent(request: RequestBuilder) -> Response {
     request.send().await.expect("an answer")
 }
 
-/// What a page knows of the board, by the stream.
+/// Fields of a board, collected from the page's stream of updates.
 pub(crate) struct Stream {
     board: &'static str,
     response: Response,
@@ -126,7 +126,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Of the first board.
+    /// Opens the stream for the first board.
     async fn open(guest: &Guest) -> Self {
         Self::of(guest, "board-1").await
     }
@@ -142,10 +142,10 @@ impl Stream {
         }
     }
 
-    /// Waits until what is known of the board is so.
+    /// Waits until the fields of the board match `wanted`.
     pub(crate) async fn until(
         &mut self,
-        what: &str,
+        goal: &str,
         wanted: impl Fn(&serde_json::Map<String, Value>) -> bool,
     ) {
         let waiting = async {
@@ -155,22 +155,22 @@ impl Stream {
                 while let Some((message, rest)) = self.text.split_once("\n\n") {
                     let (event, data) = message.split_once("\ndata: ").expect("an event");
                     let data: Value = serde_json::from_str(data).expect("JSON");
-                    let news = match event {
+                    let update = match event {
                         "event: all" => self.of_board(data["boards"].as_array()),
                         "event: board" => self.of_board(Some(&vec![data])),
                         "event: pairings" => json!({ "pairings": data }),
                         _ => Value::Null,
                     };
-                    self.known.extend(news.as_object().cloned().unwrap_or_default());
+                    self.known.extend(update.as_object().cloned().unwrap_or_default());
                     self.text = rest.to_owned();
                 }
             }
         };
         let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
-        assert!(waited.is_ok(), "not in time: {what}: {:?}", self.known);
+        assert!(waited.is_ok(), "not in time: {goal}: {:?}", self.known);
     }
 
-    /// What is said of the board.
+    /// The fields of the board in a list of boards.
     fn of_board(&self, boards: Option<&Vec<Value>>) -> Value {
         let mut boards = boards.into_iter().flatten();
         boards
@@ -274,7 +274,8 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
                 && known["past"].as_array().is_some_and(|past| !past.is_empty())
         })
         .await;
-    // Another arbiter is told who was first, replaces that by saying so, and the page has both.
+    // The refusal names the arbiter who decided first. With `replace` the second decision is accepted, and the page
+    // shows both.
     let mut other = Guest::new(port);
     assert_eq!(other.log_in("ott", "rook-on-h1").await, 200);
     let mut decided = json!({"id": "o1", "do": "close_incident", "incident": incident["incident"],
@@ -291,8 +292,10 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!(other.command(decided).await.1["ok"], true);
     let authors = |known: &serde_json::Map<String, Value>| -> Vec<Value> {
         let past = known["past"].as_array().into_iter().flatten();
-        let mut of = past.filter(|past| past["incident"] == incident["incident"]);
-        let decisions = of.next().and_then(|past| past["decisions"].as_array().cloned());
+        let mut matches = past.filter(|past| past["incident"] == incident["incident"]);
+        let decisions = matches
+            .next()
+            .and_then(|past| past["decisions"].as_array().cloned());
         let decisions = decisions.into_iter().flatten();
         decisions.map(|decision| decision["decided_by"].clone()).collect()
     };
@@ -353,7 +356,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
     assert_eq!((by("meier"), by("ott")), (2, 4), "{taken:?}");
 }
 
-/// A demonstration that ends with this.
+/// A running `kiebitz demo`, which ends when it is dropped.
 struct Demo(Child);
 
 impl Drop for Demo {
@@ -363,7 +366,7 @@ impl Drop for Demo {
     }
 }
 
-/// Who tries kiebitz out judges an illegal move.
+/// A first-time user of kiebitz decides an illegal move.
 #[tokio::test]
 async fn the_demo_has_an_illegal_move_to_judge() {
     let mut demo = Command::new(crate::program())
@@ -375,11 +378,13 @@ async fn the_demo_has_an_illegal_move_to_judge() {
         .map(Demo)
         .expect("kiebitz runs");
     let mut lines = BufReader::new(demo.0.stdout.take().expect("a pipe")).lines();
-    let mut said = lines.by_ref().map_while(Result::ok);
-    let desk = said.find_map(|line| Some(line.split_once("The arbiters' desk: ")?.1.to_owned()));
+    let mut printed = lines.by_ref().map_while(Result::ok);
+    let desk = printed.find_map(|line| Some(line.split_once("The arbiters' desk: ")?.1.to_owned()));
     let desk = desk.expect("an address");
-    // When this is printed all recordings were shown.
-    said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
+    // All recordings have been shown once this line is printed.
+    printed
+        .find(|line| line.contains("until Ctrl-C"))
+        .expect("it waits");
     let words: Vec<&str> = desk.split([' ', ',', ')']).collect();
     let port = words[0].trim_matches(|c: char| !c.is_ascii_digit());
     let port = port
@@ -406,8 +411,8 @@ async fn the_demo_has_an_illegal_move_to_judge() {
     let incident = open_illegal_move(&stream.known).expect("it is open")["incident"].clone();
     let moves = stream.known["game"]["moves"].as_array().expect("moves").len();
     let command = json!({"id": "1", "do": "close_incident", "incident": incident, "decision": "two minutes"});
-    let asked = json!({"board": "board-5", "command": command});
-    let answer = sent(guest.post("command", &asked))
+    let body = json!({"board": "board-5", "command": command});
+    let answer = sent(guest.post("command", &body))
         .await
         .text()
         .await
@@ -420,7 +425,7 @@ async fn the_demo_has_an_illegal_move_to_judge() {
         stream.known["game"]["moves"].as_array().map(Vec::len),
         Some(moves)
     );
-    // The other boards of the demonstration may be at work yet.
+    // The other boards of the demo may still be playing.
     let mut past = Vec::new();
     for _ in 0..600 {
         let list = sent(guest.get("games")).await.text().await.expect("a list");
@@ -447,9 +452,9 @@ async fn the_demo_has_an_illegal_move_to_judge() {
     assert!(answer.contains("not been in the demo"), "{answer}");
 }
 
-/// A proxy asks for the password, and says who it is. The file says what they may do.
+/// A proxy checks passwords and names the user. The users' file has the role.
 #[tokio::test]
-async fn a_proxy_lets_people_in() {
+async fn a_proxy_authenticates_users() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
@@ -496,14 +501,14 @@ async fn a_proxy_lets_people_in() {
     daemon.stop();
 }
 
-/// The same in a browser, with a second arbiter who looks on.
+/// Like `an_arbiter_decides_an_illegal_move_at_the_desk`, in a browser and with a second arbiter who watches.
 #[test]
 fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    // They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
+    // The players move fast, and pause long after the game so that the arbiters have time to decide.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
         "links",
@@ -518,8 +523,8 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("node: install it, or let tests/run do so");
-    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
-        assert_eq!(said.expect("text"), "restart");
+    for line in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(line.expect("text"), "restart");
         drop(daemon);
         daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     }

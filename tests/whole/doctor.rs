@@ -1,4 +1,4 @@
-//! `kiebitz boards` and `kiebitz record` on pseudo-terminals where emulated boards answer.
+//! `kiebitz boards` and `kiebitz record` with emulated boards on pseudo-terminals.
 
 use core::time::Duration;
 use std::fs::File;
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::cli::kiebitz;
 use crate::eventually::eventually;
 
-/// A pseudo-terminal: the board's side, and the path of the host's.
+/// Opens a pseudo-terminal. Returns the board's side, and the path of the host's side.
 fn pseudo_terminal() -> (File, PathBuf) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let board = rustix::pty::openpt(flags).unwrap();
@@ -31,7 +31,7 @@ fn pseudo_terminal() -> (File, PathBuf) {
     (File::from(board), path.into_string().unwrap().into())
 }
 
-/// Something done to the board, this many milliseconds after the host first wrote.
+/// An action on the board, and its time in milliseconds after the host's first bytes.
 pub(crate) type Deed = (u64, Box<dyn FnOnce(&mut EmulatedBoard, Timestamp) + Send>);
 
 /// A board on a pseudo-terminal, in real time, until it is dropped.
@@ -135,7 +135,7 @@ fn press(at: u64, side: ClockSide) -> Deed {
     (at, Box::new(deed))
 }
 
-/// The code with which the program ends, and what it says on stdout and stderr.
+/// Runs the program. Returns exit code, stdout and stderr.
 pub(crate) fn run(args: &[&str]) -> (Option<i32>, String, String) {
     let Output {
         status,
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// A configuration with one board, in single mode on the port, and its name.
+/// Writes a configuration with a port in single mode and a named board. Returns its path.
 fn single(folder: &TempDir, port: &str) -> String {
     let path = folder.path().join("kiebitz.toml");
     let text = format!(
@@ -157,11 +157,11 @@ fn single(folder: &TempDir, port: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn narrow(text: &str) -> bool {
+fn fits_80_columns(text: &str) -> bool {
     text.lines().all(|line| line.chars().count() <= 80)
 }
 
-/// Ends a process as Ctrl-C does, and returns how it ended and what it has printed on stderr.
+/// Sends SIGINT to a process. Returns exit code and stderr.
 fn interrupt(mut child: Child) -> (Option<i32>, String) {
     let process = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
@@ -208,11 +208,11 @@ fn a_configured_board_has_its_name_and_a_clock() {
         ) && text_in_a_row.contains(" running"),
         "{text}"
     );
-    assert!(narrow(&text), "{text}");
+    assert!(fits_80_columns(&text), "{text}");
 }
 
 #[test]
-fn a_program_reads_one_object_per_port() {
+fn json_has_one_object_per_port() {
     let plugged = Plugged::new(board, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let config = single(&folder, plugged.path());
@@ -250,7 +250,7 @@ fn a_program_reads_one_object_per_port() {
 }
 
 #[test]
-fn where_nothing_answers_the_next_step_is_named() {
+fn a_port_without_an_answer_gets_advice() {
     let (_line, path) = pseudo_terminal();
     let folder = tempfile::tempdir().unwrap();
     let path = path.to_str().unwrap();
@@ -265,7 +265,7 @@ fn where_nothing_answers_the_next_step_is_named() {
 }
 
 #[test]
-fn missing_and_busy_ports_and_plain_files_are_named_as_such() {
+fn missing_ports_busy_ports_and_plain_files_are_distinguished() {
     let (_line, path) = pseudo_terminal();
     let busy = path.to_str().unwrap();
     let holder = File::options().read(true).write(true).open(&path).unwrap();
@@ -284,7 +284,7 @@ fn missing_and_busy_ports_and_plain_files_are_named_as_such() {
         file,
     ]);
     assert_eq!(code, Some(1));
-    assert!(narrow(&text), "{text}");
+    assert!(fits_80_columns(&text), "{text}");
     let process = format!("(process {})", std::process::id());
     let used = text.contains("! in use by whole") && text.contains(&process);
     assert!(used && text.contains("Stop that program"), "{text}");
@@ -309,7 +309,7 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line() {
 }
 
 #[test]
-fn without_any_port_it_names_what_was_searched_for() {
+fn without_any_port_the_search_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kiebitz.toml");
     std::fs::write(&path, "[ports]\nusb = false\n").unwrap();
@@ -319,7 +319,7 @@ fn without_any_port_it_names_what_was_searched_for() {
         text.contains("No board found.") && text.contains("kiebitz boards --port /dev/ttyS0"),
         "{text}"
     );
-    assert!(narrow(&text), "{text}");
+    assert!(fits_80_columns(&text), "{text}");
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn watching_prints_every_square_and_the_cable() {
     assert_eq!(interrupt(child).0, Some(130));
 }
 
-/// 1. e4 e5 2. Nf3, with the clock.
+/// 1. e4 e5 2. Nf3, with presses of the clock.
 fn opening() -> Vec<Deed> {
     use ClockSide::{Left, Right};
     vec![
@@ -382,7 +382,7 @@ fn moves(capture: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The events of this type that a capture gives.
+/// The events of a type that a capture yields.
 fn events(capture: &Path, kind: &str) -> Vec<Value> {
     let (code, text, errors) = run(&["replay", "--json", capture.to_str().unwrap()]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
@@ -392,17 +392,17 @@ fn events(capture: &Path, kind: &str) -> Vec<Value> {
     events.filter(|event| event["type"] == kind).collect()
 }
 
-/// How many packets a capture that is still being written has.
+/// Number of packets in a capture that is still being written.
 fn packets(capture: &Path) -> usize {
     let reader = File::open(capture).ok().map(CaptureReader::new);
-    // Until its header is written it is no capture.
+    // Not a capture yet before its header is written.
     reader
         .and_then(Result::ok)
         .map_or(0, |reader| reader.map(Result::unwrap).count())
 }
 
 #[test]
-fn a_recording_replays_the_moves_made_meanwhile() {
+fn a_recording_replays_the_moves() {
     let plugged = Plugged::new(clocked, opening());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("board.pcapng");
@@ -440,7 +440,7 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
         text.contains(&format!("kiebitz uses this port (process {})", child.id())),
         "{text}"
     );
-    // It is a capture before its end, too.
+    // The file is a valid capture while it is still being written.
     eventually("the presses are recorded", || {
         events(&file, "move.completed").len() == 3
     });
@@ -449,8 +449,8 @@ fn a_port_of_unknown_kind_is_recorded_and_shown_as_in_use_meanwhile() {
     assert_eq!(moves(&file), ["e4", "e5", "Nf3"]);
 }
 
-/// A program that ends with a test that fails. It would wait for the port to come back, and the system gives the same name to
-/// the terminal of another test.
+/// A program that is killed if its test fails. Otherwise it would wait for its port to reappear and could open the
+/// terminal of another test under the same name.
 struct Running(Option<Child>);
 
 impl Running {

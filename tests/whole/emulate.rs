@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use crate::eventually::eventually;
 use kiebitz_workbench::hands::verdict;
 
-/// The program with its boards; it is killed when a test fails before its end.
+/// The running program. Killed if its test fails.
 struct Emulation {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -44,7 +44,7 @@ impl Emulation {
         emulation
     }
 
-    /// Waits until a line with this in it is printed.
+    /// Waits for a printed line that contains `words`.
     fn wait_for(&mut self, words: &str) -> String {
         self.lines
             .by_ref()
@@ -62,7 +62,7 @@ impl Emulation {
         self.links.join(board)
     }
 
-    /// Opens a port for itself alone.
+    /// Opens a port exclusively.
     fn open(&self, board: &str) -> OwnedFd {
         self.try_open(board).expect("the port opens")
     }
@@ -87,13 +87,13 @@ impl Emulation {
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What can be read within 20 ms; `None`: the port has hung up.
+/// Bytes that arrive within 20 ms; `None` if the port has hung up.
 fn read(port: &OwnedFd) -> Option<Vec<u8>> {
     let mut bytes = [0; 256];
     match rustix::io::read(port, &mut bytes) {
@@ -115,7 +115,7 @@ fn write(port: &OwnedFd, bytes: &[u8]) {
     );
 }
 
-/// Reads until this comes true, at most this long.
+/// Reads until `done` is true. Panics after `limit`.
 fn read_until(port: &OwnedFd, limit: Duration, mut done: impl FnMut(&LiveTime, &[u8]) -> bool) {
     let time = LiveTime::start();
     let end = time.now() + limit;
@@ -128,7 +128,7 @@ fn read_until(port: &OwnedFd, limit: Duration, mut done: impl FnMut(&LiveTime, &
     panic!("nothing of the kind within {limit:?}");
 }
 
-/// Whether the board answers when it is asked what stands on it.
+/// Checks that the board answers a request for its contents with the start position.
 fn shows_start_position(port: &OwnedFd) {
     write(port, &[0x42]);
     let mut decoder = Decoder::new();
@@ -144,7 +144,7 @@ fn shows_start_position(port: &OwnedFd) {
 }
 
 #[test]
-fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
+fn a_game_on_a_pseudo_terminal_is_read_back() {
     let pgn = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated.pgn");
     let game = "[White \"A\"]\n[Black \"B\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
     std::fs::write(&pgn, game).expect("a PGN file");
@@ -158,7 +158,7 @@ fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
     ];
     let emulation = Emulation::start("game", &args);
     let port = emulation.open("board-2");
-    // Update-nice.
+    // DGT_SEND_UPDATE_NICE.
     write(&port, &[0x4b]);
     shows_start_position(&port);
     write(&port, &[0x42]);
@@ -171,7 +171,7 @@ fn a_game_on_a_pseudo_terminal_comes_back_as_it_is_written() {
             hall.open(time.now(), line);
         }
         hall.receive(time.now(), line, bytes);
-        events.extend(hall.take_events().into_iter().map(|said| said.event));
+        events.extend(hall.take_events().into_iter().map(|explained| explained.event));
         let ended = |kind: &EventKind| matches!(kind, EventKind::GameEnded { .. });
         events.iter().any(|event| ended(&event.kind))
     });
@@ -204,7 +204,7 @@ fn an_unplugged_board_hangs_up_and_comes_back_under_its_name() {
     shows_start_position(&emulation.open("board-1"));
     emulation.type_line("explode 1");
     emulation.wait_for("\"explode\" is not a fault");
-    // Nothing can be typed any more; the boards go on.
+    // The boards stay in use after stdin is closed.
     drop(emulation.child.stdin.take());
     shows_start_position(&emulation.open("board-2"));
     assert_eq!(emulation.end("-TERM"), Some(0));
@@ -231,22 +231,26 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
             write(&port, &bytes);
             hall.sent(now, line, &bytes);
         }
-        found.extend(hall.take_events().into_iter().map(|said| said.event.board));
+        found.extend(
+            hall.take_events()
+                .into_iter()
+                .map(|explained| explained.event.board),
+        );
         found.len() == 3
     });
     assert!(found.iter().eq(&["00001", "00002", "00004"]), "{found:?}");
     assert_eq!(emulation.end("-INT"), Some(130));
 }
 
-/// A pseudo-terminal keeps what nobody reads, and stays closed to others after a program that wanted it for itself; a
-/// serial port does neither.
+/// A pseudo-terminal keeps unread bytes when it is closed, and remains exclusive for a while. A real serial port does
+/// neither, and the emulated port must behave like a real one.
 #[test]
-fn a_port_opened_again_says_nothing_old() {
+fn a_reopened_port_sends_no_old_bytes() {
     let emulation = Emulation::start("reopened", &[]);
     let port = emulation.open("board-1");
     write(&port, &[0x4b]);
     shows_start_position(&port);
-    // Update mode: the clock speaks all the time, and nobody reads.
+    // In update mode the clock reports continuously, and these bytes are not read.
     write(&port, &[0x43]);
     drop(port);
     let mut port = None;
@@ -267,7 +271,7 @@ fn a_port_opened_again_says_nothing_old() {
 }
 
 #[test]
-fn what_cannot_be_emulated_is_refused() {
+fn invalid_options_are_refused() {
     let run = |args: &[&str]| {
         let output = Command::new(crate::program())
             .arg("emulate")

@@ -1,4 +1,4 @@
-//! Encrypted connections to a real broker, and logging in there.
+//! Encrypted connections to a real broker, and logins.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use crate::outage::Program;
 
 const PASSWORD: &str = "rook-on-h9";
 
-/// A broker whose second door takes encrypted connections alone, and the files of both sides.
+/// A broker with a second listener for encrypted connections, and the files of both sides.
 struct Club {
     directory: TempDir,
     broker: Mosquitto,
@@ -23,18 +23,18 @@ struct Club {
 }
 
 impl Club {
-    /// The broker's certificate is for "localhost"; `settings` are further lines about that door.
+    /// Opens the broker with a certificate for "localhost". `settings` are further lines for the encrypted listener.
     async fn open(settings: &str) -> Self {
         Self::open_as("basicConstraints=CA:FALSE", settings).await
     }
 
-    /// The same with another extension of the broker's certificate.
+    /// Like [`open`](Self::open), with an extension of the broker's certificate.
     async fn open_as(extension: &str, settings: &str) -> Self {
         let extensions = format!("subjectAltName=DNS:localhost\n{extension}\n");
         Self::open_at("127.0.0.1", &extensions, settings).await
     }
 
-    /// The same at another address of this computer, with all extensions of the certificate.
+    /// Like [`open`](Self::open), at an address of this computer and with all extensions of the certificate.
     async fn open_at(address: &str, extensions: &str, settings: &str) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let path = directory.path();
@@ -71,7 +71,7 @@ impl Club {
         format!("{key} = {:?}\n", self.file(name))
     }
 
-    /// Configures kiebitz for the encrypted door; everything is logged.
+    /// Configures kiebitz for the encrypted listener, with all log levels.
     fn configure(&self, authority: &str, lines: &str) {
         let config = format!(
             "[daemon]\nname = \"pi\"\nstate_directory = {:?}\nlog = \"trace\"\n[ports]\nusb = false\n\
@@ -95,20 +95,19 @@ impl Club {
         fs::read_to_string(self.file("log")).unwrap_or_default()
     }
 
-    /// Waits until somebody at the open door hears that kiebitz is there.
-    async fn online(&self) {
+    /// Waits until a client of the plain listener receives that kiebitz is online.
+    async fn until_online(&self) {
         let listener = Listener::start("listener", self.broker.address()).await;
         let is_online =
             |publish: &Publish| topic(publish) == "daemons/pi/state" && json(publish)["state"] == "online";
         listener
-            .until("online", |heard| heard.iter().any(is_online))
+            .until("online", |inbox| inbox.iter().any(is_online))
             .await;
         let log = self.log();
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");
     }
 
-    /// Waits until the log has these words.
-    async fn logs(&self, words: &str) {
+    async fn until_logged(&self, words: &str) {
         let in_log = async {
             while !self.log().contains(words) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -120,7 +119,7 @@ impl Club {
         assert!(!log.contains(PASSWORD), "no password is logged: {log}");
     }
 
-    /// How many warnings have these words; the same line is repeated for programmers alone.
+    /// Number of warnings with these words. Repetitions of a warning are logged at a lower level.
     fn warnings(&self, words: &str) -> usize {
         let log = self.log();
         let lines = log.lines();
@@ -160,7 +159,7 @@ pub(crate) fn make_ca(directory: &Path, name: &str) {
     openssl(directory, &args);
 }
 
-/// A key and a certificate that the CA has signed, with these extensions.
+/// Creates a key, and a certificate with extensions that is signed by the CA.
 pub(crate) fn sign(directory: &Path, name: &str, ca: &str, extensions: &str) {
     let (key, certificate, subject) = (
         format!("{name}.key"),
@@ -196,21 +195,21 @@ pub(crate) fn sign(directory: &Path, name: &str, ca: &str, extensions: &str) {
 }
 
 #[tokio::test]
-async fn a_broker_with_a_ca_of_its_own_is_trusted_once_that_is_named() {
+async fn a_broker_with_a_private_ca_is_trusted_once_the_ca_is_configured() {
     let club = Club::open("allow_anonymous true").await;
     fs::copy(club.file("other.pem"), club.file("ca.pem")).unwrap();
     club.configure("localhost", &club.line("ca_file", "ca.pem"));
     let _kiebitz = club.start();
     let words = "the broker's certificate is not signed by the CA in ";
-    club.logs(words).await;
-    // It is not the end of kiebitz, which needs no restart when the file is right.
+    club.until_logged(words).await;
+    // kiebitz retries, so no restart is needed once the file is right.
     fs::copy(club.file("club.pem"), club.file("ca.pem")).unwrap();
-    club.online().await;
+    club.until_online().await;
     assert_eq!(club.warnings(words), 1, "{}", club.log());
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_certificates_is_told_in_words() {
+async fn certificate_errors_are_explained() {
     let club = Club::open("allow_anonymous true").await;
     let ca = club.line("ca_file", "club.pem");
     fs::write(club.file("empty.pem"), "nothing\n").unwrap();
@@ -248,12 +247,12 @@ async fn what_is_wrong_with_certificates_is_told_in_words() {
         club.configure(host, &lines);
         let _ = fs::remove_file(club.file("log"));
         let _kiebitz = club.start();
-        club.logs(words).await;
+        club.until_logged(words).await;
     }
 }
 
 #[tokio::test]
-async fn a_broker_has_a_certificate_for_its_address() {
+async fn a_certificate_must_be_for_the_address_of_the_broker() {
     // Not every computer has IPv6.
     let (address, authority, other) = match std::net::TcpListener::bind("[::1]:0") {
         Ok(_) => ("::1", "[::1]", "2001:db8::7"),
@@ -265,25 +264,26 @@ async fn a_broker_has_a_certificate_for_its_address() {
         club.configure(authority, &club.line("ca_file", "club.pem"));
         let _kiebitz = club.start();
         match is_right {
-            true => club.online().await,
+            true => club.until_online().await,
             false => {
                 let words = format!("certificate is not for {authority}, but for {name}: ");
-                club.logs(&words).await;
+                club.until_logged(&words).await;
             }
         }
     }
 }
 
 #[tokio::test]
-async fn a_broker_that_shows_a_ca_is_told_to_have_a_certificate_of_its_own() {
+async fn a_broker_that_presents_a_ca_certificate_is_explained() {
     let club = Club::open_as("basicConstraints=critical,CA:TRUE", "allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));
     let _kiebitz = club.start();
-    club.logs("the broker presents the certificate of a CA").await;
+    club.until_logged("the broker presents the certificate of a CA")
+        .await;
 }
 
 #[tokio::test]
-async fn what_speaks_no_tls_is_told() {
+async fn a_server_without_tls_is_explained() {
     let club = Club::open("allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));
     let config = fs::read_to_string(club.file("kiebitz.toml")).unwrap();
@@ -291,7 +291,8 @@ async fn what_speaks_no_tls_is_told() {
     let other_door = config.replace(&club.port.to_string(), &open.to_string());
     fs::write(club.file("kiebitz.toml"), other_door).unwrap();
     let kiebitz = club.start();
-    club.logs("the server at this address does not speak TLS").await;
+    club.until_logged("the server at this address does not speak TLS")
+        .await;
     drop(kiebitz);
     let plain = config.replace("mqtts://", "mqtt://");
     let plain: Vec<&str> = plain
@@ -300,12 +301,12 @@ async fn what_speaks_no_tls_is_told() {
         .collect();
     fs::write(club.file("kiebitz.toml"), plain.join("\n")).unwrap();
     let _kiebitz = club.start();
-    club.logs("if this port is for encrypted connections, the URL must begin with mqtts://")
+    club.until_logged("if this port is for encrypted connections, the URL must begin with mqtts://")
         .await;
 }
 
 #[tokio::test]
-async fn a_broker_that_wants_a_client_certificate_gets_it() {
+async fn a_broker_that_requires_a_client_certificate_gets_it() {
     let club = Club::open("require_certificate true\nallow_anonymous true").await;
     for (name, ca) in [("kiebitz", "club"), ("stranger", "other")] {
         sign(club.directory.path(), name, ca, "extendedKeyUsage=clientAuth\n");
@@ -313,8 +314,8 @@ async fn a_broker_that_wants_a_client_certificate_gets_it() {
     let ca = club.line("ca_file", "club.pem");
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.logs("require").await;
-    club.logs("a client certificate").await;
+    club.until_logged("require").await;
+    club.until_logged("a client certificate").await;
     drop(kiebitz);
     let client = |name: &str| {
         let (pem, key) = (format!("{name}.pem"), format!("{name}.key"));
@@ -326,10 +327,10 @@ async fn a_broker_that_wants_a_client_certificate_gets_it() {
     };
     club.configure("localhost", &client("kiebitz"));
     let _kiebitz = club.start();
-    club.online().await;
+    club.until_online().await;
 }
 
-/// Makes a file with users of a broker, all with the same password.
+/// Creates a file with users of a broker, all with the same password.
 pub(crate) fn make_users(file: &Path, users: &[&str], password: &str) {
     fs::write(file, "").expect("a file");
     for user in users {
@@ -344,7 +345,7 @@ pub(crate) fn make_users(file: &Path, users: &[&str], password: &str) {
 }
 
 #[tokio::test]
-async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
+async fn the_password_comes_from_a_file_or_from_systemd_and_is_never_logged() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let users = directory.path().join("users");
     make_users(&users, &["club"], PASSWORD);
@@ -359,19 +360,20 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
 
     club.configure("localhost", &ca);
     let kiebitz = club.start();
-    club.logs("the broker requires a user and a password").await;
+    club.until_logged("the broker requires a user and a password")
+        .await;
     drop(kiebitz);
 
     fs::write(club.file("password"), "rook-on-a1\n").unwrap();
     club.set_mode("password", 0o644);
     club.configure("localhost", &with_file);
     let kiebitz = club.start();
-    club.logs("the broker rejects the user \"club\" or the password")
+    club.until_logged("the broker rejects the user \"club\" or the password")
         .await;
-    club.logs("readable by every user of this computer").await;
+    club.until_logged("readable by every user of this computer").await;
     // A new password needs no restart.
     fs::write(club.file("password"), format!("{PASSWORD}\n")).unwrap();
-    club.online().await;
+    club.until_online().await;
     drop(kiebitz);
 
     fs::create_dir(club.file("credentials")).unwrap();
@@ -380,16 +382,16 @@ async fn the_password_comes_from_a_file_or_from_systemd_and_is_in_no_log() {
     let credentials = club.file("credentials");
     let variables = [("CREDENTIALS_DIRECTORY", &*credentials)];
     let kiebitz = Program::start_with(club.directory.path(), &variables);
-    club.online().await;
+    club.until_online().await;
     drop(kiebitz);
 
     let _ = fs::remove_file(club.file("log"));
     club.configure(&format!("club:{PASSWORD}@localhost"), &ca);
     let kiebitz = club.start();
-    club.online().await;
+    club.until_online().await;
     assert_eq!(club.warnings("readable by every user of this computer"), 0);
     drop(kiebitz);
     club.set_mode("kiebitz.toml", 0o644);
     let _kiebitz = club.start();
-    club.logs("contains a password").await;
+    club.until_logged("contains a password").await;
 }

@@ -1,4 +1,4 @@
-//! `kiebitz event check` over files as pairing programs and people leave them: what is told, and where.
+//! `kiebitz event check` on files written by pairing programs and by hand: the findings and their places.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Files in a folder of their own, where the program runs.
+/// A folder with files, in which the program runs.
 struct Hall {
     folder: TempDir,
 }
@@ -17,7 +17,7 @@ impl Hall {
         for (name, bytes) in files {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
-        // No board but those of the test.
+        // An empty configuration, so that no boards of this computer are used.
         fs::write(folder.path().join("none.toml"), "").unwrap();
         Self { folder }
     }
@@ -26,7 +26,7 @@ impl Hall {
         self.folder.path().join(name)
     }
 
-    /// Exit code, stdout and stderr.
+    /// Runs the check. Returns exit code, stdout and stderr.
     fn check(&self, args: &[&str]) -> (i32, String, String) {
         let config: &[&str] = if args.contains(&"--config") {
             &[]
@@ -49,9 +49,10 @@ impl Hall {
     }
 }
 
-/// The lines of an output as sentences: what is wrapped is joined.
-fn sentences(said: &str) -> Vec<String> {
-    said.replace("\n  ", " ")
+/// Lines of an output with wrapped lines joined.
+fn sentences(printed: &str) -> Vec<String> {
+    printed
+        .replace("\n  ", " ")
         .lines()
         .filter(|line| !line.is_empty())
         .map(str::to_owned)
@@ -62,16 +63,16 @@ const GOOD: &str = "[Event \"Club Open\"]\n[Round \"1.1\"]\n[White \"Adler, Jona
                     [WhiteFideId \"4600001\"]\n[BlackFideId \"4600002\"]\n\n*\n";
 
 #[test]
-fn round_that_lacks_nothing_is_said_to() {
+fn complete_round_has_no_findings() {
     let hall = Hall::with(&[("r.pgn", GOOD.as_bytes())]);
-    let (code, said, errors) = hall.check(&["r.pgn"]);
+    let (code, printed, errors) = hall.check(&["r.pgn"]);
     assert_eq!((code, errors.as_str()), (0, ""));
-    assert_eq!(said, "1 round, 1 pairing, 2 players; nothing is missing\n");
+    assert_eq!(printed, "1 round, 1 pairing, 2 players; nothing is missing\n");
 }
 
-/// Latin-1 with CR LF, ids in quotes and as dates, ratings that are none, tags without their quotes.
+/// Latin-1 with CR LF, FIDE ids in quotes or replaced by dates, invalid ratings, unclosed tags.
 #[test]
-fn messy_pgn_is_read_and_each_doubt_has_its_place() {
+fn messy_pgn_is_read_and_each_finding_has_its_place() {
     let pgn = b"[Event \"Stadtmeisterschaft M\xfcnchen\"]\r\n[Round \"5.1\"]\r\n[White \"M\xfcller, Zo\xeb\"]\r\n\
         [Black \"Berg, Ina]\r\n[WhiteElo \"-\"]\r\n[BlackElo \"\"]\r\n[WhiteFideId \"1989-04-12\"]\r\n\
         [BlackFideId \"'4600002'\"]\r\n\r\n*\r\n\r\n\
@@ -79,9 +80,9 @@ fn messy_pgn_is_read_and_each_doubt_has_its_place() {
         [Black \"Dorn, Max\"]\r\n[WhiteElo \"strong\"]\r\n[WhiteFideId \"4600003\"]\r\n[BlackFideId \"4600004\"]\r\n\r\n*\r\n\r\n\
         [Round \"5.3\"]\r\n[White \"Ernst, Pia\"]\r\n[WhiteFideId \"4600005\"]\r\n[Black \"BYE\"]\r\n";
     let hall = Hall::with(&[("r5.pgn", pgn)]);
-    let (code, said, errors) = hall.check(&["r5.pgn"]);
+    let (code, printed, errors) = hall.check(&["r5.pgn"]);
     assert_eq!((code, errors.as_str()), (1, ""));
-    let said = sentences(&said);
+    let printed = sentences(&printed);
     let starts = [
         "! r5.pgn:3:9: Müller, Zoë has no FIDE id: add it",
         "! r5.pgn:7:15: \"1989-04-12\" is a date, not a FIDE id",
@@ -92,14 +93,14 @@ fn messy_pgn_is_read_and_each_doubt_has_its_place() {
         "- r5.pgn:23:9: Ernst, Pia has no opponent in round 5",
         "1 round, 2 pairings, 5 players; 4 things to look at",
     ];
-    assert_eq!(said.len(), starts.len(), "{said:#?}");
-    for (said, start) in said.iter().zip(starts) {
-        assert!(said.starts_with(start), "{said:?} is not {start:?}");
+    assert_eq!(printed.len(), starts.len(), "{printed:#?}");
+    for (printed, start) in printed.iter().zip(starts) {
+        assert!(printed.starts_with(start), "{printed:?} is not {start:?}");
     }
 }
 
 #[test]
-fn report_brings_what_pairings_lack() {
+fn tournament_report_adds_missing_fide_ids() {
     let player = |number: u32, name: &str, id: u32| {
         format!("001 {number:>4} m FM {name:<33} 2200 GER {id:>11} 1990/01/01  0.0 {number:>4}\r\n")
     };
@@ -110,34 +111,37 @@ fn report_brings_what_pairings_lack() {
     );
     let csv = "Tisch;Weiß;Schwarz\r\n1;Zoe Mueller;Ina Berg\r\n";
     let hall = Hall::with(&[("r.csv", csv.as_bytes()), ("e.trf", report.as_bytes())]);
-    let (code, said, _) = hall.check(&["r.csv"]);
-    assert_eq!(code, 1, "{said}");
+    let (code, printed, _) = hall.check(&["r.csv"]);
+    assert_eq!(code, 1, "{printed}");
     assert!(
-        said.contains("! r.csv:2:3: none of the 2 players has a FIDE id"),
-        "{said}"
+        printed.contains("! r.csv:2:3: none of the 2 players has a FIDE id"),
+        "{printed}"
     );
-    let (code, said, errors) = hall.check(&["r.csv", "e.trf", "--round", "5"]);
-    assert_eq!((code, errors.as_str()), (0, ""), "{said}");
-    assert!(said.contains("it is read as round 5"), "{said}");
+    let (code, printed, errors) = hall.check(&["r.csv", "e.trf", "--round", "5"]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{printed}");
+    assert!(printed.contains("it is read as round 5"), "{printed}");
 }
 
 #[test]
-fn boards_of_the_configuration_are_held_against_the_tables() {
+fn boards_of_the_configuration_are_compared_with_the_tables() {
     let config =
         "[[board]]\nserial = \"1\"\nname = \"board-2\"\n\n[[board]]\nserial = \"2\"\nname = \"board-3\"\n";
     let pairings = "board,white,white_id,black,black_id\n1,A Adler,4600001,B Berg,4600002\n3,C Cohn,4600003,D Dorn,4600004\n";
     let hall = Hall::with(&[("k.toml", config.as_bytes()), ("r.csv", pairings.as_bytes())]);
-    let (code, said, _) = hall.check(&["r.csv", "--config", "k.toml"]);
+    let (code, printed, _) = hall.check(&["r.csv", "--config", "k.toml"]);
     assert_eq!(code, 1);
     assert!(
-        said.contains("! r.csv:2:3: A Adler and B Berg play at table 1 in round 1, which has no board"),
-        "{said}"
+        printed.contains("! r.csv:2:3: A Adler and B Berg play at table 1 in round 1, which has no board"),
+        "{printed}"
     );
-    assert!(said.contains("! board-2 has no pairing in round 1"), "{said}");
+    assert!(
+        printed.contains("! board-2 has no pairing in round 1"),
+        "{printed}"
+    );
 }
 
 #[test]
-fn list_of_fide_says_who_is_who() {
+fn fide_list_reveals_wrong_ids() {
     let line = |id: &str, name: &str| format!("{id:<15}{name:<61}GER M   {:<73}1990\r\n", "");
     let list = format!(
         "{}{}",
@@ -149,12 +153,12 @@ fn list_of_fide_says_who_is_who() {
         ("list.txt", list.as_bytes()),
         ("list.zip", b"PK\x03\x04"),
     ]);
-    let (code, said, _) = hall.check(&["r.pgn", "--fide-list", "list.txt"]);
+    let (code, printed, _) = hall.check(&["r.pgn", "--fide-list", "list.txt"]);
     assert_eq!(code, 1);
     assert!(
-        sentences(&said)[0]
+        sentences(&printed)[0]
             .starts_with("! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001 of Stranger, Some"),
-        "{said}"
+        "{printed}"
     );
     let (code, _, errors) = hall.check(&["r.pgn", "--fide-list", "list.zip"]);
     assert_eq!(code, 2);
@@ -174,7 +178,7 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
             b"[White \"A\"]\n[Black \"B\"]\n\n[White \"C\"]\n[Black \"A\"]\n",
         ),
     ]);
-    for (file, said) in [
+    for (file, printed) in [
         ("empty.pgn", "kiebitz: empty.pgn:1:1: the file is empty"),
         ("page.html", "kiebitz: page.html:2:1: this is HTML or XML"),
         (
@@ -195,20 +199,20 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
     ] {
         let (code, out, errors) = hall.check(&[file]);
         assert_eq!((code, out.as_str()), (2, ""), "{file}");
-        assert!(errors.starts_with(said), "{errors}");
+        assert!(errors.starts_with(printed), "{errors}");
     }
     assert!(hall.path("empty.pgn").exists());
 }
 
 #[test]
-fn json_has_the_same_with_words_for_programs() {
+fn json_has_the_same_findings_with_codes() {
     let hall = Hall::with(&[(
         "r.csv",
         b"round,board,white,black,white_id\n2,1,Adler Jonas,bye,4600001\n2,2,Berg Ina,Cohn Eva,12\n",
     )]);
-    let (code, said, _) = hall.check(&["--json", "r.csv"]);
+    let (code, printed, _) = hall.check(&["--json", "r.csv"]);
     assert_eq!(code, 1);
-    let object: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(
         (&object["rounds"], &object["pairings"], &object["players"]),
         (&1.into(), &1.into(), &3.into())

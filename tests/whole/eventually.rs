@@ -1,21 +1,21 @@
-//! Waiting for something that another process does.
+//! Waits for effects of other processes.
 
 use core::time::Duration;
 use std::thread;
 
 use kiebitz::system_time::LiveTime;
 
-/// Returns as soon as the condition holds; panics when it has not after `PATIENCE`.
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+/// Waits until the condition holds. Panics after `PATIENCE`.
+pub(crate) fn eventually(goal: &str, mut holds: impl FnMut() -> bool) {
     let time = LiveTime::start();
     let end = time.now() + PATIENCE;
     while !holds() {
-        assert!(time.now() < end, "not within {PATIENCE:?}: {what}");
+        assert!(time.now() < end, "not within {PATIENCE:?}: {goal}");
         thread::sleep(PAUSE);
     }
 }
 
-/// Far longer than anything takes on a machine that has other things to do: only a failing test waits this long.
+/// Timeout, far above any expected duration on a busy machine. Only failing tests wait this long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
-/// Between two looks.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -1,19 +1,18 @@
-//! What people read of the program, held against texts that were reviewed.
+//! Help texts and other output, compared with reviewed texts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the program prints with these arguments, and the file in tests/whole/help that holds it.
+/// Arguments of the program, and the file in tests/whole/help with the expected output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text {
     file: &'static str,
     args: &'static [&'static str],
 }
 
-/// With this in the environment the texts are written anew: read the difference before you commit it.
+/// Environment variable with which the test rewrites the files. Review the difference before you commit it.
 const UPDATE: &str = "UPDATE_EXPECTED";
 
-/// All reviewed texts.
 pub(crate) const TEXTS: &[Text] = &[
     text("kiebitz.txt", &["--help"]),
     text("backup.txt", &["backup", "--help"]),
@@ -83,7 +82,7 @@ impl Text {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("help").join(self.file)
     }
 
-    /// What the program prints now.
+    /// The current output.
     pub(crate) fn printed(self) -> String {
         let output = Command::new(crate::program())
             .args(self.args)

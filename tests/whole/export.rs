@@ -4,7 +4,6 @@ use kiebitz::journal::Journal;
 
 use crate::games::{GAP, Kept, MATE};
 
-/// What the journal has of a board, as lines.
 fn lines(kept: &Kept, board: &str) -> String {
     let journal = Journal::open_to_read(&kept.journal()).expect("a journal");
     let events = journal.events_after("live", board, 0, 100_000).expect("events");
@@ -12,7 +11,7 @@ fn lines(kept: &Kept, board: &str) -> String {
 }
 
 #[test]
-fn export_is_what_the_journal_has_byte_for_byte() {
+fn export_equals_the_journal_byte_for_byte() {
     let kept = Kept::three("export");
     let boards = ["board-1", "board-2", "board-3"].map(|board| lines(&kept, board));
     assert!(kept.printed(&["export"]) == boards.concat());
@@ -27,7 +26,7 @@ fn export_is_what_the_journal_has_byte_for_byte() {
 }
 
 #[test]
-fn period_is_that_of_the_events() {
+fn only_events_of_the_period_are_exported() {
     let kept = Kept::three("export-period");
     let all = kept.printed(&["export"]);
     let of_day = |day: &str| -> String {
@@ -89,7 +88,7 @@ fn games_are_exported_by_their_ids_in_the_order_given() {
 }
 
 #[test]
-fn nothing_is_exported_from_what_is_not_there() {
+fn missing_journals_and_folders_are_reported() {
     let kept = Kept::new("export-none");
     let errors = kept.refused(&["export"]);
     assert!(

@@ -1,4 +1,4 @@
-//! Disks that fail under the running program: the broadcast goes on, and nothing is lost that could be kept.
+//! Disks that fail under the running program: publishing goes on, and all events that can be stored are stored.
 
 mod clicks;
 mod disk;
@@ -15,27 +15,27 @@ use disk::{Holder, Shim, SmallDisk};
 use serde_json::json;
 use world::World;
 
-/// A fault that comes and goes.
+/// A fault that begins and ends.
 struct Trouble<'t> {
     begin: Box<dyn FnMut(&World) + 't>,
     end: Box<dyn FnMut(&World) + 't>,
-    /// What the state on MQTT says of it.
+    /// Text in the daemon's state on MQTT during the fault.
     problem: &'t str,
-    /// After an end meanwhile numbers may jump so many times.
+    /// Maximum number of jumps of event numbers, if the program is stopped during the fault.
     jumps: usize,
 }
 
-/// A fault that comes, goes, comes again, during which the program is stopped, and goes.
-async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
+/// The fault begins and ends. Then it begins again and ends only after the program has been stopped.
+async fn survives(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves", 2, true).await;
-    begins(&mut world, &mut trouble).await;
+    begin_fault(&mut world, &mut trouble).await;
     let since = world.published().len();
     world.until_moves("moves that are not kept", 3, false).await;
-    assert!(waits(&world), "{}", world.daemon_state());
+    assert!(has_waiting_events(&world), "{}", world.daemon_state());
     verdict::was_live(&world, since);
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.until("the journal has all", verdict::is_same).await;
     assert!(
@@ -44,7 +44,7 @@ async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
         world.log()
     );
 
-    begins(&mut world, &mut trouble).await;
+    begin_fault(&mut world, &mut trouble).await;
     world.until_moves("moves that are not kept again", 1, false).await;
     world.stop().await;
     (trouble.end)(&world);
@@ -55,7 +55,7 @@ async fn is_outlived(mut world: World, mut trouble: Trouble<'_>) {
     verdict::jumps(&world, trouble.jumps);
 }
 
-async fn begins(world: &mut World, trouble: &mut Trouble<'_>) {
+async fn begin_fault(world: &mut World, trouble: &mut Trouble<'_>) {
     (trouble.begin)(world);
     world
         .until("the state says so", |world| {
@@ -77,18 +77,18 @@ fn problem(world: &World) -> String {
         .to_owned()
 }
 
-fn well(world: &World) -> bool {
+fn is_well(world: &World) -> bool {
     world.daemon_state()["journal"] == json!({"ok": true})
 }
 
-/// Whether events wait; how many is said once a minute.
-fn waits(world: &World) -> bool {
+/// Whether events are waiting. The number is updated once a minute.
+fn has_waiting_events(world: &World) -> bool {
     let journal = &world.daemon_state()["journal"];
     journal["ok"] == false && journal["waiting"].as_u64() > Some(0)
 }
 
-/// With a disk that does as it is told; `None`: there is no compiler for it.
-async fn shimmed(seed: u64) -> Option<World> {
+/// A world with a controllable disk; `None` if there is no C compiler.
+async fn with_faulty_disk(seed: u64) -> Option<World> {
     let mut world = World::new(seed).await;
     world.shim = Shim::build(world.directory.path());
     world.shim.is_some().then_some(world)
@@ -97,8 +97,8 @@ async fn shimmed(seed: u64) -> Option<World> {
 impl Trouble<'_> {
     fn of_shim(how: &'static str, problem: &'static str) -> Self {
         Self {
-            begin: Box::new(|world| world.say(how)),
-            end: Box::new(|world| world.say("well")),
+            begin: Box::new(|world| world.set_disk(how)),
+            end: Box::new(|world| world.set_disk("well")),
             problem,
             jumps: 1,
         }
@@ -117,42 +117,42 @@ impl Trouble<'_> {
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_to_write() {
-    if let Some(world) = shimmed(21).await {
-        is_outlived(world, Trouble::of_shim("eio", "cannot use the journal")).await;
+async fn survives_a_disk_that_fails_to_write() {
+    if let Some(world) = with_faulty_disk(21).await {
+        survives(world, Trouble::of_shim("eio", "cannot use the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_altogether() {
-    if let Some(world) = shimmed(22).await {
-        is_outlived(world, Trouble::of_shim("dead", "cannot open the journal")).await;
+async fn survives_a_disk_that_fails_completely() {
+    if let Some(world) = with_faulty_disk(22).await {
+        survives(world, Trouble::of_shim("dead", "cannot open the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_disk_that_is_read_only() {
-    if let Some(world) = shimmed(23).await {
-        is_outlived(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
+async fn survives_a_read_only_disk() {
+    if let Some(world) = with_faulty_disk(23).await {
+        survives(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_disk_that_hangs() {
-    if let Some(world) = shimmed(24).await {
-        is_outlived(world, Trouble::of_shim("hang", "does not answer")).await;
+async fn survives_a_disk_that_hangs() {
+    if let Some(world) = with_faulty_disk(24).await {
+        survives(world, Trouble::of_shim("hang", "does not answer")).await;
     }
 }
 
 #[tokio::test]
-async fn a_disk_that_is_waited_for_in_vain() {
-    if let Some(world) = shimmed(25).await {
-        is_outlived(world, Trouble::of_shim("hangsync", "does not answer")).await;
+async fn survives_a_disk_whose_sync_hangs() {
+    if let Some(world) = with_faulty_disk(25).await {
+        survives(world, Trouble::of_shim("hangsync", "does not answer")).await;
     }
 }
 
 #[tokio::test]
-async fn a_full_disk() {
+async fn survives_a_full_disk() {
     let world = World::new(2).await;
     let Some(disk) = SmallDisk::mount(&world.state()) else {
         return;
@@ -163,16 +163,16 @@ async fn a_full_disk() {
         problem: "full",
         jumps: 1,
     };
-    is_outlived(world, trouble).await;
+    survives(world, trouble).await;
 }
 
 #[tokio::test]
-async fn a_journal_that_another_program_holds() {
-    is_outlived(World::new(3).await, Trouble::of_holder()).await;
+async fn survives_a_journal_that_another_program_locks() {
+    survives(World::new(3).await, Trouble::of_holder()).await;
 }
 
-/// Where the disk does not work at the start, boards are watched all the same.
-async fn starts(mut world: World, mut trouble: Trouble<'_>) {
+/// Boards are watched even if the disk fails at the start.
+async fn starts_during_fault(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves", 1, true).await;
     world.stop().await;
@@ -183,44 +183,45 @@ async fn starts(mut world: World, mut trouble: Trouble<'_>) {
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;
     (trouble.end)(&world);
-    world.until("it is well", well).await;
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     world.stop().await;
     verdict::agrees(&world);
 }
 
 #[tokio::test]
-async fn a_start_with_a_disk_that_fails_to_write() {
-    if let Some(world) = shimmed(11).await {
-        starts(world, Trouble::of_shim("eio", "cannot use the journal")).await;
+async fn starts_with_a_disk_that_fails_to_write() {
+    if let Some(world) = with_faulty_disk(11).await {
+        starts_during_fault(world, Trouble::of_shim("eio", "cannot use the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_start_with_a_disk_that_fails_altogether() {
-    if let Some(world) = shimmed(12).await {
-        starts(world, Trouble::of_shim("dead", "cannot open the journal")).await;
+async fn starts_with_a_disk_that_fails_completely() {
+    if let Some(world) = with_faulty_disk(12).await {
+        starts_during_fault(world, Trouble::of_shim("dead", "cannot open the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_start_with_a_disk_that_is_read_only() {
-    if let Some(world) = shimmed(13).await {
-        starts(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
+async fn starts_with_a_read_only_disk() {
+    if let Some(world) = with_faulty_disk(13).await {
+        starts_during_fault(world, Trouble::of_shim("erofs", "cannot use the journal")).await;
     }
 }
 
 #[tokio::test]
-async fn a_start_with_a_journal_that_another_program_holds() {
-    starts(World::new(14).await, Trouble::of_holder()).await;
+async fn starts_with_a_journal_that_another_program_locks() {
+    starts_during_fault(World::new(14).await, Trouble::of_holder()).await;
 }
 
-/// Nobody can know the numbers: it waits for a while, then goes on with others, and can be stopped at any time.
-async fn starts_without_an_answer(mut world: World, how: &str) {
+/// The last event numbers cannot be read: the program waits for a while, continues with a new range of numbers, and can
+/// be stopped at any time.
+async fn starts_with_a_hanging_disk(mut world: World, how: &str) {
     world.start();
     world.until_moves("moves", 1, true).await;
     world.stop().await;
-    world.say(how);
+    world.set_disk(how);
     world.start();
     world
         .until("it says so", |world| world.log().contains("is slow to answer"))
@@ -238,11 +239,11 @@ async fn starts_without_an_answer(mut world: World, how: &str) {
     world.start();
     world.until_moves("moves that are not kept again", 1, false).await;
     let since = world.published().len();
-    world.say("well");
-    world.until("it is well", well).await;
+    world.set_disk("well");
+    world.until("it is well", is_well).await;
     world.until_moves("kept moves", 1, true).await;
     verdict::was_live(&world, since);
-    // What began without the disk is played back as all else.
+    // A run that began without the disk is replayed like any other.
     world.kill();
     let before = world.log().len();
     world.start();
@@ -255,42 +256,42 @@ async fn starts_without_an_answer(mut world: World, how: &str) {
 }
 
 #[tokio::test]
-async fn a_start_with_a_disk_that_hangs() {
-    if let Some(world) = shimmed(15).await {
-        starts_without_an_answer(world, "hang").await;
+async fn starts_with_a_disk_that_hangs() {
+    if let Some(world) = with_faulty_disk(15).await {
+        starts_with_a_hanging_disk(world, "hang").await;
     }
 }
 
 #[tokio::test]
-async fn a_start_with_a_disk_that_is_waited_for_in_vain() {
-    if let Some(world) = shimmed(16).await {
-        starts_without_an_answer(world, "hangsync").await;
+async fn starts_with_a_disk_whose_sync_hangs() {
+    if let Some(world) = with_faulty_disk(16).await {
+        starts_with_a_hanging_disk(world, "hangsync").await;
     }
 }
 
-/// The disk fails at the start, is full then, and the program is killed: nothing on the disk says which numbers it gave.
-/// In between the disk may work for a while (`mends`).
-async fn is_killed_after_two_faults(seed: u64, has_memory: bool, mends: bool) {
-    let Some(mut world) = shimmed(seed).await else {
+/// The disk fails at the start and is full later, and then the program is killed. The disk then has no record of the
+/// event numbers in use. If `mends`, the disk works for a while between the faults.
+async fn survives_a_kill_after_two_faults(seed: u64, has_memory: bool, mends: bool) {
+    let Some(mut world) = with_faulty_disk(seed).await else {
         return;
     };
     world.has_memory = has_memory;
     world.start();
     world.until_moves("moves", 1, true).await;
     world.stop().await;
-    world.say("eio");
+    world.set_disk("eio");
     world.start();
     world.until_moves("moves that are not kept", 2, false).await;
     if mends {
-        world.say("well");
+        world.set_disk("well");
         world.until_moves("kept moves meanwhile", 1, true).await;
     }
-    world.say("full");
+    world.set_disk("full");
     world
         .until_moves("further moves that are not kept", 2, false)
         .await;
     world.kill();
-    world.say("well");
+    world.set_disk("well");
     for _ in 0..2 {
         world.start();
         world.until_moves("kept moves", 2, true).await;
@@ -303,27 +304,27 @@ async fn is_killed_after_two_faults(seed: u64, has_memory: bool, mends: bool) {
 }
 
 #[tokio::test]
-async fn a_kill_after_a_start_with_errors_and_a_full_disk() {
-    is_killed_after_two_faults(31, true, false).await;
+async fn numbers_stay_unique_after_write_errors_a_full_disk_and_a_kill() {
+    survives_a_kill_after_two_faults(31, true, false).await;
 }
 
 #[tokio::test]
-async fn a_kill_after_the_same_without_a_runtime_directory() {
-    is_killed_after_two_faults(32, false, false).await;
+async fn numbers_stay_unique_after_these_faults_without_a_runtime_directory() {
+    survives_a_kill_after_two_faults(32, false, false).await;
 }
 
 #[tokio::test]
-async fn a_kill_with_a_full_disk_that_failed_at_the_start() {
-    is_killed_after_two_faults(33, true, true).await;
+async fn numbers_stay_unique_if_the_disk_works_between_the_faults() {
+    survives_a_kill_after_two_faults(33, true, true).await;
 }
 
 #[tokio::test]
-async fn a_kill_after_that_without_a_runtime_directory() {
-    is_killed_after_two_faults(34, false, true).await;
+async fn numbers_stay_unique_if_the_disk_works_between_them_without_a_runtime_directory() {
+    survives_a_kill_after_two_faults(34, false, true).await;
 }
 
-/// Something happens to the files of the running program, which notices it; it is killed and started again later.
-async fn is_noticed(seed: u64, happens: impl FnOnce(&World), words: &str, whole: bool) {
+/// `happens` damages the files of the running program, which notices it. Later it is killed and started again.
+async fn notices_change(seed: u64, happens: impl FnOnce(&World), words: &str, whole: bool) {
     let mut world = World::new(seed).await;
     world.start();
     world.until_moves("moves", 2, true).await;
@@ -352,30 +353,30 @@ async fn is_noticed(seed: u64, happens: impl FnOnce(&World), words: &str, whole:
 }
 
 #[tokio::test]
-async fn a_journal_that_is_removed() {
+async fn a_removed_journal_is_noticed() {
     let remove = |world: &World| fs::remove_file(world.file()).unwrap();
-    is_noticed(5, remove, "was removed or replaced", true).await;
+    notices_change(5, remove, "was removed or replaced", true).await;
 }
 
 #[tokio::test]
-async fn a_log_of_the_journal_that_is_removed() {
+async fn a_removed_write_ahead_log_is_noticed() {
     let remove = |world: &World| fs::remove_file(world.file().with_extension("sqlite-wal")).unwrap();
-    is_noticed(6, remove, "was removed or replaced", true).await;
+    notices_change(6, remove, "was removed or replaced", true).await;
 }
 
 #[tokio::test]
-async fn a_state_directory_that_is_removed() {
+async fn a_removed_state_directory_is_noticed() {
     let remove = |world: &World| fs::remove_dir_all(world.state()).unwrap();
-    is_noticed(7, remove, "was removed or replaced", true).await;
+    notices_change(7, remove, "was removed or replaced", true).await;
 }
 
 #[tokio::test]
-async fn a_table_that_is_gone() {
+async fn a_dropped_table_is_noticed() {
     let remove = |world: &World| disk::drop_table(&world.file());
-    is_noticed(8, remove, "no such table", false).await;
+    notices_change(8, remove, "no such table", false).await;
 }
 
-/// The same as in src/daemon/start/tests.rs, with the program itself.
+/// Like the tests in src/daemon/start/tests.rs, but with the built program.
 #[tokio::test]
 async fn starts_with_damaged_journals() {
     let mut world = World::new(10).await;
@@ -403,19 +404,19 @@ async fn starts_with_damaged_journals() {
 }
 
 #[tokio::test]
-async fn a_second_program_with_the_same_directory_is_told_who_has_it() {
+async fn a_second_program_with_the_same_directory_is_refused_with_the_process_id() {
     let mut world = World::new(9).await;
     world.start();
     world
         .until("it watches", |world| world.log().contains("is watching"))
         .await;
     let second = world.program().stderr(Stdio::piped()).output().unwrap();
-    let said = String::from_utf8(second.stderr).unwrap();
-    assert_eq!(second.status.code(), Some(1), "{said}");
+    let errors = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(1), "{errors}");
     let process = format!("process {},", world.id());
     assert!(
-        said.contains("another kiebitz is using") && said.contains(&process),
-        "{said}"
+        errors.contains("another kiebitz is using") && errors.contains(&process),
+        "{errors}"
     );
     world.stop().await;
 }

@@ -1,5 +1,5 @@
-//! What a new user meets: `kiebitz setup`, `kiebitz check-config`, what `kiebitz run` says at the start, and
-//! a configuration that is read again.
+//! The first steps of a new user: `kiebitz setup`, `kiebitz check-config`, the log at the start of `kiebitz run`, and
+//! reloading the configuration.
 
 use core::time::Duration;
 use std::fs::Permissions;
@@ -25,36 +25,36 @@ fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn shown(path: &Path) -> &str {
+fn path_text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The text as if it were on one line: where lines end depends on the length of paths.
+/// The text on one line, as line breaks depend on the length of paths.
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn setup_writes_what_is_plugged_in() {
+fn setup_names_the_connected_boards() {
     let plugged = Plugged::new(board, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kiebitz.toml");
-    let (code, said, errors) = run(&["setup", "--output", shown(&path), "--port", plugged.path()]);
+    let (code, printed, errors) = run(&["setup", "--output", path_text(&path), "--port", plugged.path()]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     let expected = format!(
         "1 board was found and has a name in the configuration.\nWritten: {0}\n\n\
          Next: add your broker and your event to the file, and check it with `kiebitz check-config {0}`.\nThen run `kiebitz run --config {0}`.\n",
-        shown(&path)
+        path_text(&path)
     );
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
     let config = Config::read(&path).unwrap();
     assert_eq!(
         config.board_name(["00042"], "elsewhere").as_deref(),
         Some("board-1")
     );
-    assert_eq!(shown(&config.ports.listed[0].path), plugged.path());
+    assert_eq!(path_text(&config.ports.listed[0].path), plugged.path());
     assert_eq!(config.ports.listed[0].mode, PortMode::Auto);
-    let (code, outline, _) = run(&["check-config", shown(&path)]);
+    let (code, outline, _) = run(&["check-config", path_text(&path)]);
     assert_eq!(code, Some(0));
     assert!(
         outline.contains("board-1 (00042)") && !outline.contains("\n!"),
@@ -62,25 +62,25 @@ fn setup_writes_what_is_plugged_in() {
     );
     let mut lines = outline.lines().skip(2);
     assert!(lines.all(|line| line.chars().count() <= 100), "{outline}");
-    // Two columns.
+    // The outline has two columns.
     assert!(outline.contains("\nboards        board-1 (00042); "), "{outline}");
 }
 
 #[test]
-fn setup_without_a_board_writes_a_file_all_the_same() {
+fn setup_without_a_board_still_writes_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kiebitz.toml");
     let port = folder.path().join("unplugged");
-    let args = ["setup", "--port", shown(&port), "--output"];
-    let (code, said, errors) = run(&[&args[..], &[shown(&path)]].concat());
+    let args = ["setup", "--port", path_text(&port), "--output"];
+    let (code, printed, errors) = run(&[&args[..], &[path_text(&path)]].concat());
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
-        said.starts_with("No board was found, so the configuration names none. `kiebitz boards` explains"),
-        "{said}"
+        printed.starts_with("No board was found, so the configuration names none. `kiebitz boards` explains"),
+        "{printed}"
     );
     assert!(
-        said.contains(": there is no such device. Plug the board in,"),
-        "{said}"
+        printed.contains(": there is no such device. Plug the board in,"),
+        "{printed}"
     );
     assert!(Config::read(&path).unwrap().boards.is_empty());
     let (code, text, notes) = run(&[&args[..], &["-"]].concat());
@@ -90,14 +90,14 @@ fn setup_without_a_board_writes_a_file_all_the_same() {
 }
 
 #[test]
-fn setup_leaves_a_file_as_it_is() {
+fn setup_overwrites_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "kiebitz.toml", "[ports]\nusb = false\n");
     let link = folder.path().join("link.toml");
     std::os::unix::fs::symlink("nowhere", &link).unwrap();
     for there in [&path, &link] {
-        let (code, said, errors) = run(&["setup", "--output", shown(there)]);
-        assert_eq!((code, said.as_str()), (Some(1), ""));
+        let (code, printed, errors) = run(&["setup", "--output", path_text(there)]);
+        assert_eq!((code, printed.as_str()), (Some(1), ""));
         assert!(
             errors.contains("already exists and was not changed: name another file"),
             "{errors}"
@@ -106,17 +106,23 @@ fn setup_leaves_a_file_as_it_is() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "[ports]\nusb = false\n");
     let nowhere = folder.path().join("no/kiebitz.toml");
     let missing = folder.path().join("unplugged");
-    let (code, _, errors) = run(&["setup", "--port", shown(&missing), "--output", shown(&nowhere)]);
+    let (code, _, errors) = run(&[
+        "setup",
+        "--port",
+        path_text(&missing),
+        "--output",
+        path_text(&nowhere),
+    ]);
     assert_eq!(code, Some(1));
     assert!(errors.starts_with("kiebitz: cannot write "), "{errors}");
 }
 
 #[test]
-fn configuration_with_a_mistake_is_shown_with_its_place() {
+fn a_mistake_in_the_configuration_is_shown_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let config = file(&folder, "kiebitz.toml", "[event]\nlaws = \"fide-2020\"\n");
-    let (code, said, errors) = run(&["check-config", shown(&config)]);
-    assert_eq!((code, said.as_str()), (Some(2), ""));
+    let (code, printed, errors) = run(&["check-config", path_text(&config)]);
+    assert_eq!((code, printed.as_str()), (Some(2), ""));
     assert!(
         errors.contains("kiebitz.toml:2: \"fide-2020\" is not an edition"),
         "{errors}"
@@ -126,7 +132,7 @@ fn configuration_with_a_mistake_is_shown_with_its_place() {
         "{errors}"
     );
     let missing = folder.path().join("no.toml");
-    let (code, _, errors) = run(&["check-config", "--config", shown(&missing)]);
+    let (code, _, errors) = run(&["check-config", "--config", path_text(&missing)]);
     assert_eq!(code, Some(2));
     assert!(
         errors.contains("no.toml") && errors.contains("Check the name"),
@@ -135,7 +141,7 @@ fn configuration_with_a_mistake_is_shown_with_its_place() {
 }
 
 #[test]
-fn what_cannot_work_is_told_and_no_password() {
+fn check_config_reports_problems_and_no_password() {
     let folder = tempfile::tempdir().unwrap();
     let password = file(&folder, "password", "secret-1\n");
     std::fs::set_permissions(&password, Permissions::from_mode(0o644)).unwrap();
@@ -146,33 +152,33 @@ fn what_cannot_work_is_told_and_no_password() {
         password
     );
     let config = file(&folder, "kiebitz.toml", &text);
-    let (code, said, errors) = run(&["check-config", shown(&config)]);
+    let (code, printed, errors) = run(&["check-config", path_text(&config)]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
-        said.starts_with(&format!(
+        printed.starts_with(&format!(
             "{} is valid.\n\nevent         fide-2023, ",
-            shown(&config)
+            path_text(&config)
         )),
-        "{said}"
+        "{printed}"
     );
-    let line = on_one_line(&said);
+    let line = on_one_line(&printed);
     for doubt in [
         "! /dev/ttyNONE does not exist now".to_owned(),
-        format!("! {} contains a secret", shown(&password)),
+        format!("! {} contains a secret", path_text(&password)),
         "broker.invalid".to_owned(),
     ] {
-        assert!(line.contains(&doubt), "{doubt}\n{said}");
+        assert!(line.contains(&doubt), "{doubt}\n{printed}");
     }
     assert!(
         line.contains("broker broker.invalid:1883, not encrypted, as user club; topics under kiebitz"),
-        "{said}"
+        "{printed}"
     );
 
     std::fs::remove_file(&password).unwrap();
-    let (_, said, _) = run(&["check-config", shown(&config)]);
+    let (_, printed, _) = run(&["check-config", path_text(&config)]);
     assert!(
-        on_one_line(&said).contains("! cannot read the broker's password from"),
-        "{said}"
+        on_one_line(&printed).contains("! cannot read the broker's password from"),
+        "{printed}"
     );
 
     let open = file(
@@ -181,19 +187,19 @@ fn what_cannot_work_is_told_and_no_password() {
         "[mqtt]\nurl = \"mqtt://club:secret-2@127.0.0.1\"\n",
     );
     std::fs::set_permissions(&open, Permissions::from_mode(0o644)).unwrap();
-    let (code, open_said, errors) = run(&["check-config", shown(&open)]);
+    let (code, open_printed, errors) = run(&["check-config", path_text(&open)]);
     assert_eq!((code, errors.as_str()), (Some(0), ""));
     assert!(
-        on_one_line(&open_said)
+        on_one_line(&open_printed)
             .contains("contains a password and is readable by every user of this computer: run `chmod 640"),
-        "{open_said}"
+        "{open_printed}"
     );
-    for said in [said, open_said] {
-        assert!(!said.contains("secret-"), "{said}");
+    for printed in [printed, open_printed] {
+        assert!(!printed.contains("secret-"), "{printed}");
     }
 }
 
-/// The log of a daemon up to a line with this in it; then it is stopped.
+/// The log of a daemon up to a line that contains `words`. Stops the daemon.
 fn log_until(config: &Path, words: &str) -> Vec<String> {
     let mut daemon = Daemon::start(config);
     daemon.wait_for(words);
@@ -201,7 +207,7 @@ fn log_until(config: &Path, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn daemon_says_what_is_missing_and_the_next_step() {
+fn daemon_logs_missing_parts_and_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let daemon = format!("[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n");
@@ -220,11 +226,11 @@ fn daemon_says_what_is_missing_and_the_next_step() {
 }
 
 #[test]
-fn daemon_with_a_board_and_a_broker_says_nothing_of_what_is_missing() {
+fn daemon_with_a_board_and_a_broker_logs_no_missing_parts() {
     let plugged = Plugged::new(board, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    // Nobody listens there, which is another matter.
+    // No broker listens on this port, which must not be reported as a missing part.
     let text = format!(
         "[daemon]\nstate_directory = {state:?}\n[mqtt]\nurl = \"mqtt://127.0.0.1:1\"\n[ports]\nusb = false\n\
          [[port]]\npath = \"{}\"\nmode = \"single\"\n",
@@ -240,18 +246,18 @@ fn daemon_with_a_board_and_a_broker_says_nothing_of_what_is_missing() {
     );
 }
 
-/// A daemon and its log, killed when it is dropped.
+/// A daemon and its log. Killed when it is dropped.
 struct Daemon {
     child: Child,
-    /// Lines that a thread of its own reads, so that a wait for one can end.
+    /// Lines of the log. A thread reads them so that waiting for a line can time out.
     log: Receiver<String>,
-    /// Lines of the log so far.
+    /// Lines received so far.
     seen: Vec<String>,
 }
 
 impl Daemon {
     fn start(config: &Path) -> Self {
-        let mut child = kiebitz(["run", "--config", shown(config)])
+        let mut child = kiebitz(["run", "--config", path_text(config)])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -265,7 +271,7 @@ impl Daemon {
         }
     }
 
-    /// The next line with these words. Panics with the log so far if the daemon ends first, or after `PATIENCE`.
+    /// The next line that contains `words`. Panics with the log if the daemon ends first, or after `PATIENCE`.
     fn wait_for(&mut self, words: &str) -> String {
         let time = LiveTime::start();
         let end = time.now() + PATIENCE;
@@ -296,7 +302,7 @@ impl Drop for Daemon {
 }
 
 #[test]
-fn hangup_reads_the_configuration_again_and_closes_no_port() {
+fn sighup_reloads_the_configuration_and_closes_no_port() {
     let plugged = Plugged::new(board, Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
@@ -330,7 +336,7 @@ fn hangup_reads_the_configuration_again_and_closes_no_port() {
     daemon.wait_for("changes at the next start: `state_directory`");
     assert!(!elsewhere.exists());
 
-    // The board was connected once, and nothing was closed.
+    // The board was connected only once, so no port was closed.
     let process = rustix::process::Pid::from_child(&daemon.child);
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     assert!(daemon.child.wait().unwrap().success());

@@ -1,4 +1,4 @@
-//! `kiebitz games`, and the commands that take what it prints: `pgn`, `report`, `replay`.
+//! `kiebitz games`, and the commands that accept game ids: `pgn`, `report`, `replay`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,7 +15,7 @@ const ILLEGAL: &str = concat!(
     "/../captures/king-left-in-check-pressed.pcapng"
 );
 
-/// A state directory as the daemon leaves it: the journal of three boards, and the recording of one.
+/// A state directory as the daemon leaves it: a journal of three boards, and the recording of one.
 pub(crate) struct Kept {
     pub(crate) directory: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Kept {
         self.directory.join("state/journal.sqlite")
     }
 
-    /// Keeps the events of a capture as those of the board of that name.
+    /// Stores the events of a capture under the name of a board.
     fn keep(&self, capture: &str, board: &str, commands: &str) {
         let file = self.directory.join("commands.jsonl");
         std::fs::write(&file, commands).expect("commands");
@@ -48,7 +48,13 @@ impl Kept {
         let mut journal = Journal::open(&self.journal()).expect("a journal");
         while replay.next_at().is_some() {
             let mut events: Vec<Event> = Vec::new();
-            events.extend(replay.step().expect("whole").into_iter().map(|said| said.event));
+            events.extend(
+                replay
+                    .step()
+                    .expect("whole")
+                    .into_iter()
+                    .map(|explained| explained.event),
+            );
             for event in &mut events {
                 event.board = board.to_owned();
                 event.game = event.game.take().map(|game| game.replace("board-1", board));
@@ -106,7 +112,7 @@ pub(crate) const MATE: &str = "2026-08-05-board-1-1";
 pub(crate) const GAP: &str = "2026-07-12-board-2-1";
 
 #[test]
-fn games_are_listed_one_a_line_with_what_an_arbiter_looks_for() {
+fn games_are_listed_one_per_line_with_result_and_findings() {
     let kept = Kept::three("listed");
     let text = kept.printed(&["games"]);
     let lines: Vec<&str> = text.lines().collect();
@@ -126,12 +132,12 @@ fn games_are_listed_one_a_line_with_what_an_arbiter_looks_for() {
     for part in ["? - ?", "not finished", "14 moves", "1 advice"] {
         assert!(of(GAP).contains(part), "{part} in {text}");
     }
-    // The oldest first.
+    // The oldest game comes first.
     assert!(lines[0].starts_with(GAP), "{text}");
 }
 
 #[test]
-fn filters_leave_what_was_asked_for() {
+fn filters_leave_the_matching_games() {
     let kept = Kept::three("filtered");
     let all = kept.ids(&[]);
     assert_eq!(all.len(), 3);
@@ -184,7 +190,7 @@ fn list_is_json_for_programs() {
     );
 }
 
-/// A daemon that is writing has the journal open, in a transaction.
+/// The daemon has the journal open and in use.
 #[test]
 fn journal_is_read_while_the_daemon_writes_it() {
     let kept = Kept::three("written");
@@ -224,7 +230,7 @@ fn games_are_written_as_pgn() {
 }
 
 #[test]
-fn journal_that_is_not_there_is_named_and_not_made() {
+fn a_missing_journal_is_named_and_not_created() {
     let kept = Kept::new("none");
     for args in [
         &["games"][..],
@@ -267,7 +273,7 @@ fn recording_of_a_game_is_replayed_under_its_id() {
 }
 
 #[test]
-fn recording_that_is_missing_is_named() {
+fn a_missing_recording_is_named() {
     let kept = recorded("missing");
     std::fs::remove_file(kept.directory.join("state/recordings/2026-08-05-ttyACM0.pcapng")).expect("removed");
     let errors = kept.refused(&["replay", MATE]);
@@ -275,7 +281,7 @@ fn recording_that_is_missing_is_named() {
         errors.contains("there is no 2026-08-05-ttyACM0.pcapng in") && errors.contains("recording was off"),
         "{errors}"
     );
-    // Another day's bytes under that name.
+    // A recording of another day under this name.
     let recording = kept.directory.join("state/recordings/2026-08-05-ttyACM0.pcapng");
     std::fs::copy(UNFINISHED, recording).expect("copied");
     let errors = kept.refused(&["replay", MATE]);

@@ -1,4 +1,4 @@
-//! The brokers' configurations in docs/halls.md, with two mosquittos: a hall, the bridge out of it, and the centre.
+//! The broker configurations in docs/halls.md, with two mosquittos: a hall with its bridge, and the centre.
 
 use core::time::Duration;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::spectators::Program;
 
 const PASSWORD: &str = "rook-on-a1";
 
-/// The block of the document that begins so.
+/// The code block of the document that begins with this text.
 fn block(begins: &str) -> String {
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/halls.md");
     let document = std::fs::read_to_string(document).expect("the document");
@@ -28,17 +28,17 @@ fn file(folder: &Path, path: &str) -> String {
     std::fs::read_to_string(folder.join(path)).unwrap_or_default()
 }
 
-async fn until(what: &str, folder: &Path, wanted: impl Fn() -> bool) {
+async fn until(goal: &str, folder: &Path, wanted: impl Fn() -> bool) {
     let waiting = async {
         while !wanted() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
     let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
-    assert!(waited.is_ok(), "not in time: {what}\n{}", file(folder, "log"));
+    assert!(waited.is_ok(), "not in time: {goal}\n{}", file(folder, "log"));
 }
 
-/// The centre's broker, with certificates and users in the folder.
+/// The centre's broker, with its certificates and users in the folder.
 async fn centre(folder: &Path) -> Mosquitto {
     make_ca(folder, "ca");
     sign(folder, "broker", "ca", "subjectAltName=IP:127.0.0.1");
@@ -49,8 +49,8 @@ async fn centre(folder: &Path) -> Mosquitto {
     Mosquitto::configured(|port| lines.replace("listener 8883", &format!("listener {port} 127.0.0.1"))).await
 }
 
-/// At the centre an arbiter sees the board in the hall, and notes something.
-async fn works_at_the_desk(port: u16) {
+/// At the centre, an arbiter sees the board in the hall and enters a note.
+async fn works_with_the_desk(port: u16) {
     let mut arbiter = Guest::new(port);
     arbiter.wait().await;
     assert_eq!(arbiter.log_in("meier", PASSWORD).await, 200);
@@ -74,7 +74,7 @@ async fn works_at_the_desk(port: u16) {
 }
 
 #[tokio::test]
-async fn a_hall_is_bridged_to_the_centre_as_the_document_says() {
+async fn the_bridge_of_the_document_connects_a_hall_to_the_centre() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let folder = directory.path();
     let (at, port) = (folder.display().to_string(), free_port());
@@ -114,11 +114,11 @@ async fn a_hall_is_bridged_to_the_centre_as_the_document_says() {
     let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
     let emulate = ["emulate", "--speed", "8", "--links", "links"];
     let players = Program::start(folder, &emulate);
-    // The second table of the round, of which the first is in another hall.
+    // The second table of the round; the first is in another hall.
     let shown = || lichess::read(&file(folder, "live/round-1/game-2.pgn"));
     let plies = || shown().map_or(0, |game| game.moves.len());
     until("moves", folder, || plies() >= 4).await;
-    works_at_the_desk(port).await;
+    works_with_the_desk(port).await;
     centre.kill();
     tokio::time::sleep(Duration::from_secs(3)).await;
     centre.start_again().await;

@@ -1,4 +1,4 @@
-//! Two halls, one event: daemons, a broker and a hub, which are killed while games are played.
+//! Two halls of one event: daemons, a broker and a hub that are killed while games are played.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::broadcast::{lichess, played};
 use crate::mosquitto::Mosquitto;
 use crate::spectators::Program;
 
-/// Boards of each hall.
+/// Number of boards in each hall.
 const BOARDS: usize = 2;
 
 fn daemon(folder: &Path, hall: &str, broker: SocketAddr, first: usize) -> String {
@@ -40,7 +40,7 @@ fn file(folder: &Path, path: &str) -> String {
     std::fs::read_to_string(folder.join("live").join(path)).unwrap_or_default()
 }
 
-/// The plies that are public, table by table.
+/// Number of public plies of each table.
 fn plies(folder: &Path) -> Vec<usize> {
     let of = |table: usize| {
         let game: Value =
@@ -50,7 +50,7 @@ fn plies(folder: &Path) -> Vec<usize> {
     (1..=2 * BOARDS).map(of).collect()
 }
 
-async fn until(what: &str, folder: &Path, wanted: impl Fn() -> bool) {
+async fn until(goal: &str, folder: &Path, wanted: impl Fn() -> bool) {
     let waiting = async {
         while !wanted() {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -60,14 +60,14 @@ async fn until(what: &str, folder: &Path, wanted: impl Fn() -> bool) {
     let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(
         waited.is_ok(),
-        "not in time: {what}: {:?}\n{}",
+        "not in time: {goal}: {:?}\n{}",
         plies(folder),
         log()
     );
 }
 
 #[tokio::test]
-async fn two_halls_are_one_event_whatever_is_killed() {
+async fn two_halls_are_one_event_despite_kills() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let folder = directory.path();
     let mut broker = Mosquitto::start().await;
@@ -111,7 +111,7 @@ async fn two_halls_are_one_event_whatever_is_killed() {
     .await;
     for kill in 1..=4 {
         let before = plies(folder);
-        // SIGKILL; it keeps nothing.
+        // SIGKILL; the hub keeps no state.
         drop(hub);
         if kill == 2 {
             broker.kill();
@@ -132,7 +132,7 @@ async fn two_halls_are_one_event_whatever_is_killed() {
         })
         .await;
     }
-    // A second hub, at the same place.
+    // A second hub writes to the same folder.
     let other = start_hub();
     tokio::time::sleep(Duration::from_secs(5)).await;
     drop(players);

@@ -1,4 +1,4 @@
-//! A game that begins later than its round, through the whole program.
+//! A game that starts later than its round, through the whole program.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::capture::{CaptureReader, CaptureWriter, Packet};
 use serde_json::Value;
 
-/// A game whose clock is started at 07:28:00; pieces and clock are ready from 07:27:56 on.
+/// A game whose clock is started at 07:28:00. Pieces and clock are ready from 07:27:56 on.
 const CAPTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 /// 07:27:59 on that day.
 const READY: Timestamp = Timestamp::from_micros(1_785_914_879_000_000);
@@ -21,7 +21,7 @@ fn scratch(name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-/// The game, as if all had waited for five minutes: its clock is started at 07:33:00.
+/// The game with all packets after [`READY`] five minutes later: its clock is started at 07:33:00.
 fn five_minutes_late(name: &str) -> PathBuf {
     let capture = std::fs::read(CAPTURE).expect("the capture");
     let mut reader = CaptureReader::new(capture.as_slice()).expect("a capture");
@@ -56,15 +56,15 @@ fn printed(arguments: &[&str], files: &[(&str, &Path)]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The incidents of late starts: when each was opened or closed, its case or how it was closed.
+/// Incidents of late starts: time of opening or closing, with the case or the way it was closed.
 fn late(lines: &str) -> Vec<String> {
     let late_start = |event: Value| {
         let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-        let what = match text("type").as_str() {
+        let detail = match text("type").as_str() {
             "incident.closed" => format!("-{} by {}", text("reason"), text("by")),
             _ => text("case"),
         };
-        (event["kind"] == "late_start").then(|| format!("{} {what}", &text("ts")[11..19]))
+        (event["kind"] == "late_start").then(|| format!("{} {detail}", &text("ts")[11..19]))
     };
     lines
         .lines()
@@ -93,7 +93,7 @@ fn a_round_of_the_configuration_is_watched_for() {
             "07:33:00 -passed by clock"
         ]
     );
-    // In time there is no incident: White's clock runs, and the first moves come.
+    // There is no incident if the game starts in time: White's clock runs, and moves follow.
     let in_time = printed(
         &["replay", "--json"],
         &[("--config", &config), ("", Path::new(CAPTURE))],
@@ -131,7 +131,7 @@ fn a_round_that_the_arbiter_starts_is_watched_for() {
         assert!(json == printed(&["replay", "--json"], &files));
         late(&json)
     };
-    // Since 2009 nobody may come late unless the event allows it.
+    // Since 2009 there is no default time unless the event allows one.
     let now = late_starts(&commands("now.jsonl", ""));
     assert_eq!(
         now,

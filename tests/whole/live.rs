@@ -1,5 +1,5 @@
-//! Minutes of a round with everything that goes wrong, on pseudo-terminals and in real time: `kiebitz run` as it is built, a
-//! real broker, and a subscriber.
+//! Minutes of a round with all kinds of faults, on pseudo-terminals and in real time: the built `kiebitz run`, a real
+//! broker, and a subscriber.
 
 mod daemon;
 mod room;
@@ -15,7 +15,7 @@ use kiebitz_hardware::emulator::hand::{Chance, ms};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
 use crate::is_full;
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, topic};
 use daemon::Daemon;
 use kiebitz_workbench::soak::faults::{AWAY, Plan};
@@ -23,32 +23,32 @@ use kiebitz_workbench::soak::table::{self, Table};
 use kiebitz_workbench::soak::verdict;
 use room::Room;
 
-/// What a soak is to be.
+/// Parameters of a soak test.
 #[derive(Debug, Clone, Copy)]
 struct Soak {
     seed: u64,
     minutes: u32,
     boards: usize,
-    /// What goes wrong in a minute.
+    /// Faults in each minute.
     minute: Plan,
     broker: Broker,
 }
 
-/// What becomes of the broker meanwhile.
+/// Faults of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Broker {
-    /// It is there.
+    /// None.
     Steady,
-    /// A proxy before it loses its answers, and resets connections.
+    /// A proxy in front of the broker loses its answers, and resets connections.
     BehindProxy,
-    /// It is stopped by SIGSTOP again and again.
+    /// The broker is stopped by SIGSTOP again and again.
     Frozen,
-    /// It is not to be reached for all but the first and the last seconds: more moves than an hour of play has.
+    /// The broker cannot be reached except for the first and last seconds, during more moves than an hour of play has.
     Gone,
 }
 
 const BOARDS: usize = 6;
-/// Twice what goes wrong in the round of two hours.
+/// Twice as many faults as in the simulated round of two hours.
 const MINUTE: Plan = Plan {
     unplugs: 3,
     restarts: 1,
@@ -56,7 +56,7 @@ const MINUTE: Plan = Plan {
     silences: 1,
     away: AWAY,
 };
-/// Nothing but the daemon's end, all the time.
+/// The daemon is stopped or killed all the time, and nothing else fails.
 const KILLS: Plan = Plan {
     unplugs: 0,
     restarts: 25,
@@ -64,18 +64,19 @@ const KILLS: Plan = Plan {
     silences: 0,
     away: (10, 800),
 };
-/// Only a soak that fails waits this long for what is still to be published.
+/// Timeout for the last events; only failing soaks wait this long.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What the daemon may have in memory with these boards, in kilobytes, built without optimisation.
+/// Limit on the daemon's memory with these boards, in KiB, in an unoptimised build.
 const MEMORY: u64 = 64 * 1024;
 
-/// Unplugged cables, garbage, silence and a daemon that is killed and started again.
+/// Unplugged cables, garbage, silence, and a daemon that is killed and started again.
 #[tokio::test]
-async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_stated() {
+async fn minutes_on_pseudo_terminals_leave_every_game_right_or_its_gap_reported() {
     Soak::usual(7, if is_full() { 2 } else { 1 }).run().await;
 }
 
-/// As long as you like: `SOAK_MINUTES=60 SOAK_SEED=2 cargo test -p kiebitz-whole live::by_hand -- --ignored --nocapture`.
+/// A soak of any length: `SOAK_MINUTES=60 SOAK_SEED=2 cargo test -p kiebitz-whole live::by_hand -- --ignored
+/// --nocapture`.
 #[tokio::test]
 #[ignore = "ten minutes, for those who look for a fault"]
 async fn by_hand() {
@@ -86,8 +87,8 @@ async fn by_hand() {
         .await;
 }
 
-// 125 ends at any moment, in full 375, most by SIGKILL. Who keeps events by their numbers has each once, in order, without
-// a gap, and every game is right.
+// The tests below end the daemon 125 times (375 in a full run) at random moments, mostly by SIGKILL. A subscriber that
+// drops repeated numbers gets each event once, in order and without a gap, and every game is right.
 
 #[tokio::test]
 async fn kills_leave_no_trace() {
@@ -125,7 +126,7 @@ impl Soak {
         }
     }
 
-    /// 25 ends of the daemon a minute and nothing else.
+    /// 25 ends of the daemon per minute and no other faults.
     fn kills(seed: u64, broker: Broker) -> Self {
         Self {
             seed,
@@ -141,25 +142,25 @@ impl Soak {
         let mut directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let broker = Mosquitto::start().await;
         let listener = Listener::start("soak", broker.address()).await;
-        let door = Door::to(broker.address()).await;
-        let reached = match self.broker {
-            Broker::BehindProxy | Broker::Gone => door.address(),
+        let proxy = Proxy::to(broker.address()).await;
+        let broker_address = match self.broker {
+            Broker::BehindProxy | Broker::Gone => proxy.address(),
             Broker::Steady | Broker::Frozen => broker.address(),
         };
         let time = LiveTime::start();
         let mut room = Room::new(self, &time, directory.path());
-        let mut daemon = Daemon::new(directory.path(), reached, self.boards);
+        let mut daemon = Daemon::new(directory.path(), broker_address, self.boards);
         let mut trouble = Trouble::new(self, time.now());
         while !room.is_over(&time) {
-            room.go_on(&time, &mut daemon).await;
-            trouble.go_on(time.now(), &broker, &door);
+            room.advance(&time, &mut daemon).await;
+            trouble.advance(time.now(), &broker, &proxy);
         }
-        trouble.end(&broker, &door).await;
+        trouble.end(&broker, &proxy).await;
         if self.broker != Broker::Steady {
-            // What is left when the daemon ends goes out with its next start, which does not come.
+            // The daemon is not started again after the test, so pending messages must be delivered before its end.
             room.play_for(&time, &mut daemon, MAX_PAUSE).await;
         }
-        // What was played last is still to be published, and a board that was unplugged to be read.
+        // The last moves may not be published yet, and the memory of an unplugged board may not have been read yet.
         let end = time.now() + PATIENCE;
         let mut wrong = vec!["nothing was published".to_owned()];
         while !wrong.is_empty() && time.now() < end {
@@ -168,7 +169,7 @@ impl Soak {
         }
         let report = format!("{} {}", room.report(), daemon.report());
         if !wrong.is_empty() {
-            // With its recordings it can be looked into.
+            // Keep the recordings for the analysis.
             directory.disable_cleanup(true);
             let kept = directory.path().display();
             panic!(
@@ -178,35 +179,35 @@ impl Soak {
             );
         }
         println!("seed {}: {report}", self.seed);
-        let received = |heard: &[Publish]| by_board(heard).values().map(Vec::len).sum::<usize>();
+        let received = |inbox: &[Publish]| by_board(inbox).values().map(Vec::len).sum::<usize>();
         let all = |daemon: &Daemon| self.kept(daemon).values().map(Vec::len).sum::<usize>();
-        while received(&listener.heard()) < all(&daemon) && time.now() < end {
+        while received(&listener.inbox()) < all(&daemon) && time.now() < end {
             room.play_for(&time, &mut daemon, SETTLING).await;
         }
-        assert!(daemon.most_memory < MEMORY, "{report}");
+        assert!(daemon.peak_memory < MEMORY, "{report}");
         assert_eq!(
             daemon.ports_open(),
             vec![true; self.boards],
             "one open port a board, none that is gone"
         );
         assert_eq!(daemon.end().await, Some(0));
-        // The broker has all, and passes it on.
+        // The broker has all messages; wait until it has delivered them.
         let (all, end) = (all(&daemon), time.now() + SETTLING);
-        while received(&listener.heard()) < all && time.now() < end {
+        while received(&listener.inbox()) < all && time.now() < end {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let (heard, kept) = (by_board(&listener.heard()), self.kept(&daemon));
+        let (inbox, kept) = (by_board(&listener.inbox()), self.kept(&daemon));
         for (board, events) in &kept {
-            let heard = heard.get(board).map_or(&[][..], Vec::as_slice);
-            let other = heard.iter().zip(events).find(|(heard, kept)| heard != kept);
+            let inbox = inbox.get(board).map_or(&[][..], Vec::as_slice);
+            let other = inbox.iter().zip(events).find(|(inbox, kept)| inbox != kept);
             assert_eq!(other, None, "the journal has what the subscriber has");
-            let missing = events.get(heard.len()..).unwrap_or_default();
-            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.last_words());
+            let missing = events.get(inbox.len()..).unwrap_or_default();
+            assert_eq!(missing, [""; 0], "of {board}\n{}", daemon.log_tail());
         }
         room.all_happened(self.plan());
     }
 
-    /// What the journal has of every board.
+    /// Events in the journal, by board.
     fn kept(self, daemon: &Daemon) -> BTreeMap<String, Vec<String>> {
         let journal = Journal::open(&daemon.journal()).unwrap();
         let kept = (0..self.boards).map(|nth| {
@@ -229,7 +230,7 @@ impl Soak {
     }
 }
 
-/// What goes wrong on the way to the broker, in turn.
+/// Faults of the connection to the broker, in turn.
 struct Trouble {
     broker: Broker,
     chance: Chance,
@@ -247,7 +248,7 @@ impl Trouble {
         }
     }
 
-    fn go_on(&mut self, now: Timestamp, broker: &Mosquitto, door: &Door) {
+    fn advance(&mut self, now: Timestamp, broker: &Mosquitto, proxy: &Proxy) {
         if now < self.next {
             return;
         }
@@ -255,40 +256,40 @@ impl Trouble {
         self.step += 1;
         match self.broker {
             Broker::Steady => {}
-            Broker::BehindProxy => door.set(PROXY[self.step % PROXY.len()]),
+            Broker::BehindProxy => proxy.set(PROXY_STATES[self.step % PROXY_STATES.len()]),
             Broker::Frozen => broker.freeze(self.step % 2 == 1),
-            Broker::Gone => door.set(DoorState::Shut),
+            Broker::Gone => proxy.set(ProxyState::Shut),
         }
     }
 
-    async fn end(&self, broker: &Mosquitto, door: &Door) {
-        // A connection that has lost bytes is of no use any more.
-        door.set(DoorState::Shut);
+    async fn end(&self, broker: &Mosquitto, proxy: &Proxy) {
+        // A connection that has lost bytes cannot recover, so it is closed.
+        proxy.set(ProxyState::Shut);
         tokio::time::sleep(Duration::from_millis(100)).await;
-        door.set(DoorState::Open);
+        proxy.set(ProxyState::Open);
         if self.broker == Broker::Frozen {
             broker.freeze(false);
         }
     }
 }
 
-const PROXY: [DoorState; 5] = [
-    DoorState::Open,
-    DoorState::OneWay,
-    DoorState::Shut,
-    DoorState::Open,
-    DoorState::Shut,
+const PROXY_STATES: [ProxyState; 5] = [
+    ProxyState::Open,
+    ProxyState::OneWay,
+    ProxyState::Shut,
+    ProxyState::Open,
+    ProxyState::Shut,
 ];
 
-/// A way to the broker that was broken is tried again after up to 15 s.
+/// Above 15 s, the longest pause before the daemon reconnects.
 const MAX_PAUSE: Duration = Duration::from_secs(20);
-/// Nothing new comes for this long before it is judged.
+/// Pause before each verdict, in which pending events arrive.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// The events of every board as a subscriber has them who drops the numbers that are there already; they count
-/// from 1 without gaps, whatever was delivered twice.
+/// Events of every board, without repeated deliveries. Checks that a repeated event is identical, and that numbers
+/// count from 1 without gaps.
 fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
-    let mut heard: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut inbox: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for publish in publishes {
         let topic = topic(publish);
         let Some(board) = topic
@@ -299,7 +300,7 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
         };
         let payload = String::from_utf8(publish.payload.to_vec()).unwrap();
         let event: Event = serde_json::from_str(&payload).unwrap();
-        let payloads = heard.entry(board.to_owned()).or_default();
+        let payloads = inbox.entry(board.to_owned()).or_default();
         match payloads.get(event.seq as usize - 1) {
             Some(before) => assert_eq!(*before, payload, "a number was given twice"),
             None => {
@@ -312,21 +313,21 @@ fn by_board(publishes: &[Publish]) -> BTreeMap<String, Vec<String>> {
             }
         }
     }
-    heard
+    inbox
 }
 
-/// The games that are neither right nor said to have a gap, in words.
+/// Descriptions of the games that are neither right nor reported with a gap.
 fn judge(room: &Room, listener: &Listener) -> Vec<String> {
-    let heard = by_board(&listener.heard());
+    let inbox = by_board(&listener.inbox());
     let mut wrong = Vec::new();
     for (nth, table) in room.tables().enumerate() {
-        let payloads = heard.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
+        let payloads = inbox.get(&table::name(nth)).map_or(&[][..], Vec::as_slice);
         let events: Vec<Event> = payloads
             .iter()
             .map(|payload| serde_json::from_str(payload).unwrap())
             .collect();
         let describe = |game| table.describe(game);
-        let mut words = verdict::not_stated(nth, (&table.played, describe), &events);
+        let mut words = verdict::unreported(nth, (&table.played, describe), &events);
         words.retain(|wrong| !has_gap(table, &events, wrong.at));
         wrong.extend(words.into_iter().map(|wrong| {
             let at = room.since_start(wrong.at).as_secs_f64();
@@ -336,7 +337,7 @@ fn judge(room: &Room, listener: &Listener) -> Vec<String> {
     wrong
 }
 
-/// Whether the game that was played then is said to have a gap.
+/// Whether the game at that time is reported with a gap.
 fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
     let game = table
         .played
@@ -362,5 +363,5 @@ fn has_gap(table: &Table, events: &[Event], at: Timestamp) -> bool {
     gaps.any(|(from, to)| from <= last.at + PUBLISHED_WITHIN && to + PUBLISHED_WITHIN >= first.at)
 }
 
-/// What is played is published within this time.
+/// Maximum delay between a move on the board and its publication.
 const PUBLISHED_WITHIN: Duration = Duration::from_secs(15);

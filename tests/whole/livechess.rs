@@ -1,4 +1,4 @@
-//! The boards as programs know them from LiveChess: emulated boards, the built program, and clients that know no other.
+//! The LiveChess interface: emulated boards, the built program, and clients written for LiveChess.
 
 mod client;
 
@@ -18,7 +18,7 @@ const MATE: &str = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#";
 const OPERA: &str = "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ \
                      Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
 
-/// A board that is played on, and the program that watches it.
+/// A board in play, and the program that watches it.
 struct Hall {
     directory: tempfile::TempDir,
     port: u16,
@@ -58,7 +58,7 @@ impl Hall {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap_or_default()
     }
 
-    /// The status and the content of what is answered to a GET request.
+    /// Status and body of the response to a GET request.
     async fn get(&self, path: &str, headers: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
         let request = format!("GET /api/v1.0{path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
@@ -70,8 +70,8 @@ impl Hall {
         Some((status, content.to_owned()))
     }
 
-    /// The JSON at a path; null where there is none.
-    async fn look(&self, path: &str) -> Value {
+    /// JSON at a path; null if the status is not 200.
+    async fn json_at(&self, path: &str) -> Value {
         let answer = self.get(path, "Host: localhost:1982\r\n").await;
         let found = answer.filter(|(status, _)| *status == 200);
         found.map_or(Value::Null, |(_, text)| {
@@ -79,11 +79,11 @@ impl Hall {
         })
     }
 
-    /// Waits for something that can be looked up.
+    /// Waits until the JSON at a path matches `wanted`.
     async fn until(&self, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let waiting = async {
             loop {
-                let found = self.look(path).await;
+                let found = self.json_at(path).await;
                 if wanted(&found) {
                     return found;
                 }
@@ -95,8 +95,8 @@ impl Hall {
     }
 
     async fn board(&self) -> String {
-        let there = |boards: &Value| boards[0]["state"] == "ACTIVE";
-        let boards = self.until("/eboards", there).await;
+        let is_active = |boards: &Value| boards[0]["state"] == "ACTIVE";
+        let boards = self.until("/eboards", is_active).await;
         boards[0]["serialnr"].as_str().expect("a text").to_owned()
     }
 }
@@ -137,23 +137,23 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     client.until(&hall, |seen| seen.san.len() >= 2).await;
     assert_eq!(client.seen.start, START);
 
-    // The connection is lost, with moves played meanwhile, if the game is not over already.
+    // The connection is lost while moves are played, unless the game is already over.
     let plies = client.seen.san.len();
     drop(client);
     let played = |game: &Value| {
         let made = game["moves"].as_array().map_or(0, Vec::len);
         made > plies + 1 || made == moves(MATE).len()
     };
-    let tournaments = hall.look("/tournaments").await;
+    let tournaments = hall.json_at("/tournaments").await;
     let event = tournaments[0]["uuid"].as_str().expect("a text");
-    let round = hall.look(&format!("/round/{event}/0")).await;
+    let round = hall.json_at(&format!("/round/{event}/0")).await;
     let path = format!("/game/{}", round["pairings"][0]["uuid"].as_str().expect("a text"));
     hall.until(&path, played).await;
     let mut client = Client::connect(hall.port, None).await;
     client.subscribe(&serial).await;
     client.event().await;
     client.set_up(START).await;
-    // On a busy computer the first game may be over, and the pieces be set up for the second one.
+    // On a busy computer the second game may already have begun.
     let (first, second) = (moves(MATE), moves(OPERA));
     let is_second = |seen: &Seen| seen.san.len() >= 3 && seen.san[..3] == second[..3];
     client
@@ -164,9 +164,9 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     let game = hall.until(&path, |game| game["result"] == "WHITEWIN").await;
     assert_eq!(game["moves"].as_array().map(Vec::len), Some(first.len()));
 
-    // Read from the other side, the second game is the same.
+    // From here on the board is flipped, and the second game must be read the same way.
     client.flip(true).await;
-    // White's king and nothing of Black's is on the rank above.
+    // Flipped, the first rank of the FEN has White's king and no black piece.
     let is_white_above = |seen: &Seen| {
         let above = seen.board.split('/').next().unwrap_or_default();
         above.contains('K') && !above.contains(|piece: char| piece.is_ascii_lowercase())
@@ -174,7 +174,7 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     client
         .until(&hall, |seen| seen.flipped && is_white_above(seen))
         .await;
-    assert_eq!(hall.look("/eboards").await[0]["flipped"], true);
+    assert_eq!(hall.json_at("/eboards").await[0]["flipped"], true);
     client.until(&hall, is_second).await;
     client.flip(false).await;
     client
@@ -182,26 +182,26 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
         .await;
     assert!(!client.seen.flipped && client.seen.start == START);
     client.calls("unsubscribe", json!(4)).await;
-    // What was sent before the answer was told while the client was subscribed.
+    // Events before the answer were sent while the client was still subscribed.
     client.events.clear();
     let mut other = Client::connect(hall.port, None).await;
     other.subscribe(&serial).await;
     other.flip(true).await;
     other.until(&hall, |seen| seen.flipped).await;
-    // An answer comes after everything that was sent before it.
+    // The server sends in order, so earlier messages have arrived when this answer does.
     client.calls("eboards", Value::Null).await;
     assert!(client.events.is_empty(), "{:?}", client.events);
 }
 
 #[tokio::test]
-async fn the_event_is_looked_up_key_by_key() {
+async fn the_event_has_the_keys_of_livechess() {
     let hall = Hall::open("");
     let serial = hall.board().await;
     let paired = |listed: &Value| listed[0]["rounds"] == 1;
     let listed = hall.until("/tournaments", paired).await;
     assert_eq!(keys(&listed[0]), ["description", "rounds", "uuid"]);
     let id = listed[0]["uuid"].as_str().expect("a text");
-    let event = hall.look(&format!("/tournament/{id}")).await;
+    let event = hall.json_at(&format!("/tournament/{id}")).await;
     let expected = json!({ "uuid": id, "name": "Kiebitz Open", "description": "Kiebitz Open", "location": "Bremen",
         "country": null, "rounds": 1, "eboards": [serial] });
     assert_eq!(event, expected);
@@ -233,11 +233,11 @@ async fn the_event_is_looked_up_key_by_key() {
         assert!(serde_json::from_str::<Value>(&text).expect("JSON")["message"].is_string());
     }
     let round = format!("/round/{id}/1");
-    assert_eq!(hall.look(&round).await, Value::Null);
+    assert_eq!(hall.json_at(&round).await, Value::Null);
 }
 
 #[tokio::test]
-async fn pages_of_others_see_nothing() {
+async fn pages_of_other_sites_are_refused() {
     let hall = Hall::open("");
     let serial = hall.board().await;
     for headers in [
@@ -254,18 +254,18 @@ async fn pages_of_others_see_nothing() {
     let refused = Client::try_connect(hall.port, Some("https://evil.example")).await;
     assert!(refused.is_none());
 
-    // What is no call is answered, and what is too long is hung up on.
+    // An invalid call is answered with an error; a message that is too long ends the connection.
     let mut client = Client::connect(hall.port, None).await;
     let error = client.fails(
         "subscribe",
         json!({ "feed": "eboardevent", "id": 5, "param": { "serialnr": "99999" } }),
     );
     assert_eq!(error.await, "no such board: 99999");
-    client.say("no JSON").await;
+    client.send("no JSON").await;
     assert_eq!(client.frame().await.expect("an answer")["response"], "error");
-    client.say(&" ".repeat(20_000)).await;
+    client.send(&" ".repeat(20_000)).await;
     assert!(client.frame().await.is_none());
-    // Each client is one too many at some time.
+    // At some number of clients, the next one is refused.
     let mut clients = Vec::new();
     while let Some(client) = Client::try_connect(hall.port, None).await {
         clients.push(client);
@@ -274,9 +274,9 @@ async fn pages_of_others_see_nothing() {
     assert!(clients.len() >= 31, "{}", clients.len());
 }
 
-/// At home the page decides what is played; in a hall it does not.
+/// `setup = true` is meant for play at home.
 #[tokio::test]
-async fn a_position_begins_a_game_where_that_is_allowed() {
+async fn a_page_may_set_a_position_only_with_setup() {
     const ENDGAME: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     let set_up = json!({ "id": 4, "method": "setup", "param": { "fen": ENDGAME } });
     for (settings, allowed) in [("", false), ("setup = true\n", true)] {

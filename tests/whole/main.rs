@@ -77,26 +77,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The program, under its own name, which it knows other processes by. Cargo builds it for these tests under another one:
-/// see Cargo.toml.
+/// The program, linked under the name `kiebitz`, by which it recognises its other processes. Cargo builds it under
+/// another name for these tests: see Cargo.toml.
 fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("program");
         fs::create_dir_all(&folder).expect("a folder");
-        // Each test may have a process of its own: what others run is replaced at once, or by itself.
+        // Each test may run in a process of its own, so replace the link atomically.
         let link = folder.join("kiebitz");
         let new = folder.join(std::process::id().to_string());
         let _ = fs::remove_file(&new);
         fs::hard_link(env!("CARGO_BIN_EXE_kiebitz-tested"), &new).expect("a link to the program");
         fs::rename(&new, &link).expect("the program under its name");
-        // Still there if both were the same file.
+        // `rename` leaves the source in place if both names are links to the same file.
         let _ = fs::remove_file(&new);
         link
     });
     &PROGRAM
 }
 
-/// Whether tests take as long as they do before a release: `tests/run full`.
+/// Whether to run the long tests, as before a release: `tests/run full`.
 fn is_full() -> bool {
     std::env::var_os("TESTS_FULL").is_some()
 }

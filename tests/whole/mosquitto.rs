@@ -1,4 +1,4 @@
-//! A mosquitto of the test's own, and a door in front of it.
+//! A mosquitto for a test, and a proxy in front of it.
 
 use core::ops::Range;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A broker on a port of its own; it is killed when the test is done with it.
+/// A broker on a port of its own. Killed when it is dropped.
 pub(crate) struct Mosquitto {
     port: u16,
     directory: PathBuf,
@@ -24,7 +24,7 @@ impl Mosquitto {
         Self::start_with("").await
     }
 
-    /// The same with another listener besides the open one, by its lines in the configuration.
+    /// Starts the broker with another listener, given by its lines in the configuration.
     pub(crate) async fn start_with(listener: &str) -> Self {
         Self::configured(|port| {
             format!("per_listener_settings true\nlistener {port} 127.0.0.1\nallow_anonymous true\n{listener}")
@@ -32,14 +32,14 @@ impl Mosquitto {
         .await
     }
 
-    /// With what the broker is to do on its port.
+    /// Starts the broker with a configuration for its port.
     pub(crate) async fn configured(config: impl FnOnce(u16) -> String) -> Self {
         let port = free_port();
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("mosquitto-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory for the broker");
-        // It forgets nothing that a listener has not taken yet.
+        // With `max_queued_messages 0` the broker never drops messages that a listener has not received yet.
         let own = "persistence false\nuser root\nlog_dest none\nmax_queued_messages 0\n";
         let config = format!("{own}{}", config(port));
         std::fs::write(directory.join("mosquitto.conf"), config).expect("the broker's configuration");
@@ -56,7 +56,7 @@ impl Mosquitto {
         ([127, 0, 0, 1], self.port).into()
     }
 
-    /// SIGKILL: it says nothing to anybody and keeps nothing.
+    /// Sends SIGKILL: the broker closes no connection and stores nothing.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("the broker can be killed");
@@ -64,7 +64,7 @@ impl Mosquitto {
         }
     }
 
-    /// SIGSTOP, or SIGCONT: it is there and does nothing.
+    /// Sends SIGSTOP or SIGCONT: a frozen broker keeps its connections but does nothing.
     #[cfg(target_os = "linux")]
     pub(crate) fn freeze(&self, frozen: bool) {
         use rustix::process::{Pid, Signal, kill_process};
@@ -74,7 +74,7 @@ impl Mosquitto {
         kill_process(Pid::from_child(child), signal).expect("the broker is there");
     }
 
-    /// The same port, and nothing remembered.
+    /// Starts the broker again on the same port, without stored messages.
     pub(crate) async fn start_again(&mut self) {
         let child = Command::new(program())
             .arg("-c")
@@ -103,16 +103,16 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A port that was free a moment ago. It is none of those that the system gives to connections, and processes of tests that
-/// run at the same time begin to look at different ones.
+/// A free port. It is outside the range that the system uses for outgoing connections, and concurrent test processes
+/// begin their search at different ports.
 pub(crate) fn free_port() -> u16 {
     const PORTS: Range<u16> = 10_000..30_000;
-    static ASKED: AtomicU32 = AtomicU32::new(0);
+    static CALLS: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
     for _ in 0..count {
         let nth = std::process::id()
             .wrapping_mul(16)
-            .wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed))
+            .wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed))
             % count;
         let port = PORTS.start + u16::try_from(nth).expect("a port");
         if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
@@ -122,7 +122,7 @@ pub(crate) fn free_port() -> u16 {
     panic!("no port of {PORTS:?} is free");
 }
 
-/// Debian keeps servers out of a user's path.
+/// Path of mosquitto. Debian installs servers in directories that are not in a user's `PATH`.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -134,31 +134,31 @@ fn program() -> PathBuf {
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
-/// A door in front of a broker, to cut connections without a word.
-pub(crate) struct Door {
+/// A proxy in front of a broker that can cut connections silently.
+pub(crate) struct Proxy {
     address: SocketAddr,
-    state: watch::Sender<DoorState>,
-    keeper: JoinHandle<()>,
+    state: watch::Sender<ProxyState>,
+    acceptor: JoinHandle<()>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DoorState {
+pub(crate) enum ProxyState {
     Open,
-    /// What the broker answers is lost.
+    /// Answers of the broker are lost.
     OneWay,
-    /// Nobody comes in, and who was in is out.
+    /// Existing connections are closed, and new ones refused.
     Shut,
 }
 
-impl Door {
+impl Proxy {
     pub(crate) async fn to(broker: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");
-        let (state, seen) = watch::channel(DoorState::Open);
-        let keeper = tokio::spawn(async move {
+        let (state, seen) = watch::channel(ProxyState::Open);
+        let acceptor = tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.expect("a client");
-                if *seen.borrow() != DoorState::Shut {
+                if *seen.borrow() != ProxyState::Shut {
                     tokio::spawn(pass(client, broker, seen.clone()));
                 }
             }
@@ -166,7 +166,7 @@ impl Door {
         Self {
             address,
             state,
-            keeper,
+            acceptor,
         }
     }
 
@@ -174,18 +174,18 @@ impl Door {
         self.address
     }
 
-    pub(crate) fn set(&self, state: DoorState) {
+    pub(crate) fn set(&self, state: ProxyState) {
         self.state.send_replace(state);
     }
 }
 
-impl Drop for Door {
+impl Drop for Proxy {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.acceptor.abort();
     }
 }
 
-async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<DoorState>) {
+async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<ProxyState>) {
     let Ok(broker) = TcpStream::connect(broker).await else {
         return;
     };
@@ -195,18 +195,18 @@ async fn pass(client: TcpStream, broker: SocketAddr, mut state: watch::Receiver<
     tokio::select! {
         _ = copy(&mut client_in, &mut broker_out) => {}
         () = answer(&mut broker_in, &mut client_out, &answers) => {}
-        _ = state.wait_for(|state| *state == DoorState::Shut) => {}
+        _ = state.wait_for(|state| *state == ProxyState::Shut) => {}
     }
 }
 
 async fn answer(
     broker: &mut (impl AsyncReadExt + Unpin),
     client: &mut (impl AsyncWriteExt + Unpin),
-    state: &watch::Receiver<DoorState>,
+    state: &watch::Receiver<ProxyState>,
 ) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = broker.read(&mut buffer).await {
-        let open = *state.borrow() == DoorState::Open;
+        let open = *state.borrow() == ProxyState::Open;
         if open && client.write_all(&buffer[..count]).await.is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! What subscribers get, from a real broker.
+//! Messages that subscribers receive from a real broker.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use kiebitz::outputs::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
 use serde_json::json;
 
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, Publisher, event_seqs, in_time, json, replayed_game, seqs, topic};
 
 const DAEMON: &str = "daemons/pi/state";
@@ -22,14 +22,14 @@ async fn listener_gets_every_event_in_order() {
     publisher.publish(&game);
     let all = published.len();
     listener
-        .until("all events", |heard| event_seqs(heard).len() >= all)
+        .until("all events", |inbox| event_seqs(inbox).len() >= all)
         .await;
     assert_eq!(listener.seqs(), published);
     assert_eq!(published, (1..=all as u64).collect::<Vec<_>>());
     publisher.drained().await;
     let progress = publisher.outbox.progress().borrow().clone();
     assert_eq!(progress.acknowledged.get("board-1"), Some(&(all as u64)));
-    for publish in listener.heard() {
+    for publish in listener.inbox() {
         let words = ["last_move", "turn", "result", "white", "black"];
         let expected = match topic(&publish).rsplit('/').next() {
             Some("pgn") => "application/vnd.chess-pgn",
@@ -43,7 +43,7 @@ async fn listener_gets_every_event_in_order() {
 }
 
 #[tokio::test]
-async fn late_listener_gets_the_full_picture() {
+async fn late_listener_gets_all_retained_topics() {
     let broker = Mosquitto::start().await;
     let publisher = Publisher::start(broker.address());
     let game = replayed_game();
@@ -73,16 +73,16 @@ async fn late_listener_gets_the_full_picture() {
         "public/boards/board-1/turn",
     ];
     listener
-        .until("all pictures", |heard| heard.len() >= topics.len())
+        .until("all pictures", |inbox| inbox.len() >= topics.len())
         .await;
-    let pictures = listener.pictures();
-    assert_eq!(pictures.keys().map(String::as_str).collect::<Vec<_>>(), topics);
+    let retained = listener.retained();
+    assert_eq!(retained.keys().map(String::as_str).collect::<Vec<_>>(), topics);
     assert!(
-        listener.heard().iter().all(|publish| publish.retain),
+        listener.inbox().iter().all(|publish| publish.retain),
         "they are retained"
     );
 
-    let record = json(&pictures["boards/board-1/game"]);
+    let record = json(&retained["boards/board-1/game"]);
     let moves = record["moves"].as_array().expect("moves");
     let events: Vec<serde_json::Value> = game
         .iter()
@@ -112,57 +112,57 @@ async fn late_listener_gets_the_full_picture() {
         "with clocks"
     );
 
-    let text = std::str::from_utf8(&pictures["boards/board-1/pgn"].payload).expect("PGN is text");
+    let text = std::str::from_utf8(&retained["boards/board-1/pgn"].payload).expect("PGN is text");
     assert!(text.contains("{[%clk "), "{text}");
     assert_eq!(plies_of(text), moves.len());
-    let public = std::str::from_utf8(&pictures["public/boards/board-1/pgn"].payload).expect("PGN is text");
+    let public = std::str::from_utf8(&retained["public/boards/board-1/pgn"].payload).expect("PGN is text");
     assert_eq!(plies_of(public), moves.len());
     assert_eq!(
-        json(&pictures["public/boards/board-1/game"])["fen"],
+        json(&retained["public/boards/board-1/game"])["fen"],
         record["fen"]
     );
 
-    assert_eq!(json(&pictures["boards/board-1/incidents"]), json!([]));
-    let state = json(&pictures["boards/board-1/state"]);
+    assert_eq!(json(&retained["boards/board-1/incidents"]), json!([]));
+    let state = json(&retained["boards/board-1/state"]);
     assert_eq!(
         (&state["clock"]["present"], &state["daemon"]),
         (&json!(true), &json!("pi"))
     );
-    let placement = json(&pictures["boards/board-1/placement"]);
+    let placement = json(&retained["boards/board-1/placement"]);
     let game_placement = record["fen"].as_str().and_then(|fen| fen.split(' ').next());
     assert_eq!(placement["game_placement"].as_str(), game_placement);
-    assert!(json(&pictures["boards/board-1/clock"])["as_of"].is_string());
-    assert_eq!(json(&pictures[DAEMON])["state"], "online");
+    assert!(json(&retained["boards/board-1/clock"])["as_of"].is_string());
+    assert_eq!(json(&retained[DAEMON])["state"], "online");
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn killed_broker_loses_no_event() {
+async fn a_killed_broker_loses_no_event() {
     let mut broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     let game = replayed_game();
     let (first, rest) = game.split_at(game.len() / 3);
     let (second, third) = rest.split_at(rest.len() / 2);
 
     publisher.publish(first);
     publisher.drained().await;
-    let heard_first = seqs(first).len();
+    let first_count = seqs(first).len();
     listener
-        .until("the first third", |heard| event_seqs(heard).len() >= heard_first)
+        .until("the first third", |inbox| event_seqs(inbox).len() >= first_count)
         .await;
 
-    // The broker has messages whose acknowledgements never arrive, and forgets them.
-    door.set(DoorState::OneWay);
+    // The broker's acknowledgements do not arrive, and the broker is killed and loses the messages.
+    proxy.set(ProxyState::OneWay);
     publisher.publish(second);
     listener
-        .until("some of the second third", |heard| {
-            event_seqs(heard).len() > heard_first
+        .until("some of the second third", |inbox| {
+            event_seqs(inbox).len() > first_count
         })
         .await;
     broker.kill();
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let mut connection = publisher.outbox.connection();
     let lost = connection.wait_for(|state| *state == ConnectionState::Disconnected);
     in_time("the loss is noticed", lost)
@@ -170,21 +170,21 @@ async fn killed_broker_loses_no_event() {
         .expect("the outbox is at work");
     publisher.publish(third);
 
-    // The listener is back before anything is published again: what follows is the outbox's business alone.
+    // The listener subscribes before anything is published again, so from here on only the outbox can lose events.
     broker.start_again().await;
     listener.subscribed(2).await;
-    let before = listener.heard().len();
-    door.set(DoorState::Open);
+    let before = listener.inbox().len();
+    proxy.set(ProxyState::Open);
     publisher.drained().await;
     let last = seqs(&game).last().copied();
     listener
-        .until("the last event", |heard| {
-            event_seqs(heard).last().copied() == last
+        .until("the last event", |inbox| {
+            event_seqs(inbox).last().copied() == last
         })
         .await;
 
-    assert_eq!(topic(&listener.heard()[before]), DAEMON, "online comes first");
-    let again = event_seqs(&listener.heard()[before..]);
+    assert_eq!(topic(&listener.inbox()[before]), DAEMON, "online comes first");
+    let again = event_seqs(&listener.inbox()[before..]);
     assert!(
         again.windows(2).all(|pair| pair[1] == pair[0] + 1),
         "in order and without gaps: {again:?}"
@@ -197,16 +197,16 @@ async fn killed_broker_loses_no_event() {
     let all: BTreeSet<u64> = listener.seqs().into_iter().collect();
     assert_eq!(all.into_iter().collect::<Vec<_>>(), seqs(&game));
 
-    // The new broker knows all retained topics, those as well that have not changed since.
+    // The restarted broker has all retained topics, including those that have not changed since.
     let late = Listener::start("late", broker.address()).await;
     late.has("boards/board-1/game").await;
-    let record = json(&late.pictures()["boards/board-1/game"]);
-    assert_eq!(record, json(&listener.pictures()["boards/board-1/game"]));
+    let record = json(&late.retained()["boards/board-1/game"]);
+    assert_eq!(record, json(&listener.retained()["boards/board-1/game"]));
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn broker_that_comes_late_gets_everything() {
+async fn a_broker_that_starts_late_gets_everything() {
     let mut broker = Mosquitto::start().await;
     broker.kill();
     let publisher = Publisher::start(broker.address());
@@ -220,30 +220,30 @@ async fn broker_that_comes_late_gets_everything() {
 }
 
 #[tokio::test]
-async fn daemon_whose_connection_is_cut_is_offline_and_comes_back() {
+async fn a_daemon_whose_connection_is_cut_is_offline_and_comes_back() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let publisher = Publisher::start(proxy.address());
     listener
-        .until("online", |heard| last_state(heard) == Some("online".into()))
+        .until("online", |inbox| last_state(inbox) == Some("online".into()))
         .await;
 
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     listener
-        .until("the last will", |heard| {
-            last_state(heard) == Some("offline".into())
+        .until("the last will", |inbox| {
+            last_state(inbox) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
-        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .until("online again", |inbox| last_state(inbox) == Some("online".into()))
         .await;
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
+async fn a_daemon_that_stops_has_delivered_everything_and_is_offline() {
     let broker = Mosquitto::start().await;
     let listener = Listener::start("listener", broker.address()).await;
     let publisher = Publisher::start(broker.address());
@@ -256,31 +256,31 @@ async fn daemon_that_stops_has_delivered_everything_and_is_offline() {
     publisher.publish(&game);
     publisher.stop().await;
     listener
-        .until("offline", |heard| last_state(heard) == Some("offline".into()))
+        .until("offline", |inbox| last_state(inbox) == Some("offline".into()))
         .await;
     assert_eq!(listener.seqs(), seqs(&game));
-    let heard = listener.heard();
+    let inbox = listener.inbox();
     assert_eq!(
-        heard.last().map(topic).as_deref(),
+        inbox.last().map(topic).as_deref(),
         Some(DAEMON),
         "offline is the last word"
     );
-    // One offline, not two: the last will was not said.
-    let states = heard.iter().filter(|publish| topic(publish) == DAEMON).count();
+    // One online and one offline message: the broker did not publish the last will.
+    let states = inbox.iter().filter(|publish| topic(publish) == DAEMON).count();
     assert_eq!(states, 2);
 
     let late = Listener::start("late", broker.address()).await;
-    late.until("offline is retained", |heard| {
-        last_state(heard) == Some("offline".into())
+    late.until("offline is retained", |inbox| {
+        last_state(inbox) == Some("offline".into())
     })
     .await;
 }
 
 #[tokio::test]
-async fn daemon_publishes_its_boards_again_after_an_outage() {
+async fn a_daemon_publishes_its_boards_again_after_an_outage() {
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
-    let publisher = Publisher::start(door.address());
+    let proxy = Proxy::to(broker.address()).await;
+    let publisher = Publisher::start(proxy.address());
     let now = kiebitz_hardware::Timestamp::from_micros(1_789_000_000_000_000);
     let config = MqttConfig::from_url("mqtt://localhost")
         .expect("a URL")
@@ -289,31 +289,31 @@ async fn daemon_publishes_its_boards_again_after_an_outage() {
     let announced = boards.announce(now, vec!["board-1".to_owned()], None);
     publisher.publish(&[announced.into_iter().collect()]);
     publisher.drained().await;
-    door.set(DoorState::Shut);
+    proxy.set(ProxyState::Shut);
     let listener = Listener::start("listener", broker.address()).await;
     listener
-        .until("the last will", |heard| {
-            last_state(heard) == Some("offline".into())
+        .until("the last will", |inbox| {
+            last_state(inbox) == Some("offline".into())
         })
         .await;
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     listener
-        .until("online again", |heard| last_state(heard) == Some("online".into()))
+        .until("online again", |inbox| last_state(inbox) == Some("online".into()))
         .await;
-    assert_eq!(json(&listener.pictures()[DAEMON])["boards"], json!(["board-1"]));
+    assert_eq!(json(&listener.retained()[DAEMON])["boards"], json!(["board-1"]));
     publisher.stop().await;
 }
 
 #[tokio::test]
-async fn names_that_make_no_topic_are_refused() {
+async fn names_that_are_invalid_in_topics_are_refused() {
     let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
     let error = Outbox::connect(config.clone().with_daemon("pi/#"), None).expect_err("a wildcard");
     assert!(error.to_string().contains("'#'"), "{error}");
     assert!(config.prefix().board("board+1").is_err());
 }
 
-fn last_state(heard: &[Publish]) -> Option<String> {
-    let last = heard.iter().rev().find(|publish| topic(publish) == DAEMON)?;
+fn last_state(inbox: &[Publish]) -> Option<String> {
+    let last = inbox.iter().rev().find(|publish| topic(publish) == DAEMON)?;
     json(last)["state"].as_str().map(str::to_owned)
 }
 

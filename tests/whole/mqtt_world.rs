@@ -1,4 +1,4 @@
-//! A board that is replayed, the outbox it publishes through, and somebody who listens.
+//! A replayed board, the outbox that publishes it, and a subscriber.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 
 use crate::eventually::PATIENCE;
 
-/// Everything a replayed game gives to publish, step by step.
+/// Messages of a replayed game, step by step.
 pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/clean-game.pcapng");
     let mut replay = Replay::open(&capture, "replay").expect("the capture");
@@ -30,7 +30,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
             .step()
             .expect("the capture is whole")
             .into_iter()
-            .map(|said| said.event)
+            .map(|explained| explained.event)
             .collect();
         let Some(board) = replay.boards().next() else {
             continue;
@@ -52,7 +52,7 @@ pub(crate) fn replayed_game() -> Vec<Vec<Message>> {
     steps
 }
 
-/// The numbers of the events in these messages.
+/// Numbers of the events among these messages.
 pub(crate) fn seqs(steps: &[Vec<Message>]) -> Vec<u64> {
     steps
         .iter()
@@ -67,7 +67,7 @@ fn seq_of(payload: &[u8]) -> u64 {
     event["seq"].as_u64().expect("events have a number")
 }
 
-/// An outbox at work.
+/// A running outbox.
 pub(crate) struct Publisher {
     pub(crate) outbox: Outbox,
     stop: oneshot::Sender<()>,
@@ -101,7 +101,7 @@ impl Publisher {
         assert!(in_time("the broker has everything", self.outbox.drained()).await);
     }
 
-    /// Stops it in good order.
+    /// Stops the outbox in order.
     pub(crate) async fn stop(self) {
         self.stop.send(()).expect("the outbox is at work");
         in_time("the outbox has ended", self.task)
@@ -110,22 +110,22 @@ impl Publisher {
     }
 }
 
-/// Hears everything under "kiebitz" and remembers it; connects again by itself.
+/// Subscribes to everything under "kiebitz" and stores it. Reconnects by itself.
 pub(crate) struct Listener {
     client: AsyncClient,
-    heard: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
+    inbox: Arc<Mutex<Vec<(Timestamp, Publish)>>>,
     changed: watch::Receiver<u64>,
     subscribed: watch::Receiver<u64>,
     task: JoinHandle<()>,
 }
 
 impl Listener {
-    /// Listens once it has subscribed.
+    /// Returns once the listener has subscribed.
     pub(crate) async fn start(id: &str, broker: SocketAddr) -> Self {
         Self::with_login(id, broker, None, "kiebitz/#").await
     }
 
-    /// The same as somebody, whose password is "secret".
+    /// Like [`start`](Self::start), with a login whose password is "secret", and a filter.
     pub(crate) async fn with_login(
         id: &str,
         broker: SocketAddr,
@@ -138,10 +138,10 @@ impl Listener {
             options.set_credentials(login, "secret");
         }
         let (client, mut events) = AsyncClient::new(options, 16);
-        let heard = Arc::new(Mutex::new(Vec::new()));
+        let inbox = Arc::new(Mutex::new(Vec::new()));
         let (change, changed) = watch::channel(0);
         let (subscription, subscribed) = watch::channel(0);
-        let memory = Arc::clone(&heard);
+        let memory = Arc::clone(&inbox);
         let sender = client.clone();
         let time = LiveTime::start();
         let task = tokio::spawn(async move {
@@ -164,7 +164,7 @@ impl Listener {
         });
         let listener = Self {
             client: sender,
-            heard,
+            inbox,
             changed,
             subscribed,
             task,
@@ -173,7 +173,6 @@ impl Listener {
         listener
     }
 
-    /// Sends a message.
     pub(crate) fn send(&self, to: &str, text: &str, retained: bool, properties: Option<PublishProperties>) {
         let text = text.to_owned();
         let properties = properties.unwrap_or_default();
@@ -183,7 +182,7 @@ impl Listener {
         sent.expect("room for a request");
     }
 
-    /// Waits for the subscription of that number: 1, and one more after every loss of the broker.
+    /// Waits for this many subscriptions: one at first, and one after each loss of the broker.
     pub(crate) async fn subscribed(&self, times: u64) {
         let mut subscribed = self.subscribed.clone();
         let waiting = subscribed.wait_for(|count| *count >= times);
@@ -192,38 +191,41 @@ impl Listener {
             .expect("it listens");
     }
 
-    /// Waits until what it heard is as wanted.
-    pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&[Publish]) -> bool) {
+    /// Waits until the received messages match `wanted`.
+    pub(crate) async fn until(&self, goal: &str, wanted: impl Fn(&[Publish]) -> bool) {
         let mut changed = self.changed.clone();
-        let waiting = changed.wait_for(|_| wanted(&self.heard()));
-        in_time(what, waiting).await.expect("it listens");
+        let waiting = changed.wait_for(|_| wanted(&self.inbox()));
+        in_time(goal, waiting).await.expect("it listens");
     }
 
-    /// Waits until something came on a topic, which is given without the prefix.
+    /// Waits for a message on a topic, given without the prefix.
     pub(crate) async fn has(&self, wanted: &str) {
-        self.until(wanted, |heard| {
-            heard.iter().any(|publish| topic(publish) == wanted)
+        self.until(wanted, |inbox| {
+            inbox.iter().any(|publish| topic(publish) == wanted)
         })
         .await;
     }
 
-    pub(crate) fn heard(&self) -> Vec<Publish> {
-        self.heard_at().into_iter().map(|(_, publish)| publish).collect()
+    pub(crate) fn inbox(&self) -> Vec<Publish> {
+        self.timed_inbox()
+            .into_iter()
+            .map(|(_, publish)| publish)
+            .collect()
     }
 
-    /// The same with the time at which each arrived.
-    pub(crate) fn heard_at(&self) -> Vec<(Timestamp, Publish)> {
-        self.heard.lock().expect("no panic").clone()
+    /// The received messages with their times of arrival.
+    pub(crate) fn timed_inbox(&self) -> Vec<(Timestamp, Publish)> {
+        self.inbox.lock().expect("no panic").clone()
     }
 
-    /// Numbers of the events in the order of arrival.
+    /// Numbers of the received events, in order of arrival.
     pub(crate) fn seqs(&self) -> Vec<u64> {
-        event_seqs(&self.heard())
+        event_seqs(&self.inbox())
     }
 
-    /// The last that came on every topic, without the prefix.
-    pub(crate) fn pictures(&self) -> BTreeMap<String, Publish> {
-        self.heard()
+    /// The last message on each topic, by the topic without the prefix.
+    pub(crate) fn retained(&self) -> BTreeMap<String, Publish> {
+        self.inbox()
             .into_iter()
             .map(|publish| (topic(&publish), publish))
             .collect()
@@ -236,15 +238,15 @@ impl Drop for Listener {
     }
 }
 
-pub(crate) fn event_seqs(heard: &[Publish]) -> Vec<u64> {
-    heard
+pub(crate) fn event_seqs(inbox: &[Publish]) -> Vec<u64> {
+    inbox
         .iter()
         .filter(|p| topic(p).ends_with("/events"))
         .map(|p| seq_of(&p.payload))
         .collect()
 }
 
-/// Without the prefix.
+/// Topic of a message, without the prefix.
 pub(crate) fn topic(publish: &Publish) -> String {
     let topic = String::from_utf8(publish.topic.to_vec()).expect("topics are text");
     topic
@@ -257,9 +259,9 @@ pub(crate) fn json(publish: &Publish) -> Value {
     serde_json::from_slice(&publish.payload).expect("JSON")
 }
 
-pub(crate) async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
+pub(crate) async fn in_time<T>(goal: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(done) => done,
-        Err(_) => panic!("not in time: {what}"),
+        Err(_) => panic!("not in time: {goal}"),
     }
 }

@@ -1,14 +1,14 @@
-//! Scripts in node, with what they use from npm: a driver for the browser, and programs that read PGN.
+//! Scripts for node, with their npm packages: a driver for the browser, and programs that read PGN.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Where scripts are, and the lock file of what they use.
+/// Folders with scripts or with the lock file of their packages.
 const FOLDERS: [&str; 4] = ["npm", "readers", "wall", "desk"];
 
-/// The folder with all scripts, in which all that they use is installed, as the lock file has it.
+/// A folder with all scripts, in which their packages are installed as in the lock file.
 pub(crate) fn scripts() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(install)
@@ -17,14 +17,15 @@ pub(crate) fn scripts() -> &'static Path {
 fn install() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
     fs::create_dir_all(&folder).expect("a folder");
-    // Each test may have a process of its own: the first one installs, and no file changes that another one has in use.
+    // Each test may run in a process of its own. The first one installs the packages, and no later one rewrites files
+    // that other tests may be using.
     let lock = File::create(folder.join("lock")).expect("a lock");
     lock.lock().expect("the lock");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let wanted = fs::read(tests.join("npm/package-lock.json")).expect("a lock file");
-    let is_there = fs::read(folder.join("installed")).is_ok_and(|installed| installed == wanted);
-    for of_tests in FOLDERS {
-        for file in fs::read_dir(tests.join(of_tests)).expect("scripts") {
+    let is_installed = fs::read(folder.join("installed")).is_ok_and(|installed| installed == wanted);
+    for source in FOLDERS {
+        for file in fs::read_dir(tests.join(source)).expect("scripts") {
             let file = file.expect("a file").path();
             let is_script = file.extension().is_some_and(|end| end == "mjs" || end == "json");
             if is_script {
@@ -36,7 +37,7 @@ fn install() -> PathBuf {
             }
         }
     }
-    if !is_there {
+    if !is_installed {
         let installed = Command::new("npm")
             .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
             .current_dir(&folder)

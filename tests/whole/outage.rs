@@ -1,4 +1,4 @@
-//! The broker is away while more happens than the outbox has room for: the rest comes from the journal.
+//! The broker is down for more events than the outbox can hold. The outbox then reads the rest from the journal.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use kiebitz::system_time::LiveTime;
 use kiebitz_game::events::{Event, EventKind};
 use rumqttc::v5::mqttbytes::v5::Publish;
 
-use crate::mosquitto::{Door, DoorState, Mosquitto};
+use crate::mosquitto::{Mosquitto, Proxy, ProxyState};
 use crate::mqtt_world::{Listener, Publisher, in_time, json, topic};
 
 const BOARDS: [&str; 3] = ["a", "b", "c"];
@@ -27,7 +27,7 @@ struct Hall {
     last: u64,
 }
 
-/// The outbox reads what the test has written.
+/// Lets the outbox read the events that the test has written.
 #[derive(Debug)]
 struct Kept(PathBuf);
 
@@ -43,23 +43,23 @@ impl Backlog for Kept {
 }
 
 impl Hall {
-    fn publishing_to(door: &Door, directory: &Path) -> Self {
+    fn publishing_to(proxy: &Proxy, directory: &Path) -> Self {
         let file = directory.join("journal.sqlite");
         Self {
             journal: Journal::open(&file).unwrap(),
-            publisher: Publisher::with_backlog(door.address(), Some(Arc::new(Kept(file)))),
+            publisher: Publisher::with_backlog(proxy.address(), Some(Arc::new(Kept(file)))),
             time: LiveTime::start(),
             last: 0,
         }
     }
 
-    /// So many events on every board, each kept and then handed over with a picture.
-    fn go_on(&mut self, events: u64) {
+    /// Stores and publishes this many new events on every board, with a state message after each.
+    fn publish_new(&mut self, events: u64) {
         let new: Vec<u64> = (self.last + 1..=self.last + events).collect();
         for seqs in new.chunks(100) {
             let mut messages = Vec::new();
             for board in BOARDS {
-                let events = happened(&self.time, board, seqs.iter().copied());
+                let events = new_events(&self.time, board, seqs.iter().copied());
                 self.journal.append(&events).unwrap();
                 let topics = Prefix::live().board(board).unwrap();
                 for event in events {
@@ -73,7 +73,7 @@ impl Hall {
     }
 }
 
-fn happened(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Vec<Event> {
+fn new_events(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Vec<Event> {
     let event = |seq| Event {
         v: 1,
         stream: "live".to_owned(),
@@ -87,10 +87,10 @@ fn happened(time: &LiveTime, board: &str, seqs: impl Iterator<Item = u64>) -> Ve
     seqs.map(event).collect()
 }
 
-/// The last number of each board that somebody has who drops what they have; panics where one is missing.
-fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
+/// Last event number of each board, ignoring repetitions. Panics if an event is missing.
+fn kept_by_seq(inbox: &[Publish]) -> BTreeMap<String, u64> {
     let mut kept = BTreeMap::new();
-    for publish in heard.iter().filter(|publish| topic(publish).ends_with("/events")) {
+    for publish in inbox.iter().filter(|publish| topic(publish).ends_with("/events")) {
         let event = json(publish);
         let seq = event["seq"].as_u64().unwrap();
         let board = event["board"].as_str().unwrap().to_owned();
@@ -101,102 +101,102 @@ fn kept_by_seq(heard: &[Publish]) -> BTreeMap<String, u64> {
     kept
 }
 
-fn everywhere(last: u64) -> BTreeMap<String, u64> {
+fn all_boards_at(last: u64) -> BTreeMap<String, u64> {
     BOARDS.iter().map(|board| ((*board).to_owned(), last)).collect()
 }
 
 #[tokio::test]
-async fn an_outage_longer_than_memory_loses_no_event() {
+async fn an_outage_beyond_the_outbox_loses_no_event() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    let mut hall = Hall::publishing_to(&door, directory.path());
-    hall.go_on(50);
+    let mut hall = Hall::publishing_to(&proxy, directory.path());
+    hall.publish_new(50);
     hall.publisher.drained().await;
     let mut progress = hall.publisher.outbox.progress();
 
-    close(&door, &hall).await;
-    hall.go_on(1500);
+    close(&proxy, &hall).await;
+    hall.publish_new(1500);
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
     let room = progress.wait_for(|progress| progress.queued < 2100);
     in_time("memory is bounded", room).await.unwrap();
 
-    // It is lost again before everything is there, and more comes meanwhile.
+    // The connection is lost again before everything is delivered, and more events are published meanwhile.
     for _ in 0..2 {
         let before = progress.borrow().acknowledged["a"];
-        door.set(DoorState::Open);
-        let some = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
-        in_time("some of it", some).await.unwrap();
-        hall.go_on(10);
+        proxy.set(ProxyState::Open);
+        let progressed = progress.wait_for(|progress| progress.acknowledged["a"] > before + 200);
+        in_time("some of it", progressed).await.unwrap();
+        hall.publish_new(10);
         assert!(progress.borrow().behind > 0, "there is more to come");
-        close(&door, &hall).await;
-        hall.go_on(100);
+        close(&proxy, &hall).await;
+        hall.publish_new(100);
     }
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     hall.publisher.drained().await;
-    hall.go_on(10);
+    hall.publish_new(10);
     hall.publisher.drained().await;
 
     let late = Listener::start("late", broker.address()).await;
     for board in BOARDS {
         late.has(&format!("boards/{board}/state")).await;
-        let state = &late.pictures()[&format!("boards/{board}/state")];
+        let state = &late.retained()[&format!("boards/{board}/state")];
         assert_eq!(json(state).as_u64(), Some(hall.last));
         assert_eq!(progress.borrow().acknowledged.get(board), Some(&hall.last));
     }
-    let all = everywhere(hall.last);
+    let all = all_boards_at(hall.last);
     listener
-        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .until("all of it", |inbox| kept_by_seq(inbox) == all)
         .await;
     hall.publisher.stop().await;
 }
 
 #[tokio::test]
-async fn offline_comes_after_what_was_read_at_the_end() {
+async fn offline_comes_after_the_events_read_at_the_end() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = Door::to(broker.address()).await;
+    let proxy = Proxy::to(broker.address()).await;
     let listener = Listener::start("listener", broker.address()).await;
-    door.set(DoorState::Shut);
-    let mut hall = Hall::publishing_to(&door, directory.path());
-    hall.go_on(1000);
+    proxy.set(ProxyState::Shut);
+    let mut hall = Hall::publishing_to(&proxy, directory.path());
+    hall.publish_new(1000);
     let mut progress = hall.publisher.outbox.progress();
     let behind = progress.wait_for(|progress| progress.behind == BOARDS.len());
     in_time("no more room", behind).await.unwrap();
-    door.set(DoorState::Open);
+    proxy.set(ProxyState::Open);
     let mut connection = hall.publisher.outbox.connection();
     let connected = connection.wait_for(|state| *state == ConnectionState::Connected);
     in_time("a connection", connected).await.unwrap();
     hall.publisher.stop().await;
     listener.until("offline", is_offline).await;
-    assert_eq!(kept_by_seq(&listener.heard()), everywhere(1000));
+    assert_eq!(kept_by_seq(&listener.inbox()), all_boards_at(1000));
 }
 
-/// Whether that was the last word.
-fn is_offline(heard: &[Publish]) -> bool {
-    heard.last().is_some_and(|last| json(last)["state"] == "offline")
+/// Whether offline was the last message.
+fn is_offline(inbox: &[Publish]) -> bool {
+    inbox.last().is_some_and(|last| json(last)["state"] == "offline")
 }
 
-/// The connection is lost, and the outbox knows.
-async fn close(door: &Door, hall: &Hall) {
-    door.set(DoorState::Shut);
+/// Cuts the connection and waits until the outbox notices.
+async fn close(proxy: &Proxy, hall: &Hall) {
+    proxy.set(ProxyState::Shut);
     let mut connection = hall.publisher.outbox.connection();
     let lost = connection.wait_for(|state| *state != ConnectionState::Connected);
     in_time("the loss is noticed", lost).await.unwrap();
 }
 
-/// `kiebitz run`; it is killed when the test is done with it.
+/// `kiebitz run`. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
-    /// With the configuration and for the log of this directory.
+    /// Starts the program with the configuration and log file in this directory.
     pub(crate) fn start(directory: &Path) -> Self {
         Self::start_with(directory, &[])
     }
 
-    /// The same with variables of the environment.
+    /// Like [`start`](Self::start), with environment variables.
     pub(crate) fn start_with(directory: &Path, variables: &[(&str, &Path)]) -> Self {
         let log = File::options()
             .append(true)
@@ -219,14 +219,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 #[tokio::test]
-async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
+async fn the_program_reads_missed_events_from_its_journal() {
     const EVENTS: u64 = 2000;
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
@@ -240,34 +240,34 @@ async fn the_program_reads_from_its_journal_what_the_broker_has_missed() {
     let mut journal = Journal::open(&file).unwrap();
     let time = LiveTime::start();
     for board in BOARDS {
-        journal.append(&happened(&time, board, 1..=EVENTS)).unwrap();
+        journal.append(&new_events(&time, board, 1..=EVENTS)).unwrap();
     }
     journal
         .acknowledge("mqtt", "live", BOARDS.map(|board| (board, 0)))
         .unwrap();
 
     let listener = Listener::start("listener", broker.address()).await;
-    let heard = |heard: &[Publish]| {
-        heard
+    let inbox = |inbox: &[Publish]| {
+        inbox
             .iter()
             .filter(|publish| topic(publish).ends_with("/events"))
             .count()
     };
     let killed = Program::start(directory.path());
     listener
-        .until("some of it", |publishes| heard(publishes) > EVENTS as usize / 2)
+        .until("some of it", |publishes| inbox(publishes) > EVENTS as usize / 2)
         .await;
     drop(killed);
     listener.until("the last will", is_offline).await;
-    let before = listener.heard().len();
+    let before = listener.inbox().len();
     let mut program = Program::start(directory.path());
     let is_online = |publish: &Publish| json(publish)["state"] == "online";
     listener
-        .until("online again", |heard| heard[before..].iter().any(is_online))
+        .until("online again", |inbox| inbox[before..].iter().any(is_online))
         .await;
-    let all = everywhere(EVENTS);
+    let all = all_boards_at(EVENTS);
     listener
-        .until("all of it", |heard| kept_by_seq(heard) == all)
+        .until("all of it", |inbox| kept_by_seq(inbox) == all)
         .await;
     let sent = Command::new("kill").arg(program.0.id().to_string()).status();
     assert!(sent.unwrap().success());

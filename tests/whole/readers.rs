@@ -1,7 +1,7 @@
-//! Programs that read PGN, on the games of all captures.
+//! The games of all captures are readable for other programs that read PGN.
 //!
-//! python-chess comes from PyPI, where tests do not go: what the strictest of them demands is checked on every PGN in
-//! src/outputs/pgn/tests.
+//! python-chess is not among them because the tests install nothing from PyPI. src/outputs/pgn/tests checks every PGN
+//! against the requirements of the strictest reader.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ fn pgn_extract_plays_every_game() {
     pgn_extract_plays(&games());
 }
 
-/// pgn-extract plays all games of a text without a complaint.
+/// Checks that pgn-extract plays all games of a text without a complaint.
 pub(crate) fn pgn_extract_plays(games: &str) {
     let mut child = Command::new(program())
         .arg("-r")
@@ -58,19 +58,19 @@ pub(crate) fn pgn_extract_plays(games: &str) {
     stdin.write_all(games.as_bytes()).expect("it reads all games");
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let messages = String::from_utf8_lossy(&output.stderr);
     let number = number_of(games);
     assert!(
-        said.contains(&format!("{number} games matched out of {number}.")),
-        "{said}"
+        messages.contains(&format!("{number} games matched out of {number}.")),
+        "{messages}"
     );
     assert!(
-        !said.contains("Failed") && !said.contains("Line number"),
-        "{said}"
+        !messages.contains("Failed") && !messages.contains("Line number"),
+        "{messages}"
     );
 }
 
-/// Debian keeps it with the games, out of some users' path.
+/// Path of pgn-extract. Debian installs it in /usr/games, which is not in every user's `PATH`.
 fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -93,7 +93,7 @@ fn chess_js_and_chessops_play_every_game() {
     assert_eq!(plies["chessjs"].as_array().map(Vec::len), Some(known));
 }
 
-/// What programs that run in web pages have played of all games of a text: plies, game by game.
+/// The number of plies that chess.js and chessops play of each game of a text. Web pages use these libraries.
 pub(crate) fn pages_play(games: &str) -> Value {
     let mut child = Command::new("node")
         .arg("read.mjs")
@@ -122,7 +122,7 @@ fn pgn_reader_plays_every_game() {
     assert_eq!(read, number_of(&games));
 }
 
-/// Plays a game through. What comes out is what could not be played.
+/// Plays through a game. The output is the first invalid FEN or move, if there is one.
 struct Player;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The program and the library say the same of every capture.
+//! The program and the library give the same events for every capture.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use kiebitz::replay::Replay;
 
 #[test]
-fn program_prints_what_the_library_says() {
+fn program_prints_the_events_of_the_library() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures");
     let mut captures = 0;
     for entry in fs::read_dir(folder).expect("tests/captures is there") {
@@ -35,7 +35,7 @@ fn program_prints_what_the_library_says() {
 }
 
 #[test]
-fn a_board_that_is_not_in_the_captures_is_refused_with_those_that_are() {
+fn an_unknown_board_is_refused_with_the_names_of_the_others() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/castling-rook-first.pcapng");
     let replay = |board: &str| {
         let mut replay = Command::new(crate::program());
@@ -54,13 +54,13 @@ fn a_board_that_is_not_in_the_captures_is_refused_with_those_that_are() {
     );
 }
 
-/// The events of a replay of a capture, one per line.
+/// The events of a replay by the library, one on each line.
 fn library(path: &Path) -> String {
     let mut replay = Replay::open(path, "replay").expect("a capture");
     let mut lines = String::new();
     while replay.next_at().is_some() {
-        for said in replay.step().expect("the capture is whole") {
-            lines += &serde_json::to_string(&said.event).expect("events have a JSON form");
+        for explained in replay.step().expect("the capture is whole") {
+            lines += &serde_json::to_string(&explained.event).expect("events have a JSON form");
             lines.push('\n');
         }
     }

@@ -1,4 +1,4 @@
-//! `kiebitz report`, with a look at its pages in a real browser.
+//! `kiebitz report`, including its pages in a real browser.
 
 mod browser;
 
@@ -26,21 +26,20 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// A directory of one test's own.
 fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     directory
 }
 
-/// A board with an illegal move and other incidents, and one on which a position is about to stand for the third time.
-/// The events are written by hand around those of a capture.
+/// Events of a board with an illegal move and other incidents, and of a board on which a position is about to occur for
+/// the third time. They were written by hand, based on the events of a capture.
 const INCIDENTS: &str = "tests/whole/report/incidents.jsonl";
 const GAP: &str = "tests/captures/gap-read-back.pcapng";
 const DEMO: &str = "src/tools/demo/game.pcapng";
 
 #[test]
-fn page_of_incidents_is_whole_in_a_browser() {
+fn page_of_incidents_is_complete_in_a_browser() {
     let page = printed(&["report", INCIDENTS]);
     let seen = Seen::on_screen(&scratch("incidents"), &page, 1000);
     assert_eq!(seen.text("title"), "Arbiter's report");
@@ -69,7 +68,7 @@ fn page_fits_a_phone() {
     assert_eq!(seen.number("too_wide"), 0, "wider than the phone");
 }
 
-/// Of one game, on a phone of 390 by 844 pixels: games with gaps, violations, flags, and nothing of the kind.
+/// The report of one game on a phone with 390 by 844 pixels, for games with gaps, violations, flags, and none of these.
 #[test]
 fn summary_fits_the_screen_of_a_phone() {
     let directory = scratch("summary");
@@ -105,7 +104,7 @@ fn summary_fits_the_screen_of_a_phone() {
     assert!(seen_violations > 0);
 }
 
-/// Summary, score sheet, clocks and lines to sign on.
+/// Summary, score sheet, clocks and signature lines.
 #[test]
 fn calm_game_is_printed_on_two_pages() {
     let page = printed(&["report", "tests/captures/clean-game.pcapng"]);
@@ -121,7 +120,7 @@ fn page_is_printed_on_a4() {
     let pdf = browser::printed(&scratch("a4"), &page);
     assert!(pdf.starts_with(b"%PDF-"));
     let text = String::from_utf8_lossy(&pdf);
-    // 210 by 297 mm in points, give or take a rounding.
+    // 210 by 297 mm in points, with some tolerance for rounding.
     let sheets: Vec<&str> = text
         .match_indices("/MediaBox [0 0 ")
         .filter_map(|(at, _)| text.get(at..at + 40))
@@ -149,9 +148,9 @@ fn capture_is_reported_with_its_gap() {
     }
 }
 
-/// A board that is seen for the first time is no list of moves, and a wrong set-up is no position to go by.
+/// The first dump of a board is not listed as moves, and a wrong set-up is not a reference position.
 #[test]
-fn wrong_set_up_is_shown_as_it_stood() {
+fn wrong_set_up_is_shown_as_found() {
     let text = printed(&["report", "--text", "tests/captures/king-and-queen-swapped.pcapng"]);
     assert!(
         text.contains("As the pieces were set up: rnb") && text.contains("32 squares at once"),
@@ -159,9 +158,9 @@ fn wrong_set_up_is_shown_as_it_stood() {
     );
 }
 
-/// The envelope has what the clock showed last, not what it showed after the last move.
+/// The envelope has the last clock reading, not the one after the last move.
 #[test]
-fn envelope_has_the_clock_as_it_was_seen_last() {
+fn envelope_has_the_last_clock_reading() {
     let text = printed(&[
         "report",
         "--text",
@@ -175,7 +174,7 @@ fn envelope_has_the_clock_as_it_was_seen_last() {
 }
 
 #[test]
-fn notation_is_that_asked_for() {
+fn notation_and_language_can_be_chosen() {
     let french = printed(&["report", "--text", "--notation", "fr", GAP]);
     assert!(
         french.contains("Cf6") && french.contains("Fc4") && french.contains("Score sheet"),
@@ -186,7 +185,7 @@ fn notation_is_that_asked_for() {
         german.contains("Sf6") && german.contains("Lc4") && german.contains("Partieformular"),
         "{german}"
     );
-    // Moves in the advice too, which is in the language of the report.
+    // The advice uses the language and the piece letters of the report, too.
     let german = printed(&["report", "--text", "--language", "de", INCIDENTS]);
     assert!(
         german.contains("Sb1, Sd5, Sb5, Sa4") && german.contains("spielte 0-0"),
@@ -201,7 +200,7 @@ fn notation_is_that_asked_for() {
     );
 }
 
-/// Events alone do not know in which packets of a capture they came.
+/// Removes the packet numbers, which a report from events cannot have.
 fn without_packets(report: &mut serde_json::Value) {
     match report {
         serde_json::Value::Object(fields) => {
@@ -269,7 +268,7 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     );
 }
 
-/// A file of commands that end a game of 33 plies before its mate, let it go on, and end it once more.
+/// Writes a file of commands that end the game of the demo before its mate, resume it, and end it again.
 fn reopened() -> String {
     let command = |id: u32, at: &str, order: &str| {
         format!("{{\"id\":\"{id}\",\"board\":\"board-1\",\"at\":\"2026-08-05T{at}Z\",{order}}}\n")
@@ -329,9 +328,9 @@ fn arbiters_commands_count_in_the_report_of_a_capture() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("--commands is for captures"));
 }
 
-/// A game of the journal that the arbiter lets go on after a result is reported to its end.
+/// A game that the arbiter resumed after a result is reported to its end.
 #[test]
-fn game_let_go_on_is_found_whole_in_the_journal() {
+fn resumed_game_is_reported_to_its_end() {
     let state = scratch("reopened").join("state");
     let _ = std::fs::remove_dir_all(&state);
     let config = scratch("reopened").join("kiebitz.toml");
@@ -342,8 +341,10 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
     let mut replay = replay.with_commands(file.commands());
     let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
     while replay.next_at().is_some() {
-        let said = replay.step().expect("the capture is whole");
-        journal.append(said.iter().map(|said| &said.event)).expect("kept");
+        let explained = replay.step().expect("the capture is whole");
+        journal
+            .append(explained.iter().map(|explained| &explained.event))
+            .expect("kept");
     }
     drop(journal);
     let config = config.to_str().expect("UTF-8");
@@ -355,7 +356,7 @@ fn game_let_go_on_is_found_whole_in_the_journal() {
 }
 
 #[test]
-fn what_is_neither_capture_nor_events_is_refused() {
+fn other_files_than_captures_and_events_are_refused() {
     let directory = scratch("wrong");
     let write = |name: &str, text: &str| {
         let path = directory.join(name);

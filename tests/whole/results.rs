@@ -1,5 +1,5 @@
-//! Results that arbiters enter: of a game after the next one has begun, and of a table without a board. They are the same
-//! after a restart.
+//! Results that arbiters enter: for a game after the next one has begun, and for a table without a board. They are the
+//! same after a restart.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -29,24 +29,23 @@ fn configuration(directory: &Path, broker: SocketAddr) -> String {
     )
 }
 
-/// The `Result` tag of a game of the round; `None` if the file is not there.
+/// The `Result` tag of a game of the round; `None` if the file does not exist.
 fn result(directory: &Path, game: u32) -> Option<String> {
     let pgn = std::fs::read_to_string(directory.join(format!("live/round-1/game-{game}.pgn"))).ok()?;
     let tag = pgn.lines().find_map(|line| line.strip_prefix("[Result \""))?;
     Some(tag.trim_end_matches("\"]").to_owned())
 }
 
-async fn until(what: &str, holds: impl Fn() -> bool) {
+async fn until(goal: &str, holds: impl Fn() -> bool) {
     let waited = tokio::time::timeout(PATIENCE, async {
         while !holds() {
             tokio::time::sleep(core::time::Duration::from_millis(50)).await;
         }
     });
-    assert!(waited.await.is_ok(), "not in time: {what}");
+    assert!(waited.await.is_ok(), "not in time: {goal}");
 }
 
-/// Sends a command to the board and returns the answer.
-async fn says(arbiter: &Listener, id: &str, command: Value) -> Value {
+async fn send_command(arbiter: &Listener, id: &str, command: Value) -> Value {
     let mut command = command;
     command["id"] = json!(id);
     arbiter.send(
@@ -55,15 +54,15 @@ async fn says(arbiter: &Listener, id: &str, command: Value) -> Value {
         false,
         None,
     );
-    let find = |heard: &[Publish]| {
-        let mut answers = heard
+    let find = |inbox: &[Publish]| {
+        let mut answers = inbox
             .iter()
             .filter(|publish| topic(publish) == "boards/board-1/answer")
             .map(mqtt_world::json);
         answers.find(|answer| answer["id"] == id)
     };
-    arbiter.until("an answer", |heard| find(heard).is_some()).await;
-    find(&arbiter.heard()).expect("an answer")
+    arbiter.until("an answer", |inbox| find(inbox).is_some()).await;
+    find(&arbiter.inbox()).expect("an answer")
 }
 
 #[tokio::test]
@@ -85,9 +84,9 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
         ],
     );
     let plies = |game: &Value| game["moves"].as_array().map_or(0, Vec::len);
-    let sees = async |what: &str, wanted: &dyn Fn(&Value) -> bool| {
-        let on_topic = |heard: &[Publish]| {
-            let mut games = heard
+    let until_game = async |goal: &str, wanted: &dyn Fn(&Value) -> bool| {
+        let on_topic = |inbox: &[Publish]| {
+            let mut games = inbox
                 .iter()
                 .rev()
                 .filter(|publish| topic(publish) == "boards/board-1/game");
@@ -95,16 +94,16 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
                 .next()
                 .is_some_and(|publish| wanted(&mqtt_world::json(publish)))
         };
-        arbiter.until(what, on_topic).await;
+        arbiter.until(goal, on_topic).await;
     };
     let is_second = |game: &Value| game["game"].as_str().is_some_and(|id| id.ends_with("-2"));
-    sees("a second game", &|game| is_second(game) && plies(game) >= 2).await;
+    until_game("a second game", &|game| is_second(game) && plies(game) >= 2).await;
 
     let of =
         |table: u32, result: &str| json!({"do": "set_result", "round": 1, "table": table, "result": result});
-    assert_eq!(says(&arbiter, "1", of(9, "1/2-1/2")).await["ok"], true);
-    assert_eq!(says(&arbiter, "2", of(1, "0-1")).await["ok"], true);
-    let unknown = says(&arbiter, "3", of(4, "0-1")).await;
+    assert_eq!(send_command(&arbiter, "1", of(9, "1/2-1/2")).await["ok"], true);
+    assert_eq!(send_command(&arbiter, "2", of(1, "0-1")).await["ok"], true);
+    let unknown = send_command(&arbiter, "3", of(4, "0-1")).await;
     assert!(
         unknown["error"]
             .as_str()
@@ -114,17 +113,19 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
     let shown = || [1, 2].map(|game| result(path, game));
     let entered = ["0-1", "1/2-1/2"].map(|result| Some(result.to_owned()));
     until("both results", || shown() == entered).await;
-    let asked = |heard: &[Publish]| {
-        heard.iter().any(|publish| {
+    let has_incident = |inbox: &[Publish]| {
+        inbox.iter().any(|publish| {
             topic(publish) == "boards/board-1/incidents"
                 && mqtt_world::json(publish)
                     .as_array()
                     .is_some_and(|open| open.iter().any(|incident| incident["kind"] == "second_game"))
         })
     };
-    arbiter.until("the question about the second game", asked).await;
+    arbiter
+        .until("the question about the second game", has_incident)
+        .await;
 
-    // A correction of the file reaches the game of the round as well.
+    // A correction of the pairing file also reaches the game of the round.
     std::fs::write(path.join("r.csv"), PAIRINGS.replace("Adler", "Adler-Meier")).expect("pairings");
     let is_corrected = || {
         let pgn = std::fs::read_to_string(path.join("live/round-1/game-1.pgn"));
@@ -132,13 +133,13 @@ async fn any_table_has_its_result_at_any_time_and_after_a_restart() {
     };
     until("the corrected name", is_corrected).await;
 
-    // Everything that is shown is made again.
+    // All published files are written again.
     daemon.stop();
     std::fs::remove_dir_all(path.join("live")).expect("what was published");
     let _daemon = run();
     until("both results again", || shown() == entered).await;
     assert_eq!(
-        says(&arbiter, "4", of(1, "1-0")).await["ok"],
+        send_command(&arbiter, "4", of(1, "1-0")).await["ok"],
         true,
         "the same arbiter"
     );

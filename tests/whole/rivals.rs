@@ -1,4 +1,4 @@
-//! Brokers that throw the daemon out, or are too old, and what it says about that.
+//! Brokers that disconnect the daemon or are too old, and the messages with which the daemon explains this.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{self, Listener};
 use crate::outage::Program;
 
-/// A daemon called "pi" with that broker.
+/// Starts a daemon called "pi" that uses the broker.
 fn start(directory: &Path, broker: SocketAddr) -> Program {
     fs::create_dir_all(directory).unwrap();
     let config = format!(
@@ -28,26 +28,26 @@ fn start(directory: &Path, broker: SocketAddr) -> Program {
     Program::start(directory)
 }
 
-fn has_said(directory: &Path, words: &str) -> bool {
+fn log_contains(directory: &Path, words: &str) -> bool {
     fs::read_to_string(directory.join("log")).is_ok_and(|log| log.contains(words))
 }
 
 #[tokio::test]
-async fn two_daemons_of_the_same_name_are_told_of_each_other() {
+async fn two_daemons_with_the_same_name_are_reported() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
     let (first, second) = (directory.path().join("first"), directory.path().join("second"));
     let _first = start(&first, broker.address());
     eventually("the first is connected", || {
-        has_said(&first, "connected to the MQTT broker")
+        log_contains(&first, "connected to the MQTT broker")
     });
     let _second = start(&second, broker.address());
     eventually("the first knows", || {
-        has_said(&first, "another program uses the client id kiebitz-pi-")
+        log_contains(&first, "another program uses the client id kiebitz-pi-")
     });
 }
 
-/// What answers every CONNECT with these bytes, and hangs up.
+/// A server that answers every CONNECT with these bytes and hangs up.
 fn broker_that_hangs_up(answer: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -56,7 +56,7 @@ fn broker_that_hangs_up(answer: &'static [u8]) -> SocketAddr {
             let mut client = client.unwrap();
             let read = client.read(&mut [0; 1024]);
             if read.is_ok() && client.write_all(answer).is_ok() {
-                // The answer is to arrive before the end does.
+                // The answer must arrive before the connection ends.
                 thread::sleep(Duration::from_millis(300));
             }
         }
@@ -65,13 +65,13 @@ fn broker_that_hangs_up(answer: &'static [u8]) -> SocketAddr {
 }
 
 #[test]
-fn broker_that_hangs_up_without_a_word_is_understood() {
+fn a_broker_that_hangs_up_silently_is_explained() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     // CONNACK of MQTT 5: accepted.
     let broker = broker_that_hangs_up(&[0x20, 0x03, 0x00, 0x00, 0x00]);
     let _kiebitz = start(directory.path(), broker);
     eventually("the log says it", || {
-        has_said(
+        log_contains(
             directory.path(),
             "probably another program uses the client id kiebitz-pi-",
         )
@@ -79,17 +79,17 @@ fn broker_that_hangs_up_without_a_word_is_understood() {
 }
 
 #[test]
-fn broker_that_is_too_old_is_understood() {
+fn a_broker_that_is_too_old_is_explained() {
     // CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
     for answer in [&[0x20, 0x02, 0x00, 0x01][..], &[0x20, 0x03, 0x00, 0x84, 0x00]] {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let _kiebitz = start(directory.path(), broker_that_hangs_up(answer));
-        eventually("the log says it", || has_said(directory.path(), "MQTT 5"));
+        eventually("the log says it", || log_contains(directory.path(), "MQTT 5"));
     }
 }
 
 #[tokio::test]
-async fn a_broker_that_takes_small_packets_only_gets_every_event() {
+async fn a_broker_with_a_small_packet_limit_gets_every_event() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let small = |port| format!("listener {port} 127.0.0.1\nallow_anonymous true\nmax_packet_size 3000\n");
     let broker = Mosquitto::configured(small).await;
@@ -111,13 +111,13 @@ async fn a_broker_that_takes_small_packets_only_gets_every_event() {
         )
     };
     let (events, _) = replayed(&["--json"]);
-    let (_, said) = replayed(&["--mqtt", &url]);
+    let (_, log) = replayed(&["--mqtt", &url]);
     let all: Vec<u64> = (1..=events.lines().count() as u64).collect();
     assert!(all.len() > 100, "{events}");
     listener
-        .until("every event", |heard| mqtt_world::event_seqs(heard) == all)
+        .until("every event", |inbox| mqtt_world::event_seqs(inbox) == all)
         .await;
-    let told: Vec<&str> = said
+    let warnings: Vec<&str> = log
         .lines()
         .filter(|line| line.contains("max_packet_size"))
         .collect();
@@ -125,16 +125,16 @@ async fn a_broker_that_takes_small_packets_only_gets_every_event() {
         "to kiebitz/replay/boards/board-1/game has ",
         "to kiebitz/replay/public/boards/board-1/game has ",
     ];
-    let of = |game: &&str| told.iter().filter(|line| line.contains(*game)).count();
+    let of = |game: &&str| warnings.iter().filter(|line| line.contains(*game)).count();
     assert_eq!(
         games.iter().map(of).collect::<Vec<_>>(),
         [1, 1],
-        "once each: {said}"
+        "once each: {log}"
     );
 }
 
-/// A way to a broker for those who speak MQTT 3.1.1 alone: who speaks 5 is refused as an old broker would.
-async fn old_door(broker: SocketAddr) -> SocketAddr {
+/// A proxy that only passes MQTT 3.1.1, and refuses MQTT 5 like an old broker.
+async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
     const LEVEL: [u8; 7] = [0, 4, b'M', b'Q', b'T', b'T', 4];
     const REFUSED: [u8; 4] = [0x20, 2, 0, 1];
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -162,9 +162,9 @@ async fn old_door(broker: SocketAddr) -> SocketAddr {
 async fn a_broker_without_mqtt_5_gets_everything_too() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let broker = Mosquitto::start().await;
-    let door = old_door(broker.address()).await;
+    let proxy = proxy_without_mqtt_5(broker.address()).await;
     let config = format!(
-        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{door}\"\ncommands = true\n\
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{proxy}\"\ncommands = true\n\
          [ports]\nusb = false\n[[board]]\nserial = \"12345\"\nname = \"board-1\"\n",
         directory.path().join("state")
     );
@@ -172,8 +172,8 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
     let listener = Listener::start("listener", broker.address()).await;
     let kiebitz = Program::start(directory.path());
     let state = |wanted: &'static str| {
-        move |heard: &[Publish]| {
-            let states = heard
+        move |inbox: &[Publish]| {
+            let states = inbox
                 .iter()
                 .filter(|publish| mqtt_world::topic(publish) == "daemons/pi/state");
             states
@@ -182,19 +182,19 @@ async fn a_broker_without_mqtt_5_gets_everything_too() {
         }
     };
     listener.until("it is online", state("online")).await;
-    assert!(has_said(directory.path(), "speaks only MQTT 3.1.1"));
+    assert!(log_contains(directory.path(), "speaks only MQTT 3.1.1"));
     let names = r#"{"id":"1","do":"set_players","white":"A","black":"B"}"#;
-    let answered = |heard: &[Publish]| {
-        let mut answers = heard
+    let answered = |inbox: &[Publish]| {
+        let mut answers = inbox
             .iter()
             .filter(|publish| mqtt_world::topic(publish) == "boards/board-1/answer");
         answers.any(|answer| mqtt_world::json(answer)["ok"] == true)
     };
     listener.send("kiebitz/boards/board-1/command/meier", names, false, None);
     listener.until("an answer", answered).await;
-    let events = |heard: &[Publish]| mqtt_world::event_seqs(heard) == [1];
+    let events = |inbox: &[Publish]| mqtt_world::event_seqs(inbox) == [1];
     listener.until("the command among the events", events).await;
-    // The broker publishes the last will of one that is killed.
+    // The broker publishes the last will of a killed daemon.
     drop(kiebitz);
     listener.until("the last will", state("offline")).await;
 }

@@ -1,4 +1,4 @@
-//! What anybody may have written, and a terminal would obey: it is shown there, and not sent.
+//! Control sequences in text from files and other people are escaped on a terminal, not executed.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use crate::cli::kiebitz;
 use crate::terminals::in_terminal;
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
-/// Names the window; clears the screen, in the short way too.
+/// Text that would set the window title and clear the screen, the latter with both forms of the control sequence
+/// introducer.
 pub(crate) const OBEYED: &str = "a\u{1b}]0;mine\u{7}\u{1b}[2J\u{9b}2Jb";
 pub(crate) const SHOWN: &str = "a\\u001b]0;mine\\u0007\\u001b[2J\\u009b2Jb";
 
@@ -18,7 +19,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// A capture whose name is not to be obeyed, and a file of commands that gives a player such a name.
+/// A capture with control sequences in its name, and a file of commands that gives a player such a name.
 pub(crate) fn foreign(folder: &TempDir) -> (PathBuf, PathBuf) {
     let capture = folder.path().join(format!("{OBEYED}.pcapng"));
     std::fs::copy(DEMO, &capture).unwrap();
@@ -32,7 +33,7 @@ pub(crate) fn foreign(folder: &TempDir) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn terminal_shows_what_a_file_gets_as_it_is() {
+fn a_terminal_gets_escaped_text_and_a_file_the_original() {
     let folder = tempfile::tempdir().unwrap();
     let (capture, commands) = foreign(&folder);
     let sheet = || {
@@ -44,12 +45,12 @@ fn terminal_shows_what_a_file_gets_as_it_is() {
     assert!(text(&stdout).contains(OBEYED), "{}", text(&stdout));
     let shown = in_terminal(sheet());
     assert!(shown.contains(SHOWN), "{shown}");
-    // Nothing else is different; the line under the name is as long as the name.
+    // Everything else is the same, including the underline, which is as long as the unescaped name.
     assert_eq!(shown, text(&stdout).replace(OBEYED, SHOWN));
     assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{9b}']));
 }
 
-/// Escaped as JSON has it, events stay events.
+/// Control characters are escaped as in JSON, so that events stay valid.
 #[test]
 fn events_on_a_terminal_are_the_same_events() {
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +61,7 @@ fn events_on_a_terminal_are_the_same_events() {
         command
     };
     let Output { stdout, .. } = events().output().unwrap();
-    // A control character of the second set is no matter for JSON.
+    // JSON does not escape the C1 control characters.
     assert!(text(&stdout).contains('\u{9b}'), "{}", text(&stdout));
     let shown = in_terminal(events());
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown}");
@@ -72,10 +73,10 @@ fn events_on_a_terminal_are_the_same_events() {
 }
 
 #[test]
-fn failures_and_wrong_usage_show_what_they_name() {
+fn errors_escape_the_names_in_them() {
     let missing = format!("{OBEYED}.pcapng");
     let option = format!("--{OBEYED}");
-    // What reads the arguments leaves out sequences that it knows.
+    // The argument parser removes known sequences.
     for (args, shown) in [(["replay", &missing], SHOWN), (["replay", &option], "\\u009b2Jb")] {
         let Output { stdout, stderr, .. } = kiebitz(args).output().unwrap();
         assert!(stdout.is_empty());
@@ -92,7 +93,7 @@ fn line_with(child: &mut Child, words: &str) -> String {
 }
 
 #[test]
-fn log_shows_what_it_names_on_one_line() {
+fn log_lines_escape_the_names_in_them() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("kiebitz.toml");
     let port = format!("/dev/{OBEYED}\nkiebitz: all is well");
@@ -117,7 +118,7 @@ fn log_shows_what_it_names_on_one_line() {
     );
 }
 
-/// As TOML has control characters: none of them stands in the file itself.
+/// Text as a TOML string with all control characters escaped.
 pub(crate) fn toml_text(text: &str) -> String {
     let escaped = text.chars().map(|character| match character {
         character if character.is_control() => format!("\\u{:04X}", u32::from(character)),

@@ -1,4 +1,4 @@
-//! Spectators wait: `kiebitz run` with a delay, killed and stopped while there is something that they have not had.
+//! Spectators get games with a delay: `kiebitz run` is killed and stopped while moves are held back.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ use serde_json::Value;
 use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{Listener, json, topic};
 
-/// As the configuration says it below.
+/// The delay in the configuration below.
 const DELAY: Duration = Duration::from_secs(5);
-/// The clocks of two processes are read at their starts, each by itself.
+/// Tolerance for the difference between the clocks of two processes. Each reads the system's clock once, at its start.
 const ACCURACY: Duration = Duration::from_millis(100);
 const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 \
                     9. Bg5 b5 10. Nxb5 cxb5 11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 \
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
-/// A program of this package; it is killed when the test is done with it.
+/// A running kiebitz command. Killed when it is dropped.
 pub(crate) struct Program(Child);
 
 impl Program {
@@ -43,7 +43,7 @@ impl Program {
         Self(child.expect("kiebitz runs"))
     }
 
-    /// Has it read its configuration again.
+    /// Makes the program reload its configuration.
     fn hang_up(&self) {
         let sent = Command::new("kill")
             .args(["-HUP", &self.0.id().to_string()])
@@ -51,7 +51,7 @@ impl Program {
         assert!(sent.expect("kill runs").success());
     }
 
-    /// Waits until it has stopped in good order.
+    /// Sends SIGTERM, and waits until the program has stopped with code 0.
     pub(crate) fn stop(mut self) {
         let sent = Command::new("kill").arg(self.0.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
@@ -61,13 +61,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has already ended, which is the normal case.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// `board` is what is said of the board beside its name.
+/// Writes the configuration. `board` is added to the settings of the board.
 fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
     let (state, port) = (directory.join("state"), directory.join("links/board-1"));
     let config = format!(
@@ -81,7 +81,7 @@ fn configure(directory: &Path, broker: SocketAddr, board: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn spectators_get_all_and_nothing_too_early_over_restarts() {
+async fn spectators_get_everything_and_nothing_early_across_restarts() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let broker = Mosquitto::start().await;
     let listener = Listener::start("spectators", broker.address()).await;
@@ -96,38 +96,38 @@ async fn spectators_get_all_and_nothing_too_early_over_restarts() {
     let _boards = Program::start(directory.path(), &emulate);
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("four plies", |heard| plies_published(heard) >= 4)
+        .until("four plies", |inbox| plies_published(inbox) >= 4)
         .await;
-    // SIGKILL, with plies that spectators have not had.
+    // SIGKILL, with plies that spectators do not have yet.
     drop(daemon);
-    assert!(plies_seen(&listener.heard()) < plies_published(&listener.heard()));
+    assert!(plies_seen(&listener.inbox()) < plies_published(&listener.inbox()));
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("ten plies", |heard| plies_published(heard) >= 10)
+        .until("ten plies", |inbox| plies_published(inbox) >= 10)
         .await;
     daemon.stop();
-    let (seen, published) = (plies_seen(&listener.heard()), plies_published(&listener.heard()));
+    let (seen, published) = (plies_seen(&listener.inbox()), plies_published(&listener.inbox()));
     assert!(
         seen < published,
         "what is held does not go out with the last words"
     );
     let daemon = Program::start(directory.path(), &run);
     listener
-        .until("twenty plies", |heard| plies_published(heard) >= 20)
+        .until("twenty plies", |inbox| plies_published(inbox) >= 20)
         .await;
     listener
-        .until("twenty plies seen", |heard| plies_seen(heard) >= 20)
+        .until("twenty plies seen", |inbox| plies_seen(inbox) >= 20)
         .await;
-    let has_ended = |heard: &[Publish]| events(heard).iter().any(|event| is_end(&event.kind));
+    let has_ended = |inbox: &[Publish]| events(inbox).iter().any(|event| is_end(&event.kind));
     listener.until("the end of the game", has_ended).await;
-    let seen = |heard: &[Publish]| public_games(heard).iter().any(|game| game["ended"].is_string());
+    let seen = |inbox: &[Publish]| public_games(inbox).iter().any(|game| game["ended"].is_string());
     listener.until("its end for spectators", seen).await;
     daemon.stop();
 
-    let heard = listener.heard_at();
-    nothing_came_too_early(&heard);
-    let all: Vec<Publish> = heard.into_iter().map(|(_, publish)| publish).collect();
-    in_order(&all);
+    let inbox = listener.timed_inbox();
+    assert_nothing_came_early(&inbox);
+    let all: Vec<Publish> = inbox.into_iter().map(|(_, publish)| publish).collect();
+    assert_revisions_grow(&all);
     let games = public_games(&all);
     let last = games
         .iter()
@@ -158,44 +158,44 @@ async fn another_delay_applies_at_once() {
         &["run", "--config", config.to_str().expect("UTF-8")],
     );
     listener
-        .until("four plies", |heard| plies_published(heard) >= 4)
+        .until("four plies", |inbox| plies_published(inbox) >= 4)
         .await;
-    assert!(public_games(&listener.heard()).is_empty());
+    assert!(public_games(&listener.inbox()).is_empty());
 
     configure(directory.path(), broker.address(), "public_delay = \"0 s\"\n");
     daemon.hang_up();
     listener
-        .until("four plies seen", |heard| plies_seen(heard) >= 4)
+        .until("four plies seen", |inbox| plies_seen(inbox) >= 4)
         .await;
 
     configure(directory.path(), broker.address(), delayed);
     daemon.hang_up();
     let log = || std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
-    let told = async {
+    let reloaded = async {
         while log().matches("delays for spectators of single boards").count() < 2 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    let told = tokio::time::timeout(Duration::from_secs(60), told).await;
-    assert!(told.is_ok(), "{}", log());
-    // What was on its way is there before what comes later.
-    let two_more = plies_published(&listener.heard()) + 2;
+    let reloaded = tokio::time::timeout(Duration::from_secs(60), reloaded).await;
+    assert!(reloaded.is_ok(), "{}", log());
+    // Messages already on their way arrive before those of later plies.
+    let two_more = plies_published(&listener.inbox()) + 2;
     listener
-        .until("more plies", |heard| plies_published(heard) >= two_more)
+        .until("more plies", |inbox| plies_published(inbox) >= two_more)
         .await;
-    let seen = plies_seen(&listener.heard());
+    let seen = plies_seen(&listener.inbox());
     listener
-        .until("still more", |heard| plies_published(heard) >= two_more + 4)
+        .until("still more", |inbox| plies_published(inbox) >= two_more + 4)
         .await;
-    assert_eq!(plies_seen(&listener.heard()), seen);
+    assert_eq!(plies_seen(&listener.inbox()), seen);
 }
 
-/// No move, result or reading of the clock was there before its time.
-fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
-    let all: Vec<Publish> = heard.iter().map(|(_, publish)| publish.clone()).collect();
+/// Checks that no move, result or clock reading was published before its delay had passed.
+fn assert_nothing_came_early(inbox: &[(Timestamp, Publish)]) {
+    let all: Vec<Publish> = inbox.iter().map(|(_, publish)| publish.clone()).collect();
     let events = events(&all);
     let (mut games, mut clocks) = (0, 0);
-    for (at, publish) in heard {
+    for (at, publish) in inbox {
         let due = |published: Timestamp| published + DELAY <= *at + ACCURACY;
         match topic(publish).as_str() {
             "public/boards/board-1/game" => {
@@ -232,28 +232,28 @@ fn nothing_came_too_early(heard: &[(Timestamp, Publish)]) {
     assert!(games > 30 && clocks > 20, "{games} games, {clocks} clocks");
 }
 
-/// A revision is published again after a restart, but stays what it was, and none goes back.
-fn in_order(heard: &[Publish]) {
+/// Checks that revisions never decrease. A revision that is published again after a restart must not have changed.
+fn assert_revisions_grow(inbox: &[Publish]) {
     let mut revisions: BTreeMap<String, (u64, Value)> = BTreeMap::new();
-    for game in public_games(heard) {
+    for game in public_games(inbox) {
         let revision = game["revision"].as_u64().expect("a number");
         let id = game["game"].as_str().expect("an id").to_owned();
-        if let Some((before, picture)) = revisions.insert(id, (revision, game.clone())) {
-            assert!(revision > before || picture == game, "{picture} and then {game}");
+        if let Some((before, earlier)) = revisions.insert(id, (revision, game.clone())) {
+            assert!(revision > before || earlier == game, "{earlier} and then {game}");
         }
     }
 }
 
-fn on<'h>(heard: &'h [Publish], wanted: &str) -> impl DoubleEndedIterator<Item = &'h Publish> {
-    heard.iter().filter(move |publish| topic(publish) == wanted)
+fn on<'h>(inbox: &'h [Publish], wanted: &str) -> impl DoubleEndedIterator<Item = &'h Publish> {
+    inbox.iter().filter(move |publish| topic(publish) == wanted)
 }
 
-fn public_games(heard: &[Publish]) -> Vec<Value> {
-    on(heard, "public/boards/board-1/game").map(json).collect()
+fn public_games(inbox: &[Publish]) -> Vec<Value> {
+    on(inbox, "public/boards/board-1/game").map(json).collect()
 }
 
-fn events(heard: &[Publish]) -> Vec<Event> {
-    let events = on(heard, "boards/board-1/events");
+fn events(inbox: &[Publish]) -> Vec<Event> {
+    let events = on(inbox, "boards/board-1/events");
     events
         .map(|publish| serde_json::from_slice(&publish.payload).expect("an event"))
         .collect()
@@ -274,14 +274,14 @@ fn moves(game: &Value) -> Vec<(u32, Option<String>)> {
         .collect()
 }
 
-/// The plies that the arbiter has by now.
-fn plies_published(heard: &[Publish]) -> usize {
-    on(heard, "boards/board-1/game")
+/// Number of plies in the last game message for the arbiter.
+fn plies_published(inbox: &[Publish]) -> usize {
+    on(inbox, "boards/board-1/game")
         .next_back()
         .map_or(0, |game| moves(&json(game)).len())
 }
 
-/// Those that spectators have.
-fn plies_seen(heard: &[Publish]) -> usize {
-    public_games(heard).last().map_or(0, |game| moves(game).len())
+/// Number of plies in the last game message for spectators.
+fn plies_seen(inbox: &[Publish]) -> usize {
+    public_games(inbox).last().map_or(0, |game| moves(game).len())
 }

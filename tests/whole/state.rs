@@ -1,4 +1,4 @@
-//! Where an ordinary user's daemon keeps its files, and where the commands that read them look.
+//! Default directories of an ordinary user's daemon, and of the commands that read its files.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
@@ -10,17 +10,18 @@ use std::process::{Command, Stdio};
 use kiebitz::journal::Journal;
 use tempfile::TempDir;
 
-/// Who an ordinary user is where root runs the tests.
+/// User id of an ordinary user, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
-/// A home that anybody may write in; the place for temporary files is one that anybody may enter.
+/// A home directory that everybody may write to. It is in the directory for temporary files, which other users can
+/// enter.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a directory");
     std::fs::set_permissions(home.path(), Permissions::from_mode(0o777)).expect("its owner");
     home
 }
 
-/// The program as an ordinary user starts it, with no directory named but their home.
+/// The program, started as an ordinary user without environment variables for directories other than `HOME`.
 fn kiebitz(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(home.join("bin"));
     command
@@ -38,8 +39,8 @@ fn kiebitz(home: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Runs a daemon until it says where its files are, and stops it.
-fn where_it_keeps(mut command: Command) -> String {
+/// Runs a daemon until it logs the directory of its files, and stops it. Returns the line.
+fn logged_directory(mut command: Command) -> String {
     let mut daemon = command.stderr(Stdio::piped()).spawn().expect("kiebitz runs");
     let log = BufReader::new(daemon.stderr.take().expect("a log"));
     let lines: Vec<String> = log
@@ -53,23 +54,23 @@ fn where_it_keeps(mut command: Command) -> String {
         })
         .collect();
     assert!(daemon.wait().expect("it ends").success(), "{lines:?}");
-    let said = lines.iter().find(|line| line.contains("kiebitz is watching"));
-    said.unwrap_or_else(|| panic!("{lines:?}")).clone()
+    let line = lines.iter().find(|line| line.contains("kiebitz is watching"));
+    line.unwrap_or_else(|| panic!("{lines:?}")).clone()
 }
 
 #[test]
-fn an_ordinary_user_keeps_and_finds_games_at_home() {
+fn an_ordinary_users_games_are_in_their_home() {
     let home = home();
     let home = home.path();
-    // Where the tests are built may be closed to others.
+    // The ordinary user may have no access to the build directory.
     std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let config = home.join("kiebitz.toml");
     std::fs::write(&config, "[ports]\nusb = false\n").expect("room");
     let config = config.to_str().expect("UTF-8");
 
     let own = home.join(".local/state/kiebitz");
-    let said = where_it_keeps(kiebitz(home, &["run", "--config", config]));
-    assert!(said.ends_with(&format!("are in {}", own.display())), "{said}");
+    let line = logged_directory(kiebitz(home, &["run", "--config", config]));
+    assert!(line.ends_with(&format!("are in {}", own.display())), "{line}");
     assert!(own.join("journal.sqlite").exists());
     let mode = std::fs::metadata(&own).expect("a directory").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -85,23 +86,23 @@ fn an_ordinary_user_keeps_and_finds_games_at_home() {
     let elsewhere = home.join("state");
     let mut daemon = kiebitz(home, &["run", "--config", config]);
     daemon.env("XDG_STATE_HOME", &elsewhere);
-    let said = where_it_keeps(daemon);
+    let line = logged_directory(daemon);
     assert!(
-        said.ends_with(&format!("are in {}", elsewhere.join("kiebitz").display())),
-        "{said}"
+        line.ends_with(&format!("are in {}", elsewhere.join("kiebitz").display())),
+        "{line}"
     );
 }
 
-/// What the daemon of the computer leaves when it has stopped, for one who may read it and no more.
+/// A user with read access only reads the files of the system's daemon after it has stopped.
 #[test]
-fn a_journal_that_may_only_be_read_is_read() {
+fn a_journal_can_be_read_without_write_access() {
     let home = home();
     let home = home.path();
     std::fs::copy(crate::program(), home.join("bin")).expect("room");
     let state = home.join("state");
     drop(Journal::open(&state.join("journal.sqlite")).expect("a journal"));
-    let may = |mode| std::fs::set_permissions(&state, Permissions::from_mode(mode)).expect("its owner");
-    may(0o555);
+    let set_mode = |mode| std::fs::set_permissions(&state, Permissions::from_mode(mode)).expect("its owner");
+    set_mode(0o555);
     let config = home.join("kiebitz.toml");
     std::fs::write(&config, format!("[daemon]\nstate_directory = {state:?}\n")).expect("room");
     let copy = home.join("copy.sqlite");
@@ -115,6 +116,6 @@ fn a_journal_that_may_only_be_read_is_read() {
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    may(0o755);
+    set_mode(0o755);
     Journal::open_to_read(copy.as_ref()).expect("a journal");
 }

@@ -1,4 +1,4 @@
-//! `kiebitz run` says how it and its boards are, on a port of this computer.
+//! The status that `kiebitz run` serves over HTTP.
 
 use core::time::Duration;
 use std::io::{Read, Write};
@@ -12,8 +12,8 @@ use crate::spectators::Program;
 
 const GAME: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O";
 
-/// The answer to a request to a host: its status, and its content.
-fn ask(address: SocketAddr, request: &str, host: &str) -> Option<(u16, String)> {
+/// Sends a request with a `Host` header. Returns status and body.
+fn fetch(address: SocketAddr, request: &str, host: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
@@ -30,13 +30,13 @@ fn ask(address: SocketAddr, request: &str, host: &str) -> Option<(u16, String)> 
     Some((code, content.to_owned()))
 }
 
-/// Asks until the answer is as it should be.
+/// Repeats a request until the answer matches `wanted`.
 async fn until(address: SocketAddr, request: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
     let mut last = None;
     for _ in 0..300 {
         last = tokio::task::spawn_blocking({
             let request = request.to_owned();
-            move || ask(address, &request, "localhost")
+            move || fetch(address, &request, "localhost")
         })
         .await
         .expect("it ends");
@@ -51,7 +51,7 @@ async fn until(address: SocketAddr, request: &str, wanted: impl Fn(u16, &str) ->
 }
 
 #[tokio::test]
-async fn the_status_is_there_for_people_and_for_programs() {
+async fn the_status_is_served_for_people_and_for_programs() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let broker = Mosquitto::start().await;
     let address: SocketAddr = format!("127.0.0.1:{}", free_port()).parse().expect("an address");
@@ -107,16 +107,16 @@ async fn the_status_is_there_for_people_and_for_programs() {
         ("localhost.club.example", 403),
         ("", 403),
     ] {
-        let asked = move || ask(address, "GET /", host);
-        let answer = tokio::task::spawn_blocking(asked).await.expect("it ends");
+        let request = move || fetch(address, "GET /", host);
+        let answer = tokio::task::spawn_blocking(request).await.expect("it ends");
         assert_eq!(answer.map(|(code, _)| code), Some(code), "{host}");
     }
-    // Nothing can be changed here, and nothing else is here.
+    // Nothing can be changed, and no other files are served.
     until(address, "POST /health", |code, _| code == 405).await;
     until(address, "GET /../../etc/passwd", |code, _| code == 404).await;
 
-    // The same is on MQTT, for those who do not sit here.
-    let told = |heard: &[rumqttc::v5::mqttbytes::v5::Publish]| {
+    // The same figures are on MQTT, for other computers.
+    let has_figures = |heard: &[rumqttc::v5::mqttbytes::v5::Publish]| {
         let states = heard
             .iter()
             .filter(|publish| topic(publish) == "daemons/hall/state");
@@ -124,10 +124,10 @@ async fn the_status_is_there_for_people_and_for_programs() {
             .map(json)
             .any(|state| state["machine"]["memory_bytes"].is_u64())
     };
-    listener.until("how the computer is", told).await;
+    listener.until("how the computer is", has_figures).await;
 
     drop(boards);
-    let gone = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
-    until(address, "GET /health", gone).await;
+    let is_disconnected = |code, text: &str| code == 503 && text.contains("board-1 is not connected");
+    until(address, "GET /health", is_disconnected).await;
     daemon.stop();
 }

@@ -1,5 +1,5 @@
-//! The daemon is stopped and started again while games begin, go on and end: every game comes out as if it had been there.
-//! In virtual time.
+//! The daemon is stopped and started again while games begin, go on and end. Every game is published as it would be
+//! without the stops. In virtual time.
 
 #[cfg(target_os = "linux")]
 mod day;
@@ -20,14 +20,14 @@ use kiebitz_workbench::soak::table::Dealer;
 use kiebitz_workbench::soak::verdict::{self, Published, Wrong};
 use world::{Hall, World, names};
 
-/// How the boards are connected.
+/// Connection of the boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wiring {
-    /// Each on a port of its own, which is known to have one board.
+    /// Each board has its own port, which is configured as single.
     Single,
-    /// Each on a port of its own; what is on it has to be found out.
+    /// Each board has its own port, whose mode must be detected.
     Auto,
-    /// All on one line.
+    /// All boards are on one bus.
     Bus,
 }
 
@@ -35,9 +35,9 @@ enum Wiring {
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     at: Timestamp,
-    /// It is started again after this time.
+    /// Time until the daemon is started again.
     down: Duration,
-    /// SIGTERM; else SIGKILL.
+    /// Whether the daemon gets SIGTERM instead of SIGKILL.
     terminated: bool,
 }
 
@@ -48,24 +48,24 @@ struct Round {
     wiring: Wiring,
     boards: usize,
     lasting: Duration,
-    /// Without it, it is how games come out that nothing disturbs.
+    /// Whether the daemon is stopped. Without stops the round shows the undisturbed results.
     stops: bool,
-    /// What becomes of the files meanwhile.
+    /// Damage to the files during the stops.
     damage: Option<Damage>,
 }
 
-/// What happens to a daemon's files while it is stopped.
+/// Damage to a daemon's files while it is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
-    /// The recordings are gone.
+    /// All recordings are removed.
     NoRecordings,
-    /// The last kilobyte of every recording is gone.
+    /// The last kilobyte of every recording is removed.
     ShortRecordings,
-    /// The first hundred bytes of each port's last chunks are others.
+    /// A hundred bytes in the middle of every recording are changed.
     OtherRecordings,
 }
 
-/// What is left of a round.
+/// Result of a round.
 struct Outcome {
     dealers: Vec<Dealer>,
     events: Vec<Vec<Event>>,
@@ -93,8 +93,8 @@ impl Round {
         }
     }
 
-    /// Plays the round and returns what is wrong.
-    fn wrong(self) -> (Outcome, Vec<Wrong>) {
+    /// Plays the round and returns all errors in its games.
+    fn judge(self) -> (Outcome, Vec<Wrong>) {
         let outcome = self.play();
         let boards = outcome.dealers.iter().zip(&outcome.events).enumerate();
         let wrong =
@@ -104,18 +104,18 @@ impl Round {
     }
 }
 
-/// At most this many games in a thousand may come out otherwise than without the stops, and in how many of them it may not
-/// be stated. In a gap nobody can tell the last ply from the pieces being set up: the board does not know when a piece was
-/// moved, and on a bus not even every press.
-const MAX_OTHERWISE: [(Wiring, usize, usize); 3] = [
+/// Limits on games that are published differently than without stops, per thousand games: in total, and of those that
+/// are not reported as uncertain. After a gap, the last ply cannot be distinguished from setting up the pieces: the
+/// board does not store the times of moves, and on a bus not even every press.
+const MAX_DIFFERENT: [(Wiring, usize, usize); 3] = [
     (Wiring::Single, 10, 0),
     (Wiring::Auto, 10, 0),
     (Wiring::Bus, 25, 0),
 ];
 
-/// Rounds with stops beside the same rounds without.
+/// Compares rounds with stops to the same rounds without stops.
 fn rounds(wiring: Wiring) {
-    let (mut games, mut stops, mut otherwise, mut stated) = (0, 0, Vec::new(), Vec::new());
+    let (mut games, mut stops, mut unreported, mut reported) = (0, 0, Vec::new(), Vec::new());
     for seed in 1..=if is_full() { 5 } else { 1 } {
         let round = Round {
             seed,
@@ -125,12 +125,12 @@ fn rounds(wiring: Wiring) {
             stops: true,
             damage: None,
         };
-        let (outcome, wrong) = round.wrong();
+        let (outcome, wrong) = round.judge();
         let (calm, known) = Round {
             stops: false,
             ..round
         }
-        .wrong();
+        .judge();
         assert_eq!(outcome.alone, [], "every restart is a replay");
         games += outcome
             .dealers
@@ -148,29 +148,36 @@ fn rounds(wiring: Wiring) {
                 "seed {seed}: {} has nothing to do with a stop",
                 wrong.words
             );
-            let list = if wrong.stated { &mut stated } else { &mut otherwise };
+            let list = if wrong.reported {
+                &mut reported
+            } else {
+                &mut unreported
+            };
             list.push(format!("seed {seed}, board-{}: {}", wrong.board + 1, wrong.words));
         }
         for (game, words) in other_results(&outcome, &calm) {
             let list = if game.end_in_doubt {
-                &mut stated
+                &mut reported
             } else {
-                &mut otherwise
+                &mut unreported
             };
             list.push(format!("seed {seed}: {words}"));
         }
     }
-    let (_, all, unstated) = MAX_OTHERWISE.into_iter().find(|(of, ..)| *of == wiring).unwrap();
-    let said = format!(
+    let (_, max_total, max_unreported) = MAX_DIFFERENT.into_iter().find(|(of, ..)| *of == wiring).unwrap();
+    let report = format!(
         "{games} games, {stops} stops\nin doubt, as is stated:\n{}\nnot stated:\n{}",
-        stated.join("\n"),
-        otherwise.join("\n")
+        reported.join("\n"),
+        unreported.join("\n")
     );
-    assert!((stated.len() + otherwise.len()) * 1000 <= all * games, "{said}");
-    assert!(otherwise.len() * 1000 <= unstated * games, "{said}");
+    assert!(
+        (reported.len() + unreported.len()) * 1000 <= max_total * games,
+        "{report}"
+    );
+    assert!(unreported.len() * 1000 <= max_unreported * games, "{report}");
 }
 
-/// Games with the same moves and another result.
+/// Games with the same moves as without stops, but with another result.
 fn other_results(outcome: &Outcome, calm: &Outcome) -> impl Iterator<Item = (Published, String)> {
     let boards = outcome.events.iter().zip(&calm.events);
     boards.flat_map(|(events, calm)| {
@@ -191,7 +198,7 @@ fn other_results(outcome: &Outcome, calm: &Outcome) -> impl Iterator<Item = (Pub
 }
 
 impl Outcome {
-    /// Whether a stop had to do with what was played at that time.
+    /// Whether a stop can have affected the moves at this time.
     fn is_at_a_stop(&self, at: Timestamp) -> bool {
         self.stops.iter().any(|stop| {
             let from = stop.at.saturating_sub(BEFORE);
@@ -200,7 +207,7 @@ impl Outcome {
     }
 }
 
-/// What stood on a board before a stop, and what was thought about after it, belongs to it.
+/// Time before and after a stop within which a move can be affected.
 const BEFORE: Duration = Duration::from_secs(10);
 const AFTER: Duration = Duration::from_secs(90);
 
@@ -220,7 +227,7 @@ fn boards_on_a_bus_are_stopped_anywhere_in_their_games() {
 }
 
 impl Damage {
-    fn happen(self, recordings: &Path) {
+    fn apply(self, recordings: &Path) {
         let Ok(files) = std::fs::read_dir(recordings) else {
             return;
         };
@@ -243,7 +250,8 @@ impl Damage {
     }
 }
 
-/// The boards go on from the journal, which says so: numbers go on, and every game that no stop touched is right.
+/// If recordings are damaged, boards go on from the journal, which is reported. Event numbers continue, and every game
+/// that no stop affected is right.
 fn damaged(damage: Damage) {
     let round = Round {
         seed: 7,
@@ -253,7 +261,7 @@ fn damaged(damage: Damage) {
         stops: true,
         damage: Some(damage),
     };
-    let (outcome, wrong) = round.wrong();
+    let (outcome, wrong) = round.judge();
     assert!(!outcome.alone.is_empty(), "that is noticed");
     for events in &outcome.events {
         let numbers: Vec<u64> = events.iter().map(|event| event.seq).collect();
@@ -266,16 +274,16 @@ fn damaged(damage: Damage) {
 }
 
 #[test]
-fn boards_go_on_from_the_journal_where_recordings_are_gone() {
+fn boards_go_on_from_the_journal_if_recordings_are_gone() {
     damaged(Damage::NoRecordings);
 }
 
 #[test]
-fn boards_go_on_from_the_journal_where_recordings_are_short() {
+fn boards_go_on_from_the_journal_if_recordings_are_short() {
     damaged(Damage::ShortRecordings);
 }
 
 #[test]
-fn boards_go_on_from_the_journal_where_recordings_are_damaged() {
+fn boards_go_on_from_the_journal_if_recordings_are_damaged() {
     damaged(Damage::OtherRecordings);
 }

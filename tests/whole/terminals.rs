@@ -1,4 +1,5 @@
-//! Every command in a terminal with colours: its own styles are obeyed, and control characters of others are shown.
+//! Every command on a terminal with colours: its own styles take effect, and control characters in foreign text are
+//! escaped.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,12 +13,12 @@ use tempfile::TempDir;
 use crate::cli::kiebitz;
 use crate::shown::{OBEYED, SHOWN, foreign, toml_text};
 
-/// All that a terminal with colours gets of a command that ends by itself, line breaks as the program writes them.
+/// Output of a command on a terminal with colours, with line breaks as the program writes them.
 pub(crate) fn in_terminal(command: Command) -> String {
     until_interrupted(command, None).0
 }
 
-/// The same, and the exit code, of a command that is interrupted as Ctrl-C does it once the terminal has shown a text.
+/// Runs a command on a terminal, and sends SIGINT once it has printed `interrupt_at`. Returns output and exit code.
 fn until_interrupted(mut command: Command, interrupt_at: Option<&str>) -> (String, Option<i32>) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let terminal = rustix::pty::openpt(flags).unwrap();
@@ -32,11 +33,11 @@ fn until_interrupted(mut command: Command, interrupt_at: Option<&str>) -> (Strin
     command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
     command.stdout(inside.try_clone().unwrap()).stderr(inside);
     let mut child = command.spawn().unwrap();
-    // It holds the terminal's other side, which must be closed for the end to be seen.
+    // `command` holds the other side of the terminal. Reading does not end while it is open.
     drop(command);
     let (mut terminal, mut shown, mut chunk) = (File::from(terminal), Vec::new(), [0; 4096]);
     let mut interrupt_at = interrupt_at;
-    // The end is an error: nobody is left at the other side.
+    // Reading fails when the other side is closed.
     while let Ok(read @ 1..) = terminal.read(&mut chunk) {
         shown.extend_from_slice(&chunk[..read]);
         if interrupt_at.is_some_and(|text| String::from_utf8_lossy(&shown).contains(text)) {
@@ -52,7 +53,7 @@ fn until_interrupted(mut command: Command, interrupt_at: Option<&str>) -> (Strin
     (shown, code)
 }
 
-/// What is read on the screen; panics at a control sequence that is none of the program's own.
+/// The visible text of the output. Panics at a control sequence that the program does not use itself.
 fn read(shown: &str) -> String {
     let mut parts = shown.split('\u{1b}');
     let mut read = parts.next().unwrap_or_default().to_owned();
@@ -70,7 +71,7 @@ fn read(shown: &str) -> String {
     text
 }
 
-/// A state directory with an empty journal, files to work on, and a configuration, all of whose names are not to be obeyed.
+/// A state directory with an empty journal, other files, and a configuration, with control sequences in all names.
 struct World {
     folder: TempDir,
     config: String,
@@ -105,10 +106,10 @@ impl World {
     }
 }
 
-/// The name that is not to be obeyed as the library of the log escapes it.
+/// [`OBEYED`] as the logging library escapes it.
 const LOGGED: &str = "a\\x1b]0;mine\\x07\\x1b[2J\\u{9b}2Jb";
 
-/// A command, and when it is interrupted.
+/// Arguments of a command, and the text at which it is interrupted.
 type Run<'a> = (Vec<&'a str>, Option<&'a str>);
 
 fn words(text: &str) -> Vec<&str> {
@@ -116,7 +117,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_command_shows_no_escapes_of_its_own() {
+fn no_command_prints_foreign_escape_sequences() {
     let world = World::new();
     let (config, capture) = (world.config.as_str(), world.capture.as_str());
     let missing = world.file(OBEYED);
@@ -169,7 +170,7 @@ fn every_command_shows_no_escapes_of_its_own() {
         let (shown, _) = until_interrupted(kiebitz(args), *interrupt_at);
         let text = read(&shown);
         assert!(!text.trim().is_empty(), "{args:?} prints nothing");
-        // Escapes are those of the names alone.
+        // Only the names may contain escaped control characters.
         let rest = [SHOWN, LOGGED]
             .iter()
             .fold(text.clone(), |text, name| text.replace(name, ""));
@@ -179,7 +180,7 @@ fn every_command_shows_no_escapes_of_its_own() {
 }
 
 #[test]
-fn help_has_its_styles() {
+fn help_has_colours() {
     let commands = kiebitz::cli::command();
     let names = commands.get_subcommands().map(|command| command.get_name());
     for args in names.map(|name| vec![name, "--help"]).chain([vec!["--help"]]) {
@@ -189,9 +190,9 @@ fn help_has_its_styles() {
     }
 }
 
-/// What the README promises to who tries it.
+/// Checks the statements of the README about the demo.
 #[test]
-fn demo_in_a_terminal_is_in_colours_and_stays_until_it_is_interrupted() {
+fn demo_in_a_terminal_has_colours_and_runs_until_interrupted() {
     let (shown, code) = until_interrupted(kiebitz(["demo", "--speed", "max"]), Some("until Ctrl-C"));
     assert_eq!(code, Some(130));
     let (_, stays) = shown.split_once("\u{1b}[?1049l").expect("the first screen again");

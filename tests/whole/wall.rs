@@ -1,4 +1,4 @@
-//! The wall in a real browser: twelve emulated boards, the built program, and a page that is watched while the daemon is
+//! The wall in a real browser: twelve emulated boards, the built program, and a page that is open while the daemon is
 //! killed, the network fails and moves go on.
 
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use crate::npm::scripts;
 use crate::spectators::Program;
 
 const BOARDS: usize = 12;
-/// Nobody may be called so, and somebody will be.
+/// A player's name with HTML code, which must be shown as text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
-/// A hall, and who looks after it.
+/// A hall with its programs.
 struct Hall {
     directory: tempfile::TempDir,
     daemon: Option<Program>,
@@ -75,9 +75,9 @@ impl Hall {
         self.directory.path()
     }
 
-    /// Does what the browser's script asks for.
-    fn answer(&mut self, asked: &str) -> Value {
-        match asked {
+    /// Carries out a request of the browser's script.
+    fn answer(&mut self, request: &str) -> Value {
+        match request {
             "play" => {
                 let boards = BOARDS.to_string();
                 let emulate = [
@@ -110,7 +110,7 @@ impl Hall {
     }
 }
 
-/// The script drives the browser, asks for what it needs, and gives up by itself.
+/// The script drives the browser, sends requests, and has its own timeouts.
 #[test]
 fn a_round_of_twelve_boards_is_watched_on_the_wall() {
     let port = free_port();
@@ -125,10 +125,10 @@ fn a_round_of_twelve_boards_is_watched_on_the_wall() {
         .spawn()
         .expect("node: install it, or let tests/run do so");
     let mut answers = script.stdin.take().expect("a pipe");
-    let asks = BufReader::new(script.stdout.take().expect("a pipe"));
-    for asked in asks.lines() {
-        let answer = hall.answer(&asked.expect("a line"));
-        // It may have given up.
+    let requests = BufReader::new(script.stdout.take().expect("a pipe"));
+    for request in requests.lines() {
+        let answer = hall.answer(&request.expect("a line"));
+        // The script may have ended.
         let _ = writeln!(answers, "{answer}");
     }
     let status = script.wait().expect("it ends");
@@ -136,7 +136,7 @@ fn a_round_of_twelve_boards_is_watched_on_the_wall() {
     assert!(status.success(), "what the script says is above\n{log}");
 }
 
-/// What is served at a path of an address, as in `http://127.0.0.1:8080/`.
+/// Body of the response for a path at an address such as `http://127.0.0.1:8080/`.
 fn served(address: &str, path: &str) -> Option<String> {
     let host = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(host).ok()?;
@@ -160,11 +160,13 @@ fn the_demo_is_on_the_wall() {
         .spawn()
         .expect("kiebitz runs");
     let mut lines = BufReader::new(demo.stdout.take().expect("stdout")).lines();
-    let mut said = lines.by_ref().map_while(Result::ok);
-    let named = said.find_map(|line| Some(line.split_once("In a browser: ")?.1.to_owned()));
+    let mut printed = lines.by_ref().map_while(Result::ok);
+    let named = printed.find_map(|line| Some(line.split_once("In a browser: ")?.1.to_owned()));
     let address = named.expect("an address");
-    // When this is printed all recordings were shown.
-    said.find(|line| line.contains("until Ctrl-C")).expect("it waits");
+    // All recordings have been shown once this line is printed.
+    printed
+        .find(|line| line.contains("until Ctrl-C"))
+        .expect("it waits");
     let last = || {
         let round: Value = serde_json::from_str(&served(&address, "round-1/wall.json")?).ok()?;
         let games = round["games"].as_array()?;

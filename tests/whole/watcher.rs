@@ -1,4 +1,4 @@
-//! The daemon in virtual time: its hall, its journal, its recordings, and its starts and ends.
+//! The daemon in virtual time, with its hall, journal and recordings. It can be started, stopped and killed.
 
 use std::path::{Path, PathBuf};
 
@@ -28,9 +28,9 @@ pub(crate) struct Watcher {
     ports: Vec<Port>,
     pub(crate) journal: Journal,
     running: Option<Running>,
-    /// What was said and is not journalled: lost with the process.
-    said: Vec<Event>,
-    /// The boards that went on from the journal alone, at any start.
+    /// Events that the journal does not have yet; lost if the process is killed.
+    pending: Vec<Event>,
+    /// Boards that were restored from the journal alone at a start, with the reasons.
     pub(crate) alone: Vec<(String, Alone)>,
 }
 
@@ -41,7 +41,7 @@ struct Running {
 }
 
 impl Watcher {
-    /// Not running yet; its files are in that directory.
+    /// Creates the journal in the directory. Does not start the daemon.
     pub(crate) fn new(directory: &Path, config: Config, ports: Vec<Port>) -> Self {
         Self {
             directory: directory.to_owned(),
@@ -49,7 +49,7 @@ impl Watcher {
             ports,
             journal: Journal::open(&directory.join("journal.sqlite")).unwrap(),
             running: None,
-            said: Vec::new(),
+            pending: Vec::new(),
             alone: Vec::new(),
         }
     }
@@ -100,7 +100,7 @@ impl Watcher {
         });
     }
 
-    /// SIGHUP: another configuration holds from now on, for a later start as well.
+    /// Uses another configuration from now on, also after the next start, as after SIGHUP.
     pub(crate) fn reload(&mut self, now: Timestamp, config: Config) {
         if let Some(running) = &mut self.running {
             let names = Names::Configured(config.roster());
@@ -111,13 +111,13 @@ impl Watcher {
         self.config = config;
     }
 
-    /// SIGKILL, or no power: what is not on the disk is gone.
+    /// Loses everything that is not on the disk, as after SIGKILL or a power failure.
     pub(crate) fn kill(&mut self) {
         self.running = None;
-        self.said.clear();
+        self.pending.clear();
     }
 
-    /// SIGTERM.
+    /// Stops in order, as after SIGTERM.
     pub(crate) fn stop(&mut self, now: Timestamp) {
         let Some(running) = &mut self.running else { return };
         for nth in 0..self.ports.len() {
@@ -132,23 +132,25 @@ impl Watcher {
         self.running = None;
     }
 
-    /// Commits what was said: it is published from then on.
+    /// Commits pending events to the journal. They count as published from then on.
     pub(crate) fn keep(&mut self) {
         if let Some(running) = &mut self.running {
-            let said = running.hall.take_events();
-            self.said.extend(said.into_iter().map(|said| said.event));
+            let events = running.hall.take_events();
+            self.pending
+                .extend(events.into_iter().map(|explained| explained.event));
         }
-        self.journal.append(&self.said).unwrap();
-        self.said.clear();
+        self.journal.append(&self.pending).unwrap();
+        self.pending.clear();
     }
 
-    /// How much is said and not committed.
+    /// Number of events that are not committed.
     pub(crate) fn unkept(&mut self) -> usize {
         if let Some(running) = &mut self.running {
-            let said = running.hall.take_events();
-            self.said.extend(said.into_iter().map(|said| said.event));
+            let events = running.hall.take_events();
+            self.pending
+                .extend(events.into_iter().map(|explained| explained.event));
         }
-        self.said.len()
+        self.pending.len()
     }
 
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
@@ -189,7 +191,7 @@ impl Watcher {
         running.note_modes(now, &self.ports);
     }
 
-    /// What is to be written, and on which port. It is [`sent`](Self::sent) then.
+    /// Returns bytes to write and the index of their port. The caller then calls [`sent`](Self::sent).
     pub(crate) fn poll_write(&mut self, now: Timestamp) -> Option<(usize, Vec<u8>)> {
         let running = self.running.as_mut()?;
         let (line, bytes) = running.hall.poll_write(now)?;
@@ -245,7 +247,7 @@ impl Running {
         self.record(now, port, Content::Bytes { direction, bytes });
     }
 
-    /// A line that was probed goes on in the recording as what it was found to be.
+    /// Records the mode of a probed line as soon as it is detected.
     fn note_modes(&mut self, now: Timestamp, ports: &[Port]) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let port = ports.iter().find(|port| self.is_of(line, port)).unwrap();

@@ -1,4 +1,4 @@
-//! A hall of boards on one bus, played on by hand and polled in virtual time: every game comes back as it was played.
+//! A hall of boards on one bus, with simulated hands and polled in virtual time: every game is published as played.
 
 mod report;
 pub mod world;
@@ -8,7 +8,7 @@ use kiebitz_hardware::emulator::hand::Temperament;
 use crate::hands::games::Taste;
 use world::{Bus, World};
 
-/// Boards on one line, hands of two kinds in turn, and every fiftieth answer damaged.
+/// Thirty boards on one bus, with two temperaments in turn and one of fifty answers damaged.
 pub const THIRTY: Bus<'_> = Bus {
     boards: 30,
     games: 2,
@@ -19,7 +19,7 @@ pub const THIRTY: Bus<'_> = Bus {
 };
 
 #[test]
-fn games_at_thirty_boards_with_damaged_answers_come_back_as_they_were_played() {
+fn games_at_thirty_boards_with_damaged_answers_are_published_as_played() {
     let mut world = World::new(1, &THIRTY);
     world.run();
     println!("{}", world.figures());
@@ -28,10 +28,10 @@ fn games_at_thirty_boards_with_damaged_answers_come_back_as_they_were_played() {
     assert_eq!(world.games(), 60);
 }
 
-/// The line fails six times a minute, and every board is without power once. What was played without it cannot be known;
-/// all else is right, or it is stated that it is not known.
+/// The line fails six times a minute, and every board loses its power once. Moves made without power are unknown; every
+/// other move must be published correctly, or its gap reported.
 #[test]
-fn games_on_a_failing_line_and_through_lost_power_are_right_or_stated() {
+fn games_on_a_failing_line_and_through_power_losses_are_right_or_their_gaps_reported() {
     let mut world = World::new(
         3,
         &Bus {

@@ -1,4 +1,4 @@
-//! Captures with the events that they must give.
+//! Captures with their expected events.
 
 pub mod reduced;
 pub mod scenes;
@@ -13,7 +13,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures")
 }
 
-/// The captures in the folder beside which expected events stand.
+/// Returns the files with expected events, each of which has a capture beside it.
 fn expectations() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
         .unwrap()
@@ -40,10 +40,11 @@ fn every_capture_gives_its_events() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Each of these was once published wrongly: captured pieces pushed aside to where they could have gone, a promotion
-/// seen and replaced by a guess, a rook pressed before its king, and the line that stayed wrong after it.
+/// Each of these games was once published wrongly: captured pieces were pushed to squares where they could have moved,
+/// a promotion was replaced by a guess, a press was reported between the rook and the king of a castling, and the line
+/// of play stayed wrong after that.
 #[test]
-fn games_once_misread_come_back_as_they_were_played() {
+fn games_once_misread_are_published_as_played() {
     let mut games = 0;
     for entry in std::fs::read_dir(folder().join("games")).unwrap() {
         let path = entry.unwrap().path();
@@ -59,10 +60,11 @@ fn games_once_misread_come_back_as_they_were_played() {
     assert!(games >= 10, "the games are gone");
 }
 
-/// Situations in which hands or sensors mislead for a while. The record is right in the end, and nobody is accused of what
-/// did not happen. A `.moves` file has the moves, the kinds of incidents, and the result that the board shows.
+/// Situations in which hands or sensors temporarily mislead the tracker. In the end the record is correct, and no
+/// incident accuses a player wrongly. The lines of a `.moves` file are the moves, the kinds of incidents, and the
+/// result shown on the board.
 #[test]
-fn situations_that_mislead_for_a_while_end_rightly() {
+fn misleading_situations_end_with_a_correct_record() {
     let mut situations = 0;
     for entry in std::fs::read_dir(folder().join("situations")).unwrap() {
         let path = entry.unwrap().path();
@@ -85,7 +87,7 @@ fn situations_that_mislead_for_a_while_end_rightly() {
 }
 
 #[test]
-fn every_scene_is_recorded_as_it_was_committed() {
+fn every_scene_gives_its_committed_recording() {
     for (name, play) in SCENES {
         let committed = std::fs::read(folder().join(name).with_extension("pcapng"));
         let recorded = hall::record(&play());

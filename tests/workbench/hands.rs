@@ -1,4 +1,4 @@
-//! Games acted out by hand on an emulated board come back as they were played.
+//! Games acted out by simulated hands on an emulated board are published as played.
 
 pub mod games;
 pub mod hall;
@@ -25,7 +25,7 @@ impl Case {
         Self::hastened(seed, temperament, taste, 1)
     }
 
-    /// The same with hands that are so many times as fast.
+    /// Creates a case whose hands are `times` times as fast.
     pub fn hastened(seed: u64, temperament: Temperament, taste: Taste, times: u32) -> Self {
         let mut chance = Chance::new(seed);
         let start = chance.percent(40).then(|| chance.below(960));
@@ -37,7 +37,7 @@ impl Case {
         Self { game, play, capture }
     }
 
-    /// The same on a board of which a square dies in the game: one where pieces still come and go.
+    /// Creates a case on a board of which one square dies during the game, while pieces still come to that square.
     pub fn deadened(seed: u64, temperament: Temperament, taste: Taste) -> Self {
         let mut case = Self::new(seed, temperament, taste);
         let mut chance = Chance::new(seed);
@@ -51,14 +51,14 @@ impl Case {
         case
     }
 
-    /// What went wrong, in words.
+    /// Describes the first difference between the played and the published moves, if there is one.
     pub fn failure(&self) -> Option<String> {
         let ply = verdict::first_difference(&self.game, &verdict::events(&self.capture))?;
         Some(verdict::describe(&self.game, &self.play, &self.capture, ply))
     }
 }
 
-/// All seeds from `seeds` whose game does not come back, the first described.
+/// Returns all seeds whose game is published wrongly, with a description of the first failure.
 pub fn failing(seeds: core::ops::Range<u64>, case: impl Fn(u64) -> Case) -> (Vec<u64>, String) {
     let mut failing = Vec::new();
     let mut first = String::new();
@@ -73,7 +73,7 @@ pub fn failing(seeds: core::ops::Range<u64>, case: impl Fn(u64) -> Case) -> (Vec
     (failing, first)
 }
 
-fn all_come_back(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) {
+fn assert_published_as_played(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) {
     let (failing, first) = failing(seeds, |seed| Case::new(seed, temperament, taste));
     assert!(
         failing.is_empty(),
@@ -82,38 +82,38 @@ fn all_come_back(seeds: core::ops::Range<u64>, temperament: Temperament, taste: 
 }
 
 #[test]
-fn calm_games_come_back_as_they_were_played() {
-    all_come_back(0..40, Temperament::Calm, Taste::Any);
+fn calm_games_are_published_as_played() {
+    assert_published_as_played(0..40, Temperament::Calm, Taste::Any);
 }
 
 #[test]
-fn games_full_of_castling_and_promotion_come_back_as_they_were_played() {
-    all_come_back(1000..1040, Temperament::Calm, Taste::Special);
+fn games_full_of_castling_and_promotion_are_published_as_played() {
+    assert_published_as_played(1000..1040, Temperament::Calm, Taste::Special);
 }
 
 #[test]
-fn games_with_drawn_pieces_come_back_as_they_were_played() {
-    all_come_back(2000..2040, Temperament::Drawing, Taste::Any);
+fn games_with_drawn_pieces_are_published_as_played() {
+    assert_published_as_played(2000..2040, Temperament::Drawing, Taste::Any);
 }
 
 #[test]
-fn games_by_clumsy_players_come_back_as_they_were_played() {
-    all_come_back(3000..3040, Temperament::Clumsy, Taste::Any);
+fn games_by_clumsy_players_are_published_as_played() {
+    assert_published_as_played(3000..3040, Temperament::Clumsy, Taste::Any);
 }
 
 #[test]
-fn blitz_games_come_back_as_they_were_played() {
-    all_come_back(4000..4060, Temperament::Blitz, Taste::Any);
+fn blitz_games_are_published_as_played() {
+    assert_published_as_played(4000..4060, Temperament::Blitz, Taste::Any);
 }
 
 #[test]
-fn games_in_a_time_scramble_come_back_as_they_were_played() {
-    all_come_back(6000..6060, Temperament::Hurried, Taste::Any);
+fn games_in_a_time_scramble_are_published_as_played() {
+    assert_published_as_played(6000..6060, Temperament::Hurried, Taste::Any);
 }
 
-/// Some of these games can be told to the end; in the others nobody is said to have moved illegally.
+/// Some of these games are published completely. In the others, no player is accused of an illegal move.
 #[test]
-fn nobody_is_accused_where_a_square_dies() {
+fn a_dying_square_accuses_nobody_of_an_illegal_move() {
     let (mut right, mut accused) = (0, Vec::new());
     for seed in 0..20 {
         let case = Case::deadened(seed, Temperament::Calm, Taste::Any);
@@ -129,14 +129,15 @@ fn nobody_is_accused_where_a_square_dies() {
     assert!(accused.is_empty(), "{accused:?}");
 }
 
-/// Each of these was published wrongly once: captured pieces pushed aside to where they could have gone, a promotion
-/// seen and replaced by a guess, a rook pressed before its king, and the line that stayed wrong after it.
+/// Each of these games was once published wrongly: captured pieces were pushed to squares where they could have moved,
+/// a promotion was replaced by a guess, a press was reported between the rook and the king of a castling, and the line
+/// of play stayed wrong after that.
 #[test]
-fn games_once_misread_come_back_as_they_were_played() {
+fn games_once_misread_are_published_as_played() {
     for seed in [18, 91, 455, 499, 754] {
-        all_come_back(seed..seed + 1, Temperament::Clumsy, Taste::Special);
+        assert_published_as_played(seed..seed + 1, Temperament::Clumsy, Taste::Special);
     }
     for seed in [0, 148, 517, 614, 763] {
-        all_come_back(seed..seed + 1, Temperament::Blitz, Taste::Special);
+        assert_published_as_played(seed..seed + 1, Temperament::Blitz, Taste::Special);
     }
 }

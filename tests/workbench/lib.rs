@@ -1,7 +1,7 @@
-//! Players, boards and rooms in virtual time, for the tests and for measurements at length.
+//! Players, boards and rooms in virtual time, for the tests and for long measurements.
 //!
-//! `cargo run -p kiebitz-workbench -- --help`; for measurements, `cargo run --release -p kiebitz-workbench -- …`. The tests
-//! in these modules are run by tests/library.
+//! `cargo run -p kiebitz-workbench -- --help`; for measurements, `cargo run --release -p kiebitz-workbench -- …`.
+//! tests/library runs the tests in these modules.
 
 #![allow(
     missing_docs,

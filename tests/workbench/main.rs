@@ -1,4 +1,5 @@
-//! The workbench: measures at length what the tests sample, shows one case in detail, and writes expected files anew.
+//! The workbench: long measurements of properties that the tests only sample, detailed reports on single cases, and
+//! updates of expected files.
 
 fn main() -> std::process::ExitCode {
     kiebitz_workbench::tool::main()

@@ -1,4 +1,4 @@
-//! All texts that the program has for people, collected from its sources.
+//! Collects all texts for users from the sources of the program.
 
 mod pages;
 #[cfg(test)]
@@ -9,7 +9,7 @@ use core::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One text and the place where it is written.
+/// A text and its place in the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     /// Path relative to the repository.
@@ -44,7 +44,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// Every text in the sources of the workspace, but for tests and translations.
+/// Returns every text in the sources of the workspace, except in tests and translations.
 pub fn all() -> Vec<Text> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut texts = Vec::new();
@@ -86,7 +86,7 @@ const LEFT_OUT: &[&str] = &[
     "de.toml",
 ];
 
-/// All files in a folder and the folders in it, in order of their names.
+/// Returns all files in a folder and its subfolders, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -103,7 +103,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Words of a text: what is left without placeholders.
+/// Returns the words of a text, without placeholders.
 fn words(text: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let outside = |character: char| {

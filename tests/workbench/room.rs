@@ -1,4 +1,4 @@
-//! A board with a clock, a daemon that watches it, and its journal. In virtual time.
+//! A board with a clock, a daemon that watches it, and its journal, in virtual time.
 
 use core::time::Duration;
 
@@ -16,11 +16,11 @@ use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::{Contents, Field};
 use shakmaty::{Board, Square};
 
-/// The usual set-up.
+/// Placement of the standard start position.
 pub const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
-/// A hand puts a piece down this long after it took it, and presses the clock this long after that.
+/// Time from lifting a piece to putting it down, and from there to the press.
 const HAND: Duration = Duration::from_millis(500);
 const WHITE: ClockSide = ClockSide::Left;
 
@@ -31,7 +31,6 @@ pub struct Room {
     now: Timestamp,
     names: Names,
     journal: Journal,
-    /// What went over the line.
     capture: CaptureWriter<Vec<u8>>,
     seen: usize,
     white_moves: bool,
@@ -39,13 +38,14 @@ pub struct Room {
 }
 
 impl Room {
-    /// Pieces stand on a board that kiebitz watches, with these settings besides the board's name.
+    /// Creates a room with this placement on a board that kiebitz watches. `settings` is added to the configuration of
+    /// the board.
     pub fn new(placement: &str, settings: &str) -> Self {
         let clock = EmulatedClock::new(Duration::from_secs(5400));
         Self::with_clock(placement, settings, clock)
     }
 
-    /// The same with a clock of its own.
+    /// Like [`new`](Self::new), with this clock.
     pub fn with_clock(placement: &str, settings: &str, clock: EmulatedClock) -> Self {
         let pieces: Board = placement.parse().unwrap();
         let mut board = EmulatedBoard::with_pieces(OPENING, BoardSettings::default(), &plies::dump(&pieces));
@@ -74,7 +74,6 @@ impl Room {
         room
     }
 
-    /// Time passes.
     pub fn pass(&mut self, lasting: Duration) {
         let end = self.now + lasting;
         while self.now < end {
@@ -96,12 +95,14 @@ impl Room {
                     .unwrap();
             }
         }
-        self.keep();
+        self.append_to_journal();
     }
 
-    fn keep(&mut self) {
-        let said = self.hall.take_events();
-        self.journal.append(said.iter().map(|said| &said.event)).unwrap();
+    fn append_to_journal(&mut self) {
+        let explained = self.hall.take_events();
+        self.journal
+            .append(explained.iter().map(|explained| &explained.event))
+            .unwrap();
     }
 
     pub fn starts_clock(&mut self) {
@@ -114,7 +115,7 @@ impl Room {
         self.pass(Duration::from_secs(1));
     }
 
-    /// The arbiter lays the lever over while the clock stands: the other side is on move.
+    /// Moves the lever over while the clock is stopped, as an arbiter does: the other side is to move.
     pub fn hands_over(&mut self) {
         let side = self.board.clock().unwrap().lever_high();
         self.board.clock_mut(self.now).unwrap().press(self.now, side);
@@ -122,7 +123,7 @@ impl Room {
         self.pass(Duration::from_secs(1));
     }
 
-    /// Pieces are put from square to square, and the clock is pressed each time.
+    /// Moves pieces from square to square, and presses the clock after each move.
     pub fn plays(&mut self, moves: &str) {
         for played in moves.split_whitespace() {
             self.puts(played);
@@ -133,7 +134,7 @@ impl Room {
         }
     }
 
-    /// Pieces are put from square to square; what stood there is taken away before.
+    /// Moves pieces from square to square. A piece on the target square is removed first.
     pub fn puts(&mut self, moves: &str) {
         for (from, to) in squares(moves) {
             let piece = self.board.contents(from);
@@ -145,24 +146,21 @@ impl Room {
         }
     }
 
-    /// What stands on a square.
     pub fn contents(&self, square: &str) -> Contents {
         self.board.contents(field(square))
     }
 
-    /// Something else stands on a square, or is read there.
+    /// Sets the contents that the board reports for a square.
     pub fn sets(&mut self, square: &str, contents: Contents) {
         self.board.set(self.now, field(square), contents);
         self.pass(HAND);
     }
 
-    /// Somebody takes the clock's cable out.
     pub fn unplugs_clock(&mut self) {
         self.board.plug_clock(self.now, None);
         self.pass(HAND);
     }
 
-    /// All pieces are set up.
     pub fn set_up(&mut self, placement: &str) {
         let pieces = plies::dump(&placement.parse().unwrap());
         for (field, piece) in Field::all().zip(pieces) {
@@ -171,8 +169,8 @@ impl Room {
         }
     }
 
-    /// The arbiter gives a command, which is taken.
-    pub fn says(&mut self, command: &str) {
+    /// Sends a command as the arbiter. Panics if it is refused.
+    pub fn commands(&mut self, command: &str) {
         self.pass(Duration::from_secs(1));
         let command = Command::parse(&format!(r#"{{"id":"1",{command}}}"#)).unwrap();
         let answer = self.hall.command(self.now, "b", &command);
@@ -180,14 +178,14 @@ impl Room {
         self.pass(Duration::from_secs(1));
     }
 
-    /// The daemon is killed, and started again after this time.
+    /// Kills the daemon, and starts it again after this time.
     pub fn restarts(&mut self, down: Duration) {
         self.restarts_while(down, "");
     }
 
-    /// The same, while pieces are moved.
+    /// Like [`restarts`](Self::restarts), with pieces moved while the daemon is down.
     pub fn restarts_while(&mut self, down: Duration, moves: &str) {
-        self.keep();
+        self.append_to_journal();
         let half = self.now + down / 2;
         self.board.advance(half);
         for (nth, (from, to)) in (0..).zip(squares(moves)) {
@@ -209,12 +207,12 @@ impl Room {
         self.pass(Duration::from_secs(10));
     }
 
-    /// All that went over the line, as a capture of a board "b".
+    /// Returns all bytes of the line as a capture of a board "b".
     pub fn recorded(self) -> Vec<u8> {
         self.capture.into_inner()
     }
 
-    /// The events since this was last asked.
+    /// Returns the events since the last call.
     pub fn new_events(&mut self) -> Vec<Event> {
         let new = self.events().split_off(self.seen);
         self.seen += new.len();
@@ -230,7 +228,6 @@ impl Room {
         events.collect::<Result<_, _>>().unwrap()
     }
 
-    /// The last game.
     pub fn game(&self) -> GameRecord {
         self.journal
             .all_of("live", "b")
@@ -240,7 +237,6 @@ impl Room {
             .record
     }
 
-    /// The moves of the last game.
     pub fn moves(&self) -> Vec<String> {
         let moves = self.game().moves;
         moves
@@ -249,21 +245,21 @@ impl Room {
             .collect()
     }
 
-    /// The kinds of incidents that were opened, but for boards and clocks that come and go.
+    /// Returns the kinds of all incidents opened, except for `IGNORED`.
     pub fn opened(&self) -> Vec<&'static str> {
         let kinds = self.events().into_iter().filter_map(|event| match event.kind {
             EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
             _ => None,
         });
-        kinds.filter(|kind| !LINES.contains(kind)).collect()
+        kinds.filter(|kind| !IGNORED.contains(kind)).collect()
     }
 
-    /// The incidents that are open, by case, with the number of the offence.
+    /// Returns the cases of the open incidents, with the number of the offence, except for `IGNORED`.
     pub fn open(&self) -> Vec<String> {
         let incidents = self.journal.all_of("live", "b").incidents().unwrap();
         let open = incidents
             .open()
-            .filter(|incident| !LINES.contains(&incident.kind.as_str()));
+            .filter(|incident| !IGNORED.contains(&incident.kind.as_str()));
         let open = open.map(|incident| match incident.evidence.values.get("offence") {
             Some(offence) => format!("{} {offence}", incident.case),
             None => incident.case.clone(),
@@ -271,7 +267,7 @@ impl Room {
         open.collect()
     }
 
-    /// The time control that the daemon goes by.
+    /// Returns the time control that applies.
     pub fn time_control(&self) -> Option<String> {
         self.hall
             .board("b")
@@ -291,8 +287,8 @@ fn capture() -> CaptureWriter<Vec<u8>> {
 }
 
 const PORT: &str = "/dev/ttyUSB0";
-/// Not of interest here.
-const LINES: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
+/// Incidents of connections and stopped clocks, which these tests ignore.
+const IGNORED: [&str; 3] = ["board_disconnected", "clock_disconnected", "clock_stopped"];
 
 fn squares(moves: &str) -> impl Iterator<Item = (Field, Field)> {
     moves

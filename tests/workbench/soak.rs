@@ -1,4 +1,4 @@
-//! A round of two hours at eight boards, with everything that goes wrong in a year, in virtual time.
+//! A round of two hours at eight boards, with as many faults as a year of play has, in virtual time.
 
 pub mod faults;
 pub mod known;
@@ -14,7 +14,6 @@ use known::{Difference, Power};
 use verdict::Wrong;
 use world::{Outcome, Round};
 
-/// What goes wrong in a round.
 pub const ALL: Plan = Plan {
     unplugs: 200,
     restarts: 50,
@@ -23,10 +22,10 @@ pub const ALL: Plan = Plan {
     away: faults::AWAY,
 };
 
-/// What is wrong at a board mostly follows from the first thing that is.
+/// Maximum number of errors shown per board. Most later errors follow from the first.
 const SHOWN: usize = 4;
 
-/// Plays the round and returns what is wrong, with what happened around the first of it at every board.
+/// Plays the round and returns its errors, with a log around the first one.
 pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
     let outcome = round.play();
     let judge = |outcome: &Outcome, board: usize| {
@@ -35,7 +34,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             verdict::not_exactly_right(board, table, &events)
         } else {
             let describe = |game| table.describe(game);
-            verdict::not_stated(board, (&table.played, describe), &events)
+            verdict::unreported(board, (&table.played, describe), &events)
         }
     };
     let boards = 0..outcome.tables.len();
@@ -57,7 +56,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
             round.seed,
             one.board + 1,
             one.words,
-            if one.stated { ", as is stated" } else { "" },
+            if one.reported { ", as is stated" } else { "" },
         )
         .unwrap();
         if nth == 0 && round.logged.is_none() {
@@ -72,7 +71,7 @@ pub fn wrong(round: Round) -> (Outcome, Vec<Wrong>, String) {
     (outcome, wrong, text)
 }
 
-/// Every game is published as it must be, but where it is known not to be.
+/// Asserts that every game is published correctly, except for the known errors.
 fn all_games_are_right(round: Round) -> Outcome {
     let (outcome, wrong, text) = wrong(round);
     let boards: Vec<usize> = wrong.iter().map(|wrong| wrong.board + 1).collect();
@@ -85,9 +84,9 @@ fn all_games_are_right(round: Round) -> Outcome {
     outcome
 }
 
-/// Over 200 unplugs, 50 restarts, 100 bursts of garbage and 80 silences no event is lost or doubled, no board is met
-/// twice, and the daemon holds no more at the end than in the middle.
-fn the_journal_is_whole_and_memory_flat(plan: Plan, outcome: &Outcome) {
+/// With 200 unplugs, 50 restarts, 100 bursts of garbage and 80 silences, no event is lost or duplicated, no board is
+/// created twice, and the daemon uses no more memory at the end than in the middle.
+fn assert_journal_complete_and_memory_constant(plan: Plan, outcome: &Outcome) {
     assert_eq!(
         outcome.happened,
         [plan.unplugs, plan.restarts, plan.bursts, plan.silences]
@@ -116,7 +115,7 @@ fn the_journal_is_whole_and_memory_flat(plan: Plan, outcome: &Outcome) {
 }
 
 #[test]
-fn with_own_power_every_game_is_exactly_right_and_the_journal_whole() {
+fn with_own_power_every_game_is_exactly_right_and_the_journal_complete() {
     let outcome = all_games_are_right(Round {
         seed: 1,
         plan: ALL,
@@ -124,11 +123,11 @@ fn with_own_power_every_game_is_exactly_right_and_the_journal_whole() {
         results: false,
         logged: None,
     });
-    the_journal_is_whole_and_memory_flat(ALL, &outcome);
+    assert_journal_complete_and_memory_constant(ALL, &outcome);
 }
 
 #[test]
-fn without_own_power_every_game_is_right_or_its_gap_is_stated() {
+fn without_own_power_every_game_is_right_or_its_gap_is_reported() {
     all_games_are_right(Round {
         seed: 1,
         plan: ALL,

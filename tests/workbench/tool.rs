@@ -17,9 +17,9 @@ use kiebitz_hardware::emulator::hand::Temperament;
 
 use crate::hands::games::Taste;
 
-/// Measures at length what the tests sample, shows one case in detail, and writes expected files anew.
+/// Measures at length the properties that the tests sample, shows one case in detail, and updates expected files.
 ///
-/// Everything is played from seeds: the same seed, the same game. Measurements want a release build.
+/// Every case is determined by its seed. Use a release build for measurements.
 #[derive(Debug, Parser)]
 #[command(
     name = "workbench",
@@ -42,19 +42,19 @@ enum Command {
     /// Thirty boards on one bus with damaged answers.
     #[command(subcommand)]
     Bus(bus::Command),
-    /// Rounds of two hours with everything that goes wrong.
+    /// Rounds of two hours with all kinds of faults.
     #[command(subcommand)]
     Soak(soak::Command),
-    /// What each parameter of the tracker's model is worth, and a better model if there is one.
+    /// Measure the effect of each parameter of the tracker's model, and search for a better model.
     Fit(fit::Fit),
     /// The captures in tests/captures.
     #[command(subcommand)]
     Captures(files::Captures),
-    /// All texts for people in the sources, each with its place.
+    /// List all texts for users in the sources, each with its place.
     Messages(messages::Messages),
 }
 
-/// Fails where something measured is not as it should be.
+/// Runs a command. Fails if a measured value is out of its limits.
 pub fn main() -> ExitCode {
     let is_good = match Arguments::parse().command {
         Command::Hands(command) => command.run(),
@@ -72,7 +72,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Seeds: one, or a range as in `0..1000`, its end left out.
+/// Seeds: one, or a range such as `0..1000` without its end.
 #[derive(Debug, Clone)]
 struct Seeds(Range<u64>);
 
@@ -94,16 +94,16 @@ impl FromStr for Seeds {
     }
 }
 
-/// Whose hands play.
+/// The temperament of the players.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Hands {
-    /// One thing after the other, always the press.
+    /// One thing after the other, and always a press.
     Calm,
     /// Pieces are drawn over the squares.
     Drawing,
-    /// No time.
+    /// Quick moves.
     Blitz,
-    /// They adjust, hover, push aside, and forget the clock.
+    /// Players adjust, hover, push captured pieces aside, and forget the clock.
     Clumsy,
     /// A time scramble.
     Hurried,
@@ -121,7 +121,7 @@ impl From<Hands> for Temperament {
     }
 }
 
-/// Those named, or all but the hurried.
+/// Returns the given temperaments, or all but the hurried one if none is given.
 fn temperaments(hands: &[Hands]) -> Vec<Temperament> {
     if hands.is_empty() {
         Temperament::UNHURRIED.to_vec()
@@ -130,7 +130,7 @@ fn temperaments(hands: &[Hands]) -> Vec<Temperament> {
     }
 }
 
-/// What random games are full of.
+/// The preferred moves of random games.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Games {
     /// Any legal move.
@@ -148,7 +148,6 @@ impl From<Games> for Taste {
     }
 }
 
-/// Those named, or all.
 fn tastes(games: Option<Games>) -> Vec<Taste> {
     games.map_or_else(|| vec![Taste::Any, Taste::Special], |games| vec![games.into()])
 }

@@ -1,4 +1,4 @@
-//! What a clock shows, by players.
+//! The times and flags that a clock shows, by player.
 
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,39 +8,39 @@ use crate::vocabulary::color;
 
 vocabulary! {
     "flag"
-    /// Whose flag is shown as fallen.
+    /// The players whose flag is shown as fallen.
     pub enum Flag {
-        /// White's alone.
+        /// White alone.
         White = "white",
-        /// Black's alone.
+        /// Black alone.
         Black = "black",
-        /// Both players'.
+        /// Both players.
         Both = "both",
     }
 }
 
-/// What the clock shows, once White's side of it is known.
+/// The display of the clock, once White's side is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// White's time in milliseconds. The board reports whole seconds.
     pub white_ms: u64,
     /// Black's time in milliseconds.
     pub black_ms: u64,
-    /// Whose time runs; `None` when the clock is stopped.
+    /// The player whose time runs; `None` while the clock is stopped.
     #[serde(with = "color::option")]
     pub running: Option<Color>,
-    /// Whose flag is shown as fallen; absent while none is. At the end of a period that is not the last, time runs on all the
-    /// same.
+    /// Flags shown as fallen; omitted if there are none. Time runs on after a flag falls at the end of a period that is
+    /// not the last.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flag: Option<Flag>,
 }
 
-/// What the clock shows, with the time of the reading.
+/// The display of the clock, with the time of the reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockFace {
-    /// What the clock showed.
+    /// The times and flags.
     pub clock: Clock,
-    /// When the reading arrived.
+    /// Arrival time of the reading.
     pub as_of: Timestamp,
 }
 
@@ -56,7 +56,7 @@ impl Clock {
 }
 
 impl Flag {
-    /// From the flags that are shown as fallen; `None`: neither.
+    /// Combines the flags of both players; `None` if neither has fallen.
     #[must_use]
     pub const fn of(fallen: ByColor<bool>) -> Option<Self> {
         match (fallen.white, fallen.black) {
@@ -67,7 +67,7 @@ impl Flag {
         }
     }
 
-    /// Whether that player's flag has fallen.
+    /// Whether the flag of `color` has fallen.
     #[must_use]
     pub const fn includes(self, color: Color) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! The chess clock: which side is White's, whose time runs, and when its lever is pressed.
+//! The chess clock: which side is White's, which time runs, and when the lever is pressed.
 
 mod face;
 mod reading;
@@ -25,12 +25,12 @@ vocabulary! {
     }
 }
 
-/// A change that the clock's readings show.
+/// A change that a clock reading shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A clock answers.
+    /// A clock has answered.
     Connected,
-    /// The board says that there is no clock.
+    /// The board reports that no clock is attached.
     Disconnected,
     /// The clock's battery is low.
     BatteryLow,
@@ -38,44 +38,43 @@ pub enum ClockChange {
     Started,
     /// The clock was stopped.
     Stopped,
-    /// The lever moved: this side pressed it.
+    /// The lever moved because this side pressed it.
     Pressed(Side),
 }
 
 /// Follows the readings of one clock.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClockWatch {
-    /// The last reading that is believed.
+    /// The last trusted reading.
     last: Option<(Timestamp, ClockTimes)>,
-    /// A reading that contradicts it, with what follows it still to come.
+    /// A reading that contradicts `last` and is not yet confirmed by the reading after it.
     doubted: Option<Doubted>,
-    /// The last reading of the running clock said whose turn it was, and the lever said the same.
+    /// Whether the last reading of the running clock marked whose turn it was, in agreement with the lever.
     marks_turns: bool,
-    /// The sign of a weak battery has been reported.
-    battery_told: bool,
+    battery_reported: bool,
     /// Votes that White's side is the left one (positive) or the right one (negative).
     left_is_white: i8,
-    /// White's side when it was last beyond doubt.
+    /// White's side when it was last beyond doubt, see [`SURE_VOTES`].
     sure_side: Option<Side>,
-    /// When the clock was last started.
     started_at: Option<Timestamp>,
-    /// When it was stopped, or first read while stopped; `None` while it runs.
+    /// Time of the stop, or of the first reading with a stopped clock; `None` while it runs.
     stopped_since: Option<Timestamp>,
-    /// The turn that the running side's time is ticking for.
+    /// The turn during which the running side's time is ticking.
     turn: Option<TurnTime>,
-    /// When either side last pressed.
+    /// Time of the last press by either side.
     pressed_at: Option<Timestamp>,
-    /// How many readings in a row have shown the lever in its position.
+    /// Number of consecutive readings with the lever in its present position.
     lever_seen: u32,
-    /// Readings were missed since the last one: how often the lever moved is not known.
+    /// Whether readings have been missed since the last one, so that the number of lever moves is unknown.
     readings_missed: bool,
     /// The last reading before readings were missed.
     before_gap: Option<ClockTimes>,
-    /// The board records the presses in order with the changes of the squares; the lever need not be watched.
+    /// Whether the board records the presses in order with the changes of the squares. If so, lever moves are not
+    /// reported as presses.
     presses_recorded: bool,
 }
 
-/// A reading that is not believed before another one says the same, or silence does.
+/// A reading that is not trusted until the next reading or silence confirms it.
 #[derive(Debug, Clone, Copy)]
 struct Doubted {
     at: Timestamp,
@@ -86,26 +85,26 @@ struct Doubted {
 /// The time that one side's clock has been running since the other side's press.
 #[derive(Debug, Clone, Copy)]
 struct TurnTime {
-    /// How long it had run before the clock was last stopped.
+    /// Running time before the clock was last stopped.
     ran: Duration,
-    /// Since when it has been running; `None` while it is stopped.
+    /// Start of the present run; `None` while the clock is stopped.
     since: Option<Timestamp>,
 }
 
-/// From this many votes on, White's side is beyond doubt. A clock that is started on a start position counts this much. In
-/// quick play as many presses in a row can be reported too late and vote for the wrong side, but not more.
+/// Number of votes at which White's side is beyond doubt. Starting the clock on a start position has this weight. In
+/// quick play, up to this many consecutive presses can be reported too late and vote for the wrong side.
 pub(crate) const SURE_VOTES: i8 = 3;
 
-/// A running clock is reported once a second. A stopped one, and none at all, are true after this much silence.
+/// Silence that confirms a reading of a stopped or missing clock. A running clock is reported once a second.
 const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
-/// The same on a bus, where each board is asked in turn.
+/// Silence that confirms a reading on a bus, where boards are queried in turn.
 const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
 
-/// Votes beyond this are not counted, so that a clock that is turned round during a game is noticed after a few presses.
+/// Limit of the vote count. It lets a few presses reveal that the clock was turned round during a game.
 const MAX_VOTES: i8 = SURE_VOTES + 1;
 
 impl Side {
-    /// A player's side, where this is White's; and White's, where this is that player's.
+    /// The side of `color`, if `self` is White's side. It is its own inverse: the side of `color` gives White's side.
     #[must_use]
     pub fn of(self, color: Color) -> Self {
         if color.is_white() { self } else { self.other() }
@@ -120,9 +119,11 @@ impl Side {
 }
 
 impl ClockWatch {
-    /// Takes in what the board says of its clock. Returns the readings that are to be believed now, in order, each with its
-    /// time: one that contradicts what is known is kept back until the next one says the same. If the next one goes with
-    /// what was known before, the one between was noise.
+    /// Checks the plausibility of a clock reading. Returns the readings that are now trusted, in order, each with its
+    /// time.
+    ///
+    /// A reading that contradicts the last trusted one is held back until the next reading confirms it. If the next
+    /// reading follows from the trusted one instead, the contradicting reading was noise.
     pub(crate) fn weigh(&mut self, at: Timestamp, reading: ClockReading) -> Vec<(Timestamp, ClockReading)> {
         let Some(known) = self.known() else {
             return vec![(at, reading)];
@@ -152,7 +153,7 @@ impl ClockWatch {
         believed
     }
 
-    /// When silence will have proved the reading that is doubted.
+    /// Time at which silence will have confirmed the doubted reading.
     pub(crate) fn proved_at(&self, on_bus: bool) -> Option<Timestamp> {
         let wait = if on_bus {
             PROVED_BY_SILENCE_ON_BUS
@@ -164,12 +165,12 @@ impl ClockWatch {
             .map(|doubted| doubted.at + wait)
     }
 
-    /// Nothing has come since the reading that is doubted: it is to be believed. Returns it with its time.
+    /// Returns the doubted reading, with its time, once silence has confirmed it.
     pub(crate) fn proved(&mut self) -> Option<(Timestamp, ClockReading)> {
         self.doubted.take().map(|doubted| (doubted.at, doubted.reading))
     }
 
-    /// What is known of the clock; `None` without one.
+    /// The state of the clock against which a reading is checked; `None` without a clock.
     fn known(&self) -> Option<TrustedReading> {
         let (at, times) = self.last?;
         Some(TrustedReading {
@@ -182,7 +183,7 @@ impl ClockWatch {
         })
     }
 
-    /// Takes in a reading that is to be believed, and returns what has changed.
+    /// Applies a trusted reading and returns the changes that it shows.
     pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
@@ -195,12 +196,12 @@ impl ClockWatch {
         if before.is_none() {
             changes.push(ClockChange::Connected);
         }
-        // One damaged bit must not send anybody for a battery.
+        // A single damaged bit must not raise a battery warning: two readings in a row must show it.
         let weak = times.battery_low && before.is_none_or(|t| t.battery_low);
-        if weak && !self.battery_told {
+        if weak && !self.battery_reported {
             changes.push(ClockChange::BatteryLow);
         }
-        self.battery_told = weak || (self.battery_told && times.battery_low);
+        self.battery_reported = weak || (self.battery_reported && times.battery_low);
         if times.running {
             self.marks_turns = marks_turn(times);
         }
@@ -213,10 +214,10 @@ impl ClockWatch {
         } else if times.running && (missed || self.presses_recorded) {
             self.turn = self.turn.filter(|_| self.presses_recorded);
         } else if times.running && moved {
-            // On a stopped clock a moving lever is no press: the clock is being set.
+            // If the lever moves on a stopped clock, somebody is setting the clock.
             changes.push(ClockChange::Pressed(lever.other()));
         } else if times.running && self.pressed_twice(before, times) {
-            // How long each of the two turns took is not known.
+            // The lengths of the two turns are unknown.
             self.turn = None;
             changes.extend([lever, lever.other()].map(ClockChange::Pressed));
         }
@@ -232,16 +233,16 @@ impl ClockWatch {
         changes
     }
 
-    /// Whether both sides pressed between two readings: the lever is back in its position, and the halted side's time has
-    /// gone down. (An increment or an arbiter can only make it go up.) The first reading after a press does not count, as
-    /// it may still change.
+    /// Whether both sides pressed between two readings: the lever is back in its position, and the halted side's time
+    /// has decreased. (An increment or an arbiter can only increase it.) The first reading after a press does not
+    /// count, as its times may still change.
     fn pressed_twice(&self, before: Option<ClockTimes>, times: ClockTimes) -> bool {
         let halted = lever_side(times).other();
         self.lever_seen >= 2
             && before.is_some_and(|before| before.running && seconds(times, halted) < seconds(before, halted))
     }
 
-    /// The clock was started: the interrupted turn continues, unless the lever has moved.
+    /// Handles a start of the clock: continues the interrupted turn, or begins a new one if `another_turn` is set.
     fn started(&mut self, at: Timestamp, another_turn: bool) {
         let ran = self
             .turn
@@ -251,12 +252,11 @@ impl ClockWatch {
         self.started_at = Some(at);
     }
 
-    /// Whether the clock ran at that time, as far as is known.
+    /// Whether the clock is known to have been started by `at`.
     pub(crate) fn ran_at(&self, at: Timestamp) -> bool {
         self.started_at.is_some_and(|started| started <= at)
     }
 
-    /// The clock was stopped.
     fn stopped(&mut self, at: Timestamp) {
         if let Some(turn) = &mut self.turn {
             turn.ran = turn.so_far(at);
@@ -264,25 +264,25 @@ impl ClockWatch {
         }
     }
 
-    /// The board says that there is no clock. Returns whether there was one.
+    /// Handles a report that no clock is attached. Returns whether there was one before.
     pub(crate) fn disconnected(&mut self) -> bool {
         self.doubted = None;
         self.marks_turns = false;
-        self.battery_told = false;
+        self.battery_reported = false;
         self.turn = None;
         self.stopped_since = None;
         self.lever_seen = 0;
-        // The next clock may be plugged in the other way round; then one press is enough to show it.
+        // The next clock may be plugged in the other way round; one press is then enough to show it.
         self.left_is_white = self.left_is_white.signum();
         self.last.take().is_some()
     }
 
-    /// From now on the board's record holds the presses.
+    /// Stops reporting lever moves as presses, because the board records the presses itself.
     pub(crate) fn presses_are_recorded(&mut self) {
         self.presses_recorded = true;
     }
 
-    /// Readings are missed from now on.
+    /// Marks the start of a time without readings.
     pub(crate) fn stop_listening(&mut self) {
         self.doubted = None;
         self.readings_missed = true;
@@ -290,13 +290,13 @@ impl ClockWatch {
         self.lever_seen = 0;
     }
 
-    /// Whether readings were missed and none has come since: what the clock shows now is not known.
+    /// Whether readings were missed and none has arrived since, so that the present times are unknown.
     pub(crate) fn is_unheard(&self) -> bool {
         self.readings_missed
     }
 
-    /// Whether the times show that both sides have pressed while readings were missed: a time that stands still changes by
-    /// presses alone.
+    /// Whether the times show that both sides have pressed while readings were missed: only presses change the time of the
+    /// side whose clock is not running.
     pub(crate) fn both_pressed_unheard(&self) -> bool {
         let halted = |times: ClockTimes| {
             let side = lever_side(times).other();
@@ -308,7 +308,7 @@ impl ClockWatch {
         !self.readings_missed && before.zip(now).is_some_and(same_side)
     }
 
-    /// What the clock showed when readings were first missed.
+    /// Times of the last reading before readings were missed.
     pub(crate) fn shown_before_gap(&self) -> Option<Clock> {
         let mut then = self.clone();
         then.last = self
@@ -318,8 +318,7 @@ impl ClockWatch {
         then.shown()
     }
 
-    /// What the clock showed when `mover` made the first press while readings were missed: the other side's time had not
-    /// begun to run.
+    /// Times at the first press by `mover` while readings were missed: the time of the other side had not begun to run.
     pub(crate) fn shown_at_unheard_press(&self, mover: Color) -> Option<Clock> {
         let own = self.white_side()?.of(mover);
         let mut then = self.clone();
@@ -334,7 +333,7 @@ impl ClockWatch {
         then.shown()
     }
 
-    /// Since when the clock is known to be stopped; `None` while it runs, and without a clock.
+    /// Time since which the clock is known to be stopped; `None` while it runs, and without a clock.
     pub(crate) fn stopped_since(&self) -> Option<Timestamp> {
         self.stopped_since
     }
@@ -344,14 +343,14 @@ impl ClockWatch {
         self.last
     }
 
-    /// Restores a reading that is newer than the presses that were recorded since.
+    /// Restores a reading that is newer than the presses replayed since [`reading`](Self::reading) returned it.
     pub(crate) fn restore(&mut self, reading: (Timestamp, ClockTimes)) {
         self.last = Some(reading);
     }
 
-    /// Takes in a press from the board's memory: the side that pressed, and the time that it had left.
+    /// Applies a press from the board's memory; `time` is the remaining time of the side that pressed.
     pub(crate) fn record_press(&mut self, at: Timestamp, pressed: Side, time: SideTime) {
-        // It ran, although no reading of that time was heard.
+        // The clock was running, although no reading of that time arrived.
         self.started_at = Some(self.started_at.map_or(at, |started| started.min(at)));
         let Some((as_of, times)) = &mut self.last else {
             return;
@@ -369,7 +368,7 @@ impl ClockWatch {
         self.last.map(|(_, times)| times.running)
     }
 
-    /// The side whose time runs, or would run if the clock were started.
+    /// The side whose time runs, or runs as soon as the clock is started.
     pub(crate) fn turn(&self) -> Option<Side> {
         self.last.map(|(_, times)| lever_side(times))
     }
@@ -390,8 +389,8 @@ impl ClockWatch {
         }
     }
 
-    /// Whether White's side is beyond doubt. After the clock was away, two votes for the side that was beyond doubt before
-    /// are enough.
+    /// Whether White's side is beyond doubt. After the clock was disconnected, two votes are enough if they agree with
+    /// the side that was beyond doubt before.
     pub(crate) fn is_sure(&self) -> bool {
         let known_before = self.white_side().is_some() && self.white_side() == self.sure_side;
         self.left_is_white.abs() >= SURE_VOTES || (known_before && self.left_is_white.abs() > 1)
@@ -408,7 +407,7 @@ impl ClockWatch {
         self.white_side() != before
     }
 
-    /// Forgets which side is White's: in another game the clock may stand the other way round.
+    /// Forgets which side is White's: the clock may stand the other way round in another game.
     pub(crate) fn forget_sides(&mut self) {
         self.left_is_white = 0;
         self.sure_side = None;
@@ -419,12 +418,12 @@ impl ClockWatch {
         self.white_side().map(|white| Color::from_white(white == side))
     }
 
-    /// What the clock shows, once White's side is known.
+    /// The display of the clock, once White's side is known.
     pub(crate) fn shown(&self) -> Option<Clock> {
         Some(self.face()?.clock)
     }
 
-    /// The same with the time of the reading.
+    /// The display with the time of its reading, once White's side is known.
     pub(crate) fn face(&self) -> Option<ClockFace> {
         let (as_of, times) = self.last?;
         let white = self.white_side()?;
@@ -453,18 +452,17 @@ impl ClockWatch {
         Some(ClockFace { clock, as_of })
     }
 
-    /// When either side last pressed.
     pub(crate) fn pressed_at(&self) -> Option<Timestamp> {
         self.pressed_at
     }
 
-    /// The presses since then are recorded, and come again.
+    /// Forgets presses later than `at`: they are in the board's record and will be replayed.
     pub(crate) fn forget_presses_after(&mut self, at: Timestamp) {
         self.pressed_at.take_if(|pressed| *pressed > at);
     }
 
-    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known. `dated`: it is known
-    /// when the press was made.
+    /// Ends the turn at `at` and begins the other side's. Returns how long the clock ran in it, if known. `dated`
+    /// states whether the time of the press is known.
     pub(crate) fn end_turn(&mut self, at: Timestamp, dated: bool) -> Option<Duration> {
         self.pressed_at = Some(at);
         let next = TurnTime {
@@ -472,7 +470,7 @@ impl ClockWatch {
             since: Some(at),
         };
         let turn = core::mem::replace(&mut self.turn, dated.then_some(next)).filter(|_| dated)?;
-        // With two presses in one reading, the second turn has no known length.
+        // If one reading shows two presses, the length of the second turn is unknown.
         Some(turn.so_far(at)).filter(|elapsed| !elapsed.is_zero())
     }
 }
@@ -486,12 +484,11 @@ impl TurnTime {
     }
 }
 
-/// A side's time in seconds.
 fn seconds(times: ClockTimes, side: Side) -> u32 {
     side_time(times, side).total_seconds()
 }
 
-/// The side whose time runs: the lever is high there, as the other player has pressed it down.
+/// The side whose time runs. Its end of the lever is high, because the other player has pressed the other end down.
 fn lever_side(times: ClockTimes) -> Side {
     if times.lever_right_high {
         Side::Right

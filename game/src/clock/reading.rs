@@ -1,5 +1,5 @@
-//! Whether a reading of the clock can be right. Nothing in its message checks the times, so that one damaged byte can show
-//! a fallen flag, a press or no clock at all.
+//! Plausibility of a clock reading. The clock message has no checksum over the times, so that one damaged byte can show
+//! a fallen flag, a press or a missing clock.
 
 use core::time::Duration;
 
@@ -9,43 +9,44 @@ use kiebitz_protocol::{ClockTimes, SideTime};
 
 use super::{Side, lever_side};
 
-/// What the board says of its clock; `None`: that there is none.
+/// The board's report about its clock; `None` if no clock is attached.
 pub(crate) type ClockReading = Option<ClockTimes>;
 
-/// How a reading goes with the one before it.
+/// How a reading fits the reading before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It shows what a clock shows next.
+    /// An undamaged clock can show this next.
     Plain,
-    /// Hands can have done this, and a damaged reading can look like it.
+    /// Players can have caused this, but a damaged reading can look the same.
     Unusual,
     /// A clock does not do this: the reading is damaged, or somebody has set or unplugged the clock.
     Contradiction,
 }
 
-/// A reading that is believed, and what is known with it.
+/// A trusted reading and the context needed to judge the next one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TrustedReading {
     pub(super) at: Timestamp,
     pub(super) times: ClockTimes,
-    /// The lever has been in its position for more than this reading. In the first one after a press the times may still
-    /// change.
+    /// Whether earlier readings showed the lever in the same position. In the first reading after a press, the times
+    /// may still change.
     pub(super) lever_rests: bool,
-    /// The last reading of the running clock said whose turn it was, and the lever said the same.
+    /// Whether the last reading of the running clock marked whose turn it was, in agreement with the lever.
     pub(super) marks_turns: bool,
-    /// Readings between the two were missed.
+    /// Whether readings have been missed since this one.
     pub(super) missed: bool,
-    /// The presses are known from elsewhere.
+    /// Whether the board records the presses itself.
     pub(super) presses_recorded: bool,
 }
 
-/// A clock is read late by up to a second, and shows whole ones.
+/// Tolerance for elapsed time: a reading arrives up to a second late, and the clock shows whole seconds.
 const MAX_LAG: Duration = CLOCK_REPORT_PERIOD.saturating_mul(2);
-/// Most seconds that a press adds to a time without a new period. A new period's time is believed when it is read again.
+/// Most seconds that a press adds without starting a new period. The time of a new period is trusted at its second
+/// reading.
 const MAX_INCREMENT: u32 = 61;
 
 impl TrustedReading {
-    /// What is known once the next reading is believed; `None`: that there is no clock.
+    /// The state after `reading`, assuming that it is trusted; `None` if it reports that no clock is attached.
     pub(super) fn then(&self, at: Timestamp, reading: ClockReading) -> Option<Self> {
         let times = reading?;
         Some(Self {
@@ -62,14 +63,14 @@ impl TrustedReading {
         })
     }
 
-    /// How a reading that came in at `at` fits.
+    /// Judges a reading that arrived at `at`.
     pub(super) fn fit(&self, at: Timestamp, reading: ClockReading) -> Fit {
         let Some(now) = reading else {
             return Fit::Contradiction;
         };
         let was = self.times;
         if !was.running && !now.running {
-            // The clock is being set.
+            // Somebody is setting the clock.
             return Fit::Plain;
         }
         if now.running && self.marks_turns && !marks_turn(now) {
@@ -91,40 +92,39 @@ impl TrustedReading {
         if too_much || !sides.into_iter().all(can_be) {
             return Fit::Contradiction;
         }
-        // Two presses between two readings. A time that is read wrongly by a second looks the same.
+        // Either there were two presses between two readings, or a time was misread by a second.
         let halted = lever_side(was).other();
-        let known = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
+        let is_explained = self.missed || self.presses_recorded || !self.lever_rests || !was.running;
         let fell = side_time(now, halted).total_seconds() < side_time(was, halted).total_seconds();
-        if !known && !pressed && fell {
+        if !is_explained && !pressed && fell {
             return Fit::Unusual;
         }
         Fit::Plain
     }
 }
 
-/// Whether a side that showed `was` can show `now` when at most `passed` has gone by. Time that was added is not judged.
+/// Whether a side that showed `was` can show `now` after at most `passed`. Does not check for added time.
 fn can_follow(was: SideTime, now: SideTime, passed: Duration) -> bool {
     let had = Duration::from_secs(was.total_seconds().into());
     let has = Duration::from_secs(now.total_seconds().into());
     let fell_too_far = has + passed < had;
-    // A flag falls at zero. A flag that is shown may be that of the period before.
+    // A flag falls at zero, but the flag shown may belong to the period before.
     let flag = |side: SideTime| side.flag_fallen || side.flag_shown;
     let false_flag = (flag(now) && !flag(was) && had > passed) || (now.flag_fallen && !has.is_zero());
     !fell_too_far && !false_flag
 }
 
-/// Whether a running clock says whose turn it is, and agrees with its lever.
+/// Whether the reading marks whose turn it is, in agreement with the lever.
 pub(super) fn marks_turn(times: ClockTimes) -> bool {
     times.rights_turn == times.lever_right_high && times.lefts_turn != times.lever_right_high
 }
 
-/// Whether nothing more is to be expected after a reading unless something happens: boards report the clock when it
-/// changes.
+/// Whether no further reading is due after this one. Boards report the clock only when it changes, so a stopped clock
+/// or one at zero stays silent.
 pub(super) fn is_last(reading: ClockReading) -> bool {
     reading.is_none_or(|times| !times.running || side_time(times, lever_side(times)).total_seconds() == 0)
 }
 
-/// A side's time.
 pub(super) fn side_time(times: ClockTimes, side: Side) -> SideTime {
     match side {
         Side::Left => times.left,

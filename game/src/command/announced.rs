@@ -1,4 +1,5 @@
-//! What was announced by command for later: the players of the next game and the round. It survives restarts.
+//! Players of the next game and start of the round, as set by commands. Both follow from the events, so they survive
+//! restarts.
 
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
@@ -8,20 +9,20 @@ use crate::command::{NewGame, SetPlayers, StartRound};
 use crate::events::{Action, EndReason, Event, EventKind, IncidentEnd, Players};
 use crate::laws::IncidentKind;
 
-/// What was announced about a board's next game and its round: a projection of the board's events.
+/// Announcements about a board's next game and its round, derived from the board's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Announced {
     next: Option<Players>,
     round: Option<Timestamp>,
-    /// The last game, and who plays it.
+    /// The last game and its players.
     game: Option<String>,
     playing: Option<Players>,
-    /// They have each other's pieces.
+    /// Whether these players have exchanged colours.
     reversed: bool,
 }
 
 impl Announced {
-    /// Takes in the board's next event.
+    /// Applies the next event of the board.
     pub fn apply(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken {
@@ -29,7 +30,7 @@ impl Announced {
                 arguments,
                 error: None,
                 ..
-            } => self.take_command(event, *action, arguments),
+            } => self.apply_command(event, *action, arguments),
             EventKind::GameStarted { players, .. } => {
                 self.next = None;
                 self.game.clone_from(&event.game);
@@ -48,7 +49,7 @@ impl Announced {
                 players: Some(players),
                 ..
             } if event.game == self.game => self.playing = Some(players.clone()),
-            // The game goes on as the next one.
+            // The game continues as the next one.
             EventKind::GameEnded {
                 reason: EndReason::Gap,
                 ..
@@ -59,20 +60,20 @@ impl Announced {
         }
     }
 
-    /// Who plays the next game, if that was announced.
+    /// The announced players of the next game, if any.
     #[must_use]
     pub fn players(&self) -> Option<&Players> {
         self.next.as_ref()
     }
 
-    /// When the round begins, or began, as the arbiter announced it.
+    /// Start of the round as announced by the arbiter; it may be in the past.
     #[must_use]
     pub const fn round(&self) -> Option<Timestamp> {
         self.round
     }
 
-    /// Takes in a command that was carried out: the referee has checked it, and it means the same here.
-    fn take_command(&mut self, event: &Event, action: Action, arguments: &Value) {
+    /// Applies a command that the referee has carried out. The effect must be the same as in the referee.
+    fn apply_command(&mut self, event: &Event, action: Action, arguments: &Value) {
         match action {
             Action::SetPlayers => {
                 let set = SetPlayers::deserialize(arguments).ok();
@@ -83,13 +84,13 @@ impl Announced {
             }
             Action::NewGame => {
                 let named = NewGame::deserialize(arguments).ok().and_then(|new| new.players());
-                // A game that is broken off is played again by the same players, with the right colours.
-                let again = self.playing.clone().filter(|_| event.game.is_some());
-                let again = match self.reversed {
-                    true => again.map(|players| players.exchanged()),
-                    false => again,
+                // The same players replay a game that was broken off, with the right colours.
+                let same_players = self.playing.clone().filter(|_| event.game.is_some());
+                let same_players = match self.reversed {
+                    true => same_players.map(|players| players.exchanged()),
+                    false => same_players,
                 };
-                let before = again.or_else(|| self.next.take());
+                let before = same_players.or_else(|| self.next.take());
                 self.next = match named {
                     Some(named) => Some(named.over(before.as_ref())),
                     None => before,
@@ -126,7 +127,7 @@ mod tests {
     use crate::events::{DecidedBy, GameResult};
     use crate::position::Variant;
 
-    /// Outside of a game.
+    /// Creates an event that belongs to no game.
     fn outside(seq: u64, kind: EventKind) -> Event {
         Event {
             game: None,
@@ -149,36 +150,42 @@ mod tests {
         announced.players()?.white.as_deref()
     }
 
-    fn of(events: &[Event]) -> Announced {
+    fn announced_after(events: &[Event]) -> Announced {
         let mut announced = Announced::default();
         events.iter().for_each(|event| announced.apply(event));
         announced
     }
 
     #[test]
-    fn names_hold_until_the_next_game_begins() {
+    fn announced_players_apply_until_the_next_game_begins() {
         let adams = || outside(1, taken(Action::SetPlayers, json!({"white": "Adams"}), None));
-        assert_eq!(white(&of(&[adams()])), Some("Adams"));
+        assert_eq!(white(&announced_after(&[adams()])), Some("Adams"));
         let refused = outside(
             2,
             taken(Action::SetPlayers, json!({"white": "Becker"}), Some("no")),
         );
-        assert_eq!(white(&of(&[adams(), refused])), Some("Adams"));
-        // Said during a game, or of a certain one, it is not of the next.
+        assert_eq!(white(&announced_after(&[adams(), refused])), Some("Adams"));
+        // A command during a game, or for a named game, does not affect the next one.
         let current = event(2, taken(Action::SetPlayers, json!({"white": "Becker"}), None));
-        let certain = outside(
+        let for_named_game = outside(
             3,
             taken(Action::SetPlayers, json!({"white": "Clark", "game": "g"}), None),
         );
-        assert_eq!(white(&of(&[adams(), current, certain])), Some("Adams"));
         assert_eq!(
-            white(&of(&[adams(), event(2, started("start", Variant::Standard))])),
+            white(&announced_after(&[adams(), current, for_named_game])),
+            Some("Adams")
+        );
+        assert_eq!(
+            white(&announced_after(&[
+                adams(),
+                event(2, started("start", Variant::Standard))
+            ])),
             None
         );
     }
 
     #[test]
-    fn players_of_a_game_that_is_broken_off_play_the_next_one() {
+    fn players_of_an_aborted_game_play_the_next_one() {
         let plays = || {
             let players = Players {
                 white: Some("Adams".to_owned()),
@@ -199,7 +206,7 @@ mod tests {
             };
             [event(1, started("start", Variant::Standard)), event(2, amended)].to_vec()
         };
-        assert_eq!(white(&of(&plays())), None);
+        assert_eq!(white(&announced_after(&plays())), None);
         let gap = EventKind::GameEnded {
             result: GameResult::Unknown,
             reason: EndReason::Gap,
@@ -209,26 +216,29 @@ mod tests {
             decided_by: None,
         };
         assert_eq!(
-            white(&of(&[plays(), vec![event(3, gap)]].concat())),
+            white(&announced_after(&[plays(), vec![event(3, gap)]].concat())),
             Some("Adams")
         );
-        let anew = |arguments| event(3, taken(Action::NewGame, arguments, None));
+        let new_game = |arguments| event(3, taken(Action::NewGame, arguments, None));
         assert_eq!(
-            white(&of(&[plays(), vec![anew(json!({}))]].concat())),
+            white(&announced_after(&[plays(), vec![new_game(json!({}))]].concat())),
             Some("Adams")
         );
-        let others = anew(json!({"white": "Becker"}));
-        assert_eq!(white(&of(&[plays(), vec![others]].concat())), Some("Becker"));
+        let others = new_game(json!({"white": "Becker"}));
+        assert_eq!(
+            white(&announced_after(&[plays(), vec![others]].concat())),
+            Some("Becker")
+        );
     }
 
     #[test]
-    fn a_round_begins_when_it_was_said_or_then() {
+    fn a_round_begins_at_the_given_time_or_with_the_command() {
         let now = outside(7, taken(Action::StartRound, json!({}), None));
-        assert_eq!(of(std::slice::from_ref(&now)).round(), Some(now.ts));
+        assert_eq!(announced_after(std::slice::from_ref(&now)).round(), Some(now.ts));
         let later = json!({"begins": "2026-11-21T15:15:00+01:00"});
         let later = outside(8, taken(Action::StartRound, later, None));
         assert_eq!(
-            of(&[now, later]).round(),
+            announced_after(&[now, later]).round(),
             Some(Timestamp::from_micros(1_795_270_500_000_000))
         );
     }

@@ -1,24 +1,24 @@
-//! Decisions of arbiters, which another arbiter must not replace unawares.
+//! Arbiters' decisions. An arbiter must not replace another arbiter's decision by accident.
 
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::events::{Decision, rfc3339, time};
 
-/// A decision that stands in the way of a command.
+/// A decision by another arbiter that blocks a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingDecision {
-    /// Who decided.
+    /// The arbiter who decided.
     pub by: String,
-    /// When.
+    /// Time of the decision.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub at: Timestamp,
-    /// What was decided.
+    /// The decision, in words.
     pub decision: String,
 }
 
 impl StandingDecision {
-    /// The decision that a command of `by` would replace; `None` if there is none, or the command says that it replaces it.
+    /// The decision that a command of `by` would replace; `None` if there is none, or if the command sets `replace`.
     #[must_use]
     pub fn against(
         decided: Option<&Decision>,

@@ -1,4 +1,4 @@
-//! Files of commands, which a replay takes in at the times at which they were given.
+//! Files of commands, which a replay executes at their recorded times.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use super::{Command, fields, take_text};
 /// A command with its time and board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timed {
-    /// When it was given.
+    /// Time at which the command was given.
     pub at: Timestamp,
     /// The board's name.
     pub board: String,
     /// The command.
     pub command: Command,
-    /// Its line in the file, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
 }
 
@@ -28,12 +28,12 @@ pub struct CommandFile {
 }
 
 impl CommandFile {
-    /// Reads `text`, one JSON object per line, each with `at` (RFC 3339) and `board`. The order of the lines does not matter,
-    /// except for commands of the same time. `path` is the file's name, for errors.
+    /// Reads `text`: one JSON object per line, each with `at` (RFC 3339) and `board`. The order of the lines matters
+    /// only for commands of the same time. `path` is used in error messages.
     ///
     /// # Errors
     ///
-    /// When a line is not a command; the message names file and line.
+    /// Fails if a line is not a command; the message names file and line.
     pub fn parse(path: &Path, text: &str) -> anyhow::Result<Self> {
         let lines = (1..)
             .zip(text.lines())
@@ -46,7 +46,7 @@ impl CommandFile {
         Ok(Self { path, commands })
     }
 
-    /// Where they were read from.
+    /// The path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -99,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_command_is_named() {
-        for (broken, wrong) in [
+    fn an_invalid_line_is_named_in_the_error() {
+        for (broken, expected) in [
             (
                 IDENTIFY.replace("identify", "wave"),
                 "round-5.jsonl:2: unknown command \"wave\"; expected one of set_players",
@@ -119,7 +119,7 @@ mod tests {
             ),
         ] {
             let error = parse(&format!("{IDENTIFY}\n{broken}")).expect_err("an error");
-            assert!(error.starts_with(wrong), "{error}");
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Commands: what an arbiter tells kiebitz, one of its inputs like the bytes of a board.
+//! Commands: an arbiter's instructions to kiebitz. Like the bytes of a board, they are input.
 //!
-//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/commands.md lists them. Like every input it has a time, and
-//! a replay takes it in at that time again. Each command is answered, and is an event in its board's stream.
+//! A command is JSON, `{"id": "...", "do": "...", ...}`; docs/commands.md lists them. Like every input, a command has a
+//! time, and a replay executes it at that time. Each command is answered, and becomes an event in its board's stream.
 
 mod announced;
 mod decision;
@@ -28,119 +28,122 @@ pub use refusal::Refusal;
 /// A command for one board.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
-    /// Chosen by the sender; the answer repeats it.
+    /// Id chosen by the sender; the answer repeats it.
     pub id: String,
-    /// Who gave it.
+    /// The sender, as in "A. Meier".
     pub by: String,
-    /// What is to be done.
+    /// The command with its parsed arguments.
     pub order: Order,
-    /// The name of what is to be done.
+    /// The name of the command.
     pub action: Action,
-    /// Its other fields, as received.
+    /// The arguments, as received.
     pub arguments: Value,
-    /// The game that it names, from the journal; `None` if it names none, or one that its board still has.
+    /// The game that the command names, read from the journal; `None` if it names none, or if its board still has the
+    /// game.
     pub recalled: Option<Box<ResumableGame>>,
 }
 
-/// What is to be done.
+/// A command with its parsed arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
-    /// These two play.
+    /// Set the players.
     SetPlayers(Box<SetPlayers>),
-    /// They play with this time control.
+    /// Set the time control.
     SetTimeControl(SetTimeControl),
-    /// The game ended like this, or goes on.
+    /// Set the result, or let an ended game continue.
     SetResult(SetResult),
-    /// The game counts for this pairing.
+    /// Assign the game to a pairing.
     AssignGame(AssignGame),
-    /// This is the position.
+    /// Set the position.
     SetPosition(SetPosition),
-    /// These were the moves.
+    /// Correct the moves.
     CorrectMoves(CorrectMoves),
-    /// An incident is decided.
+    /// Decide an incident.
     CloseIncident(CloseIncident),
-    /// A note to keep with the game.
+    /// Keep a note with the game.
     Annotate(Annotate),
-    /// Another game begins.
+    /// Begin another game.
     NewGame(NewGame),
-    /// The game is over without a result.
+    /// End the game without a result.
     EndGame(EndGame),
-    /// Which board is this?
+    /// Ask which board this is.
     Identify,
-    /// This side of the clock is White's.
+    /// Set which side of the clock is White's.
     SyncClockSides(SyncClockSides),
-    /// The round begins.
+    /// Start the round.
     StartRound(StartRound),
-    /// A player claims a draw.
+    /// Register a player's claim of a draw.
     Claim(PlayersClaim),
-    /// A claim is decided.
+    /// Decide a claim.
     DecideClaim(DecideClaim),
-    /// The board stands at another table.
+    /// Set the table on which the board stands.
     SetTable(SetTable),
-    /// The board is gone: nothing of it is to be published any more.
+    /// Forget the board: publish nothing more about it.
     Forget,
 }
 
-/// `set_players`.
+/// Arguments of `set_players`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPlayers {
-    /// White's name; null: unknown. Without it the name stays.
+    /// White's name; null if unknown. If omitted, the name stays.
     #[serde(default)]
     pub white: Change<String>,
     /// Black's name.
     #[serde(default)]
     pub black: Change<String>,
-    /// What else is known of White; null: nothing, as of another person. What is left out stays.
+    /// Further facts about White; null clears them, as for a different person. Omitted facts stay.
     #[serde(default)]
     pub white_player: Change<Box<FactsChange>>,
-    /// What else is known of Black.
+    /// Further facts about Black.
     #[serde(default)]
     pub black_player: Change<Box<FactsChange>>,
-    /// The round that they are paired in, from 1; without it that of the players before.
+    /// The round of the pairing, from 1. If omitted, the previous players' round.
     pub round: Option<u32>,
-    /// Their table in it, from 1.
+    /// The table in that round, from 1.
     pub table: Option<u32>,
-    /// The game's id; without it the game being played, else the next one.
+    /// The game's id. If omitted, the current game, else the next one.
     pub game: Option<String>,
-    /// Whether the players sat right and the names were wrong, where the two names are exchanged. False: the players have
-    /// each other's pieces, as without it.
+    /// Meaning of two exchanged names. True: the players sat correctly and the names were wrong. False or omitted: the
+    /// players have each other's pieces.
     pub correction: Option<bool>,
-    /// What the pairing files have of the players that are named.
+    /// Facts that the pairing files have about the named players.
     #[serde(default)]
     pub paired: Paired,
 }
 
-/// `set_time_control`.
+/// Arguments of `set_time_control`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetTimeControl {
-    /// As arbiters write it, "90 min/40 + 30 min, 30 s from move 1", or as in PGN, "40/5400+30:1800+30".
+    /// The time control as arbiters write it, "90 min/40 + 30 min, 30 s from move 1", or as in PGN,
+    /// "40/5400+30:1800+30".
     pub time_control: String,
 }
 
-/// `set_result`.
+/// Arguments of `set_result`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetResult {
-    /// 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, a forfeit as in "+/-" or "1-0 forfeit"; "*" lets a game that was ended go on.
+    /// 1-0, 0-1, 1/2-1/2, 0-0, 1/2-0, 0-1/2, or a forfeit such as "+/-" or "1-0 forfeit"; "*" lets an ended game
+    /// continue.
     pub result: String,
-    /// A reason of `game.ended`; without it the one the game ended by, else "arbiter".
+    /// A reason of `game.ended`. If omitted, the existing reason, else "arbiter".
     pub reason: Option<String>,
-    /// The game's id; without it the game being played, else the last one.
+    /// The game's id. If omitted, the current game, else the last one.
     pub game: Option<String>,
-    /// The round, from 1, instead of a game: the game that counts for the pairing is meant, or the pairing itself if no
-    /// board has a game of it.
+    /// The round, from 1, in place of a game. The command then applies to the game that counts for the pairing, or to
+    /// the pairing itself if no board has a game for it.
     pub round: Option<u32>,
     /// The table in that round.
     pub table: Option<u32>,
-    /// Whether it takes the place of a result that another arbiter has set.
+    /// Whether to replace a result set by another arbiter.
     #[serde(default)]
     pub replace: bool,
 }
 
 impl SetResult {
-    /// The pairing that is meant instead of a game.
+    /// The pairing to which the command applies, if it does not name a game.
     #[must_use]
     pub const fn pairing(&self) -> Option<(u32, u32)> {
         match (&self.game, self.round, self.table) {
@@ -150,91 +153,91 @@ impl SetResult {
     }
 }
 
-/// `assign_game`.
+/// Arguments of `assign_game`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssignGame {
-    /// The game's id; without it the game being played, else the last one.
+    /// The game's id. If omitted, the current game, else the last one.
     pub game: Option<String>,
-    /// The round that it counts for, from 1; without round and table it is not part of any.
+    /// The round for which the game counts, from 1. Without round and table, the game belongs to no round.
     pub round: Option<u32>,
     /// The table in that round.
     pub table: Option<u32>,
 }
 
-/// `set_position`.
+/// Arguments of `set_position`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPosition {
     /// The position, with the side to move.
     pub fen: String,
-    /// Whether it may take back moves that another arbiter has entered.
+    /// Whether the command may take back moves entered by another arbiter.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// `correct_moves`.
+/// Arguments of `correct_moves`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectMoves {
-    /// In SAN or UCI.
+    /// The moves, in SAN or UCI.
     pub moves: Vec<String>,
-    /// The ply that the first of them is; the moves before it stay as they are.
+    /// The ply of the first of them, from 1. Earlier moves stay.
     #[serde(default = "first")]
     pub from: u32,
-    /// The game's id; without it the game being played, else the last one.
+    /// The game's id. If omitted, the current game, else the last one.
     pub game: Option<String>,
-    /// Whether they may take the place of moves that another arbiter has entered.
+    /// Whether to replace moves entered by another arbiter.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// `close_incident`.
+/// Arguments of `close_incident`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CloseIncident {
-    /// Its number.
+    /// The incident's number.
     pub incident: u64,
     /// The decision, in words.
     pub decision: Option<String>,
-    /// Whether it counts as an offence of the player; without it as the edition has it.
+    /// Whether the incident counts as an offence of the player. If omitted, the edition of the Laws decides.
     pub counts: Option<bool>,
-    /// Whether it takes the place of another arbiter's decision.
+    /// Whether to replace another arbiter's decision.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// `annotate`.
+/// Arguments of `annotate`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annotate {
     /// The note.
     pub text: String,
-    /// The game's id; without it the game being played, else the last one.
+    /// The game's id. If omitted, the current game, else the last one.
     pub game: Option<String>,
 }
 
-/// `new_game`.
+/// Arguments of `new_game`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewGame {
-    /// The start position; without it the usual one.
+    /// The start position as FEN. If omitted, the default one.
     pub fen: Option<String>,
-    /// White's name; without names the players of a game that is broken off play again.
+    /// White's name. If neither name is given, the players of an aborted game play again.
     pub white: Option<String>,
     /// Black's name.
     pub black: Option<String>,
 }
 
-/// `end_game`.
+/// Arguments of `end_game`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndGame {
-    /// "adjourned", "void", or "arbiter" without it.
+    /// "adjourned" or "void". If omitted, "arbiter".
     pub reason: Option<String>,
 }
 
-/// `sync_clock_sides`.
+/// Arguments of `sync_clock_sides`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncClockSides {
@@ -243,73 +246,73 @@ pub struct SyncClockSides {
     pub white: Side,
 }
 
-/// `start_round`.
+/// Arguments of `start_round`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRound {
-    /// When it begins; without it, now.
+    /// Start of the round. If omitted, the time of the command.
     #[serde(default, deserialize_with = "some_time")]
     pub begins: Option<Timestamp>,
-    /// Its number, from 1: all boards get its pairings. Without it they go on as they would.
+    /// The round's number, from 1: all boards get its pairings. If omitted, boards get pairings as usual.
     pub round: Option<u32>,
 }
 
-/// `set_table`.
+/// Arguments of `set_table`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetTable {
-    /// Its number, from 1.
+    /// The table's number, from 1 to 9999.
     #[serde(deserialize_with = "table")]
     pub table: u32,
 }
 
-/// `claim`.
+/// Arguments of `claim`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlayersClaim {
-    /// What is claimed.
+    /// The kind of claim.
     pub kind: ClaimKind,
-    /// Who claims it; without it the player on move.
+    /// The claimant. If omitted, the player on move.
     #[serde(default, deserialize_with = "color::option::deserialize")]
     pub color: Option<Color>,
-    /// The move that the player has written down for it, in SAN or UCI.
+    /// The move written down for the claim, in SAN or UCI.
     pub intended: Option<String>,
 }
 
-/// `decide_claim`.
+/// Arguments of `decide_claim`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecideClaim {
-    /// The decision.
+    /// The ruling.
     pub ruling: ClaimRuling,
-    /// The claim's number as an incident; without it the last one that is open.
+    /// The claim's incident number. If omitted, the latest open claim.
     pub incident: Option<u64>,
-    /// Whether it takes the place of another arbiter's decision.
+    /// Whether to replace another arbiter's decision.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// A text that is not a command.
+/// Reason for which a text is not a command.
 #[derive(Debug, Error)]
 pub enum InvalidCommand {
-    /// It is not a JSON object.
+    /// The text is not a JSON object.
     #[error("the command is not a JSON object: {0}")]
     NoObject(String),
-    /// A field that every command has is missing, or is not a text.
+    /// A field required in every command is missing or is not a string.
     #[error("\"{0}\" is missing or not a string")]
     Missing(&'static str),
-    /// There is no command of that name.
+    /// No command has this name.
     #[error("unknown command {given:?}; expected one of {}", names())]
     Unknown {
         /// The name given.
         given: String,
     },
-    /// One of its other fields is missing or invalid.
+    /// An argument is missing or invalid.
     #[error("{action}: {reason}")]
     Arguments {
         /// The command.
         action: Action,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
 }
@@ -317,20 +320,21 @@ pub enum InvalidCommand {
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The command's id; `None`: it had none that could be read.
+    /// The command's id; `None` if it could not be read.
     pub id: Option<String>,
-    /// Whether it was carried out.
+    /// Whether the command was carried out.
     pub ok: bool,
-    /// What the sender should know about what was done.
+    /// Information for the sender about a command that was carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Why nothing was done.
+    /// Reason for a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What another arbiter has decided, if that is why nothing was done: `replace` takes its place.
+    /// Another arbiter's decision, if it is the reason for the refusal. Repeating the command with `replace` overrides
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub standing: Option<Box<StandingDecision>>,
-    /// Whether the journal has the command and all that it led to.
+    /// Whether the journal has stored the command and the events that it caused.
     #[serde(default = "kept", skip_serializing_if = "is_kept")]
     pub kept: bool,
 }
@@ -345,10 +349,10 @@ const fn is_kept(kept: &bool) -> bool {
 }
 
 impl Answer {
-    /// What `note` says of a command that was carried out and that the journal does not have.
+    /// Text of `note` for a command that was carried out but not stored in the journal.
     pub const UNKEPT: &str = "done, but not stored yet: the disk does not answer";
 
-    /// The same answer, given before the journal has the command. It says so in words as well.
+    /// Marks the answer as given before the journal has stored the command, also in the note.
     #[must_use]
     pub fn unkept(self) -> Self {
         let note = match self.note {
@@ -365,14 +369,14 @@ impl Answer {
 }
 
 impl Command {
-    /// Who gave a command that names nobody.
+    /// Sender of a command without `by`.
     pub const ARBITER: &str = "arbiter";
 
-    /// Reads a command. Its board and its time are not part of the text: they come from its carrier.
+    /// Reads a command. The board and the time are not part of the text: the transport supplies them.
     ///
     /// # Errors
     ///
-    /// When it is not a command; the message says what is wrong.
+    /// Fails if the text is not a command.
     pub fn parse(text: &str) -> Result<Self, InvalidCommand> {
         Self::from_fields(fields(text)?)
     }
@@ -395,7 +399,7 @@ impl Command {
         })
     }
 
-    /// The id of the game that it names; `None` if it names none.
+    /// The id of the game that the command names, if any.
     #[must_use]
     pub fn game(&self) -> Option<&str> {
         match &self.order {
@@ -408,7 +412,7 @@ impl Command {
         }
     }
 
-    /// The answer to it.
+    /// The answer to the command.
     #[must_use]
     pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
         let (note, error, standing) = match outcome {
@@ -427,8 +431,8 @@ impl Command {
 }
 
 impl Command {
-    /// The command that an event says was taken, whether it was carried out or not; `None`: it is another event, or has a
-    /// command of a newer version.
+    /// The command recorded by a `CommandTaken` event, whether it was carried out or refused; `None` for other events
+    /// and for commands of a newer version.
     #[must_use]
     pub fn taken(event: &EventKind) -> Option<Self> {
         let EventKind::CommandTaken {
@@ -453,7 +457,7 @@ impl Command {
 }
 
 impl NewGame {
-    /// The names, if there are any.
+    /// The players with the given names; `None` if neither name is given.
     #[must_use]
     pub fn players(&self) -> Option<Players> {
         let (white, black) = (self.white.clone(), self.black.clone());
@@ -489,12 +493,12 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::SetTimeControl => Order::SetTimeControl(read(action, arguments)?),
         Action::SetResult => {
             let set: SetResult = read(action, arguments)?;
-            whole_place(action, set.round, set.table)?;
+            check_pairing(action, set.round, set.table)?;
             Order::SetResult(set)
         }
         Action::AssignGame => {
             let assign: AssignGame = read(action, arguments)?;
-            whole_place(action, assign.round, assign.table)?;
+            check_pairing(action, assign.round, assign.table)?;
             Order::AssignGame(assign)
         }
         Action::SetPosition => Order::SetPosition(read(action, arguments)?),
@@ -513,8 +517,8 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
     })
 }
 
-/// A round and a table name a pairing together.
-fn whole_place(action: Action, round: Option<u32>, table: Option<u32>) -> Result<(), InvalidCommand> {
+/// Fails unless round and table are both given or both omitted.
+fn check_pairing(action: Action, round: Option<u32>, table: Option<u32>) -> Result<(), InvalidCommand> {
     let is_number = |number: Option<u32>| number.is_none_or(|number| (1..=9999).contains(&number));
     if round.is_some() == table.is_some() && is_number(round) && is_number(table) {
         return Ok(());
@@ -530,7 +534,7 @@ fn names() -> String {
     names.join(", ")
 }
 
-/// The arguments of a command that has none.
+/// The arguments of a command without arguments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -541,8 +545,8 @@ const fn first() -> u32 {
 
 fn table<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let table = u32::deserialize(deserializer)?;
-    let is_one = (1..=9999).contains(&table);
-    is_one.then_some(table).ok_or_else(|| {
+    let is_valid = (1..=9999).contains(&table);
+    is_valid.then_some(table).ok_or_else(|| {
         serde::de::Error::custom(format!(
             "{table} is not the number of a table; expected 1 to 9999"
         ))

@@ -1,4 +1,4 @@
-//! Who plays after `set_players`: what is named anew, and what stays as it was known.
+//! Effect of `set_players` on the names of the players and the known facts about them.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shakmaty::{ByColor, Color};
@@ -6,13 +6,13 @@ use shakmaty::{ByColor, Color};
 use super::SetPlayers;
 use crate::events::{PlayerFacts, Players};
 
-/// A field of a command that changes what is known.
+/// A field of a command that changes a known value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Change<T> {
-    /// The field is left out: what was known stays.
+    /// The field is omitted: the known value stays.
     #[default]
     Kept,
-    /// The field is given; `None` if it is null, which clears what was known.
+    /// The field is given; `None` for null, which clears the known value.
     Set(Option<T>),
 }
 
@@ -31,7 +31,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Change<T> {
     }
 }
 
-/// `white_player` and `black_player` of `set_players`.
+/// Arguments `white_player` and `black_player` of `set_players`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FactsChange {
@@ -59,49 +59,49 @@ impl FactsChange {
     }
 }
 
-/// What the pairing files have of the players that a person names, each `None` where they do not have that name. The
-/// daemon adds it to `set_players`: a replay must not depend on the files.
+/// Facts that the pairing files have about the named players; `None` if they do not have the name. The daemon adds them
+/// to `set_players`, because a replay must not depend on the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Paired {
-    /// The player of White's name.
+    /// The player with White's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub white: Option<PlayerFacts>,
-    /// The player of Black's name.
+    /// The player with Black's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub black: Option<PlayerFacts>,
 }
 
-/// Whether the player of the pairing files is not the one that is known: the same FIDE id is the same person.
+/// Whether the player in the pairing files is not the known one. The same FIDE id means the same person.
 fn is_other(paired: &PlayerFacts, known: Option<&PlayerFacts>) -> bool {
     let known = known.and_then(|known| known.fide_id);
     known.is_none() || paired.fide_id != known
 }
 
 impl Paired {
-    /// The name of its field in the command.
+    /// Name of this field in the command.
     pub const FIELD: &str = "paired";
 }
 
-/// The person that a name stands for.
+/// The person denoted by a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Person {
-    /// The one who was named on that side under this name.
+    /// The player who had this name before, on the given side.
     Same(Color),
-    /// The one of the same side, whose name is corrected.
+    /// The player on the same side, whose name is corrected.
     Corrected,
     /// Another player of the pairing files.
     Paired,
-    /// Somebody of whom nothing is known.
+    /// A person without known facts.
     Unknown,
 }
 
 impl SetPlayers {
-    /// Who plays, after `before` did.
+    /// The players after this command; `before` are the players until now.
     #[must_use]
     pub fn players(&self, before: Option<&Players>) -> Players {
-        let nobody = Players::default();
-        let before = before.unwrap_or(&nobody);
+        let no_players = Players::default();
+        let before = before.unwrap_or(&no_players);
         let ByColor { white, black } = self.names(before);
         Players {
             white,
@@ -113,8 +113,8 @@ impl SetPlayers {
         }
     }
 
-    /// The side whose name is taken to be corrected, with what was known of the player kept although the command does not
-    /// say so.
+    /// The side and previous name of a player whose new name counts as a correction: the command does not mention the
+    /// known facts, and they stay.
     pub(crate) fn corrected<'b>(&self, before: &'b Players) -> Option<(Color, &'b str)> {
         let is_kept = |color: &Color| {
             *self.change(*color) == Change::Kept
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_stays_as_it_was() {
+    fn omitted_fields_keep_their_values() {
         let named = after(json!({"white": "Adler, Jonas-Paul"}));
         let mut expected = serde_json::to_value(adler()).expect("JSON");
         expected["white"] = json!("Adler, Jonas-Paul");
@@ -231,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn another_person_does_not_get_what_was_known_of_the_one_before() {
-        let white = |set: Value| {
+    fn another_player_does_not_inherit_the_previous_players_facts() {
+        let facts_after = |set: Value| {
             (
                 after(set.clone())["white_player"].clone(),
                 after(set)["black_player"].clone(),
@@ -241,40 +241,44 @@ mod tests {
         let (first, second) = (adler().white_player, adler().black_player);
         let facts = |facts: &Option<Box<PlayerFacts>>| json!(facts);
         assert_eq!(
-            white(json!({"white": "Becker, Anna", "black": "Adler, Jonas"})),
+            facts_after(json!({"white": "Becker, Anna", "black": "Adler, Jonas"})),
             (facts(&second), facts(&first)),
             "each keeps what is known of them when the sides are exchanged"
         );
         assert_eq!(
-            white(json!({"white": "Becker, Anna", "black": "Clark, Max"})),
+            facts_after(json!({"white": "Becker, Anna", "black": "Clark, Max"})),
             (facts(&second), Value::Null),
             "the former player of Black now has White"
         );
         assert_eq!(
-            white(json!({"white": "Clark, Max", "white_player": null})).0,
+            facts_after(json!({"white": "Clark, Max", "white_player": null})).0,
             Value::Null
         );
-        assert_eq!(white(json!({"white": null})).0, Value::Null);
+        assert_eq!(facts_after(json!({"white": null})).0, Value::Null);
         assert_eq!(
-            white(json!({"white": "Clark, Max", "round": 4})).0,
+            facts_after(json!({"white": "Clark, Max", "round": 4})).0,
             Value::Null,
             "another pairing"
         );
         let paired = json!({"white": "Clark, Max", "paired": {"white": {"rating": 1900}}});
         assert_eq!(
-            white(paired).0,
+            facts_after(paired).0,
             json!({"rating": 1900}),
             "another player of the pairing file"
         );
         let paired = json!({"white": "Clark, Max", "paired": {"white": {}}});
-        assert_eq!(white(paired).0, Value::Null);
+        assert_eq!(facts_after(paired).0, Value::Null);
         let paired = json!({"white": "Adler, Jonas-Paul", "paired": {"white": {"fide_id": 4600001}}});
         assert_eq!(
-            white(paired).0,
+            facts_after(paired).0,
             facts(&first),
             "the same FIDE id is the same person"
         );
         let paired = json!({"white": "Adler, Jonas", "paired": {"white": {"rating": 1900}}});
-        assert_eq!(white(paired).0, facts(&first), "the same name is the same person");
+        assert_eq!(
+            facts_after(paired).0,
+            facts(&first),
+            "the same name is the same person"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Why a command was not carried out.
+//! Reasons for refusing a command.
 
 use std::collections::BTreeMap;
 
@@ -8,69 +8,69 @@ use super::StandingDecision;
 use crate::events::{EndReason, GameResult, time_text};
 use crate::laws::{self, Language};
 
-/// Why a command was not carried out.
+/// The reason for refusing a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no board of that name.
+    /// No board has this name.
     UnknownBoard {
         /// The board.
         board: String,
-        /// The boards there are.
+        /// The known boards.
         boards: Vec<String>,
     },
-    /// Nothing is being played.
+    /// The board has no game in progress.
     NoGame {
         /// The board.
         board: String,
     },
-    /// The game is not the current or the last one: its record is closed.
+    /// The record of this game is closed: it is neither the current nor the last one.
     GameNotOpen {
         /// The board.
         board: String,
         /// The game's id.
         game: String,
     },
-    /// There was no game, and none is being played.
+    /// There is no current or earlier game.
     NothingToChange {
         /// The board.
         board: String,
     },
-    /// This is possible between games only.
+    /// The command is only possible between games.
     GameInProgress {
         /// The board.
         board: String,
     },
-    /// The board is there.
+    /// The command is only possible while the board is disconnected.
     Connected {
         /// The board.
         board: String,
     },
     /// The game had already ended by the Laws.
     AlreadyOver {
-        /// Its result.
+        /// The game's result.
         result: GameResult,
-        /// What ended it.
+        /// The reason for which it ended.
         over_by: EndReason,
-        /// What was entered.
+        /// The reason that was entered.
         reason: EndReason,
     },
-    /// The position cannot be set: the game is over.
+    /// The position cannot be set, because the game is over.
     GameOver {
-        /// Its result.
+        /// The game's result.
         result: GameResult,
-        /// What ended it.
+        /// The reason for which it ended.
         over_by: EndReason,
     },
-    /// There is no such result.
+    /// The text is not a result.
     UnknownResult {
-        /// What was given.
+        /// The given text.
         given: String,
     },
-    /// There is no such reason.
+    /// The text is not a reason.
     UnknownReason {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// The reasons there are.
+        /// The valid reasons.
         known: &'static [EndReason],
     },
     /// The reason contradicts the result.
@@ -82,77 +82,78 @@ pub enum Refusal {
     },
     /// The text is not a FEN.
     InvalidFen {
-        /// What was given.
+        /// The given text.
         fen: String,
     },
     /// The position is illegal.
     IllegalPosition {
-        /// What was given.
+        /// The given FEN.
         fen: String,
     },
     /// The move is not legal, or cannot be read.
     InvalidMove {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// The ply that it would be.
+        /// The ply of the move.
         ply: u32,
         /// The position.
         fen: String,
     },
-    /// The game has fewer plies than were to be kept.
+    /// The ply to start at lies beyond the end of the game.
     PlyTooLate {
         /// The number of plies of the game.
         plies: usize,
-        /// What was given.
+        /// The given ply.
         from: u32,
     },
     /// The text is not a time control.
     InvalidTimeControl {
-        /// What is wrong.
+        /// The error.
         why: String,
     },
-    /// The time control can be read in several ways.
+    /// The time control is ambiguous.
     AmbiguousTimeControl {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What may be meant, each as it can be written.
+        /// The possible meanings, each in an unambiguous notation.
         readings: Vec<String>,
     },
-    /// The round begins too long before or after now.
+    /// The round would begin too long before or after the present.
     RoundTooFarOff {
-        /// When it was to begin.
+        /// The given start of the round.
         begins: String,
     },
-    /// There is no such incident to decide.
+    /// The game has no incident of this number.
     UnknownIncident {
         /// The board.
         board: String,
-        /// Its number.
+        /// The incident's number.
         incident: u64,
     },
-    /// There is no such claim to decide.
+    /// The board has no such claim to decide.
     UnknownClaim {
         /// The board.
         board: String,
     },
-    /// A claim by repetition or fifty moves is right or wrong, and so is a request for an increment.
+    /// The ruling cannot be postponed: claims by repetition or fifty moves, and requests for an increment, must be
+    /// accepted or rejected.
     NothingToPostpone,
     /// The game already has these moves.
     SameMoves,
     /// Another arbiter has decided the incident.
     IncidentDecided {
-        /// Its number.
+        /// The incident's number.
         incident: u64,
-        /// That decision.
+        /// The other arbiter's decision.
         standing: StandingDecision,
     },
     /// Another arbiter has set the result.
     ResultDecided(StandingDecision),
-    /// Another arbiter has entered a move that would be withdrawn.
+    /// Another arbiter has entered a move that the command would withdraw.
     MoveEntered {
-        /// Its ply.
+        /// The move's ply.
         ply: u32,
-        /// The move.
+        /// The other arbiter's entry.
         standing: StandingDecision,
     },
 }
@@ -168,7 +169,7 @@ impl Refusal {
         laws::answer(language, name, &values.collect())
     }
 
-    /// The decision of another arbiter that stands in the way; `None` if there is another reason.
+    /// The other arbiter's decision that blocks the command; `None` for any other reason.
     #[must_use]
     pub const fn standing(&self) -> Option<&StandingDecision> {
         match self {
@@ -179,7 +180,7 @@ impl Refusal {
         }
     }
 
-    /// The key of its text in the catalogues, and the values for its placeholders.
+    /// The key of the text in the catalogues, and the values of its placeholders.
     fn wording(&self) -> (&'static str, Values) {
         let on = |board: &str| BTreeMap::from([("board", board.into())]);
         let given = |given: &str| BTreeMap::from([("given", given.into())]);

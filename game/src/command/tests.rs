@@ -5,7 +5,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_command_says_who_asks_for_what() {
+fn a_command_has_a_sender_and_an_order() {
     let text = r#"{"id":"7","do":"set_result","by":"A. Meier","result":"1-0","reason":"resignation"}"#;
     let command = Command::parse(text).expect("a command");
     assert_eq!((command.id.as_str(), command.by.as_str()), ("7", "A. Meier"));
@@ -27,14 +27,14 @@ fn a_command_says_who_asks_for_what() {
 }
 
 #[test]
-fn who_is_not_named_is_the_arbiter() {
+fn a_command_without_a_sender_is_the_arbiters() {
     let command = Command::parse(r#"{"id":"7","do":"identify"}"#).expect("a command");
     assert_eq!((command.by.as_str(), command.order), ("arbiter", Order::Identify));
 }
 
 #[test]
-fn errors_name_what_is_wrong() {
-    for (text, wrong) in [
+fn errors_name_the_invalid_part() {
+    for (text, expected) in [
         ("", "the command is not a JSON object: EOF"),
         (r#"{"do":"identify"}"#, "\"id\" is missing or not a string"),
         (r#"{"id":7,"do":"identify"}"#, "\"id\" is missing or not a string"),
@@ -60,12 +60,12 @@ fn errors_name_what_is_wrong() {
             "sync_clock_sides: \"top\" is not a side of the clock; expected left or right",
         ),
     ] {
-        assert!(error(text).starts_with(wrong), "{text}: {}", error(text));
+        assert!(error(text).starts_with(expected), "{text}: {}", error(text));
     }
 }
 
 #[test]
-fn every_name_is_a_command() {
+fn every_action_name_is_accepted() {
     for name in Action::ALL {
         let text = format!(r#"{{"id":"7","do":"{name}","nonsense":1}}"#);
         let error = error(&text);

@@ -1,16 +1,16 @@
-//! Who decided.
+//! Author and time of a decision.
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
 use super::rfc3339;
 
-/// Who decided something, and when.
+/// Author and time of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
-    /// The name of the arbiter, as in the command.
+    /// Name of the arbiter, as in the command.
     pub by: String,
-    /// When the command came in.
+    /// Arrival of the command.
     #[serde(serialize_with = "rfc3339")]
     pub at: Timestamp,
 }

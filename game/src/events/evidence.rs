@@ -1,4 +1,4 @@
-//! A ply and the observations that it rests on.
+//! A ply and the observations that support it.
 
 use core::time::Duration;
 
@@ -13,117 +13,117 @@ use crate::position::State;
 /// A ply of the line of play.
 #[derive(Debug, Clone)]
 pub struct Ply {
-    /// Number of the ply: 1 is the first of the game.
+    /// Number of the ply, from 1 for the first of the game.
     pub number: u32,
-    /// Who moved.
+    /// The mover.
     pub color: Color,
     /// The legal move; `None` for irregular play.
     pub played: Option<Move>,
-    /// The move in UCI; for irregular play, only where a single piece moved from one square to another.
+    /// The move in UCI; `None` for irregular play, unless a single piece moved from one square to another.
     pub uci: Option<UciMove>,
     /// The move in English SAN with check and mate signs; `None` for irregular play.
     pub san: Option<String>,
-    /// The state after it.
+    /// Position after the ply.
     pub after: State,
-    /// The piece that was captured.
+    /// Captured piece.
     pub captured: Option<Role>,
-    /// When the mover's piece left its square.
+    /// Time at which the mover's piece left its square.
     pub lifted_at: Timestamp,
-    /// Since when the board shows the move.
+    /// Time since which the board shows the move.
     pub stood_at: Timestamp,
-    /// Whether the ply was reconstructed over a gap, not observed, or told although others were as credible.
+    /// Whether the ply was reconstructed over a gap, or announced although other lines were as credible.
     pub inferred: bool,
-    /// Whether the board's memory has it.
+    /// Whether the ply comes from the board's memory.
     pub recovered: bool,
-    /// Whether the ply may have been played elsewhere among those that were reconstructed with it.
+    /// Whether the place of the ply among the plies reconstructed with it is uncertain.
     pub any_order: bool,
-    /// The clock when the ply was announced.
+    /// Times of the clock when the ply was announced.
     pub clock: Option<Clock>,
-    /// What the ply rests on.
+    /// Observations that support the ply.
     pub evidence: Evidence,
 }
 
 impl Ply {
-    /// Gives all its times as `then` has them.
-    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
-        self.lifted_at = then(self.lifted_at);
-        self.stood_at = then(self.stood_at);
+    /// Maps every time of the ply through `shift`.
+    pub(crate) fn date(&mut self, shift: impl Fn(Timestamp) -> Timestamp) {
+        self.lifted_at = shift(self.lifted_at);
+        self.stood_at = shift(self.stood_at);
         for change in &mut self.evidence.changes {
-            change.when.at = then(change.when.at);
+            change.when.at = shift(change.when.at);
         }
     }
 }
 
-/// The observations a ply rests on, and what else they could have meant.
+/// The observations that support a ply, and the competing lines of play.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// The changes of the squares since the ply before stood on the board.
+    /// Changes of squares since the previous ply stood on the board.
     pub changes: Vec<SensorChange>,
-    /// What decided it.
+    /// Ground on which the ply was announced.
     pub grounds: Option<Grounds>,
-    /// Squares that still differed from this reading when it was announced.
+    /// Squares that differed from this line of play when the ply was announced.
     pub differs: Vec<Square>,
-    /// Other readings, and what spoke against each of them.
+    /// Competing lines of play, with the evidence against each.
     pub others: Vec<Rival>,
 }
 
-/// A reading that was not announced. What speaks against a reading is mostly the squares on which it differs from the
-/// board, and then how unusual its plies are; the table of `model.rs` has all of it.
+/// A line of play that was not announced. Its cost comes mostly from the squares that differ from the board, and then
+/// from unusual plies; `model.rs` has the complete table.
 #[derive(Debug, Clone)]
 pub struct Rival {
-    /// Number of its last ply.
+    /// Number of the last ply of the line.
     pub ply: u32,
-    /// That ply's SAN or UCI; `None` for the reading that nothing had been played yet.
+    /// SAN or UCI of the last ply; `None` for the line in which nothing has been played yet.
     pub name: Option<String>,
-    /// The log-odds against it and for the most credible reading, in hundredths of a nat: 230 is ten to one. What it costs to
-    /// withdraw is among them. Of a suspicion that does not count yet they may be negative.
+    /// Log-odds of the most credible line against this one, in hundredths of a nat: 230 is ten to one. They include the
+    /// cost of withdrawing plies. They may be negative for a suspicion that does not count yet.
     pub against: i64,
-    /// On how many squares it differed from the board.
+    /// Number of squares that differ from the board.
     pub differs: usize,
-    /// How many announced plies it would have withdrawn.
+    /// Number of announced plies that the line would withdraw.
     pub withdraws: usize,
-    /// The longest time for which the board showed its last ply without a break.
+    /// Longest uninterrupted time for which the board showed the line's last ply.
     pub stood: Duration,
 }
 
-/// What made a ply credible.
+/// Ground on which a ply became credible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grounds {
     /// The mover pressed the clock.
     Press,
-    /// The opponent has begun or made their reply.
+    /// The opponent has begun or finished their reply.
     Reply,
-    /// The pieces have stood like this for at least this long, which was enough in view of what could follow.
+    /// The pieces stood unchanged for at least this time, which was enough given the possible continuations.
     Stood(Duration, Caution),
-    /// It is part of the only line of legal moves between two known placements.
+    /// The ply belongs to the only line of legal moves between two known placements.
     OnlyLine,
 }
 
-/// What the piece of a move could still be doing.
+/// Possible continuation of a motion that looks like a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caution {
-    /// It can go nowhere else.
+    /// The piece can go nowhere else.
     NothingFollows,
-    /// It came to the next square as soon as it had left its own, or the board shows more than the move: it may be put
-    /// back.
+    /// The piece may be put back: it reached the next square at once after leaving its own, or the board shows more
+    /// than the move.
     MayGoBack,
-    /// It can go on along the same line.
+    /// The piece can go on along the same line.
     MayGoOn,
-    /// It can go on along the same line, and may be drawn over the squares, where it may pause.
+    /// The piece can go on along the same line, and may be slid over the squares and pause on one.
     MayBeDrawn,
     /// Castling could begin like this; the other piece would follow within seconds.
     MayCastle,
 }
 
-/// When something changed: at some time between two others. A report is at most a scan late, a dump tells of what has
-/// changed since the one before.
+/// Interval in which a square changed. A single report comes at most one scan late; a dump reports all changes since
+/// the previous dump.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Since {
-    /// When it had not changed yet.
+    /// Last time at which the change had not happened yet.
     pub from: Timestamp,
-    /// When the change was told. In a record of the board, which has no times, this gives the order.
+    /// Time of the report. The board's memory has no times, so for its records this value gives only the order.
     pub at: Timestamp,
-    /// Whether a record of the board tells of it.
+    /// Whether the change comes from the board's memory.
     pub recorded: bool,
 }
 
@@ -143,29 +143,29 @@ impl Since {
         Self { from, at, recorded }
     }
 
-    /// In a record of what has happened since `from`, in the order that `at` has.
+    /// Creates the interval of a change from the board's memory: some time after `from`, in the order given by `at`.
     pub(crate) const fn recorded(from: Timestamp, at: Timestamp) -> Self {
         let recorded = true;
         Self { from, at, recorded }
     }
 
-    /// Whether a dump told of it, some time after it was.
+    /// Whether a dump reported the change, some time after it happened.
     pub(crate) fn is_late(self) -> bool {
         !self.recorded && self.from < self.at
     }
 
-    /// Whether it certainly was before another change. The board scans its squares one after another, so that two changes
-    /// within one scan may be told in either order.
+    /// Whether this change certainly happened before `other`. The board scans its squares one after another, so the
+    /// reports of two changes within one scan may come in either order.
     pub(crate) fn precedes(self, other: Self) -> bool {
         self.at + ONE_SCAN_APART < other.not_before()
     }
 
-    /// The earliest time at which it can have been; in a record, its place in the order.
+    /// Earliest possible time of the change; for the board's memory, its place in the order.
     pub(crate) const fn not_before(self) -> Timestamp {
         if self.recorded { self.at } else { self.from }
     }
 
-    /// When the later of two changes happened.
+    /// Interval of the later one of two changes.
     pub(crate) fn and(self, other: Self) -> Self {
         let later = if self.at < other.at { other } else { self };
         Self {
@@ -175,15 +175,15 @@ impl Since {
     }
 }
 
-/// A change of what a square shows.
+/// A change of the content of a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SensorChange {
-    /// When that was.
+    /// Interval in which the square changed.
     pub when: Since,
     /// The square.
     pub square: Square,
-    /// What the sensors showed there until then. A result piece counts as empty.
+    /// Content of the square before the change. A result piece counts as empty.
     pub before: Option<Piece>,
-    /// What the sensors show there from then on. A result piece counts as empty.
+    /// Content of the square after the change. A result piece counts as empty.
     pub after: Option<Piece>,
 }

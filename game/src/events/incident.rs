@@ -1,4 +1,4 @@
-//! Incidents as events carry them.
+//! Fields of the events that open and update an incident.
 
 use std::collections::BTreeMap;
 
@@ -9,61 +9,61 @@ use shakmaty::Color;
 use super::{Clock, color, rfc3339, time};
 use crate::laws::{Edition, IncidentKind, Severity};
 
-/// An incident as it is known so far.
+/// Current state of an incident.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Incident {
-    /// Its number, per board and stream, from 1.
+    /// Number of the incident in this board's stream, from 1.
     pub incident: u64,
-    /// Its kind.
+    /// Kind of the incident.
     pub kind: IncidentKind,
-    /// Whose it is; `None` where it is nobody's or both players'.
+    /// Player concerned; `None` if nobody or both are.
     #[serde(with = "color::option")]
     pub color: Option<Color>,
-    /// The ply that was due or is concerned; 0 before the game; null where no game is concerned.
+    /// The ply that was due or is affected; 0 before the game; null without a game.
     pub ply: Option<u32>,
-    /// How serious it is.
+    /// How serious the incident is.
     pub severity: Severity,
-    /// The articles that it rests on, as in "7.5.1, 7.5.5".
+    /// Articles of the Laws that apply, as in "7.5.1, 7.5.5".
     pub article: String,
     /// The edition of the Laws.
     pub edition: Edition,
-    /// The case of the kind, which the catalogues of all languages have a text for, as in "illegal_move.completed".
+    /// Case within the kind, as in "illegal_move.completed". Each has a text in the catalogue of every language.
     pub case: String,
-    /// What the arbiter is advised, in the configured language.
+    /// Advice to the arbiter, in the configured language.
     pub advice: String,
-    /// The squares concerned, as in "e4".
+    /// Affected squares, as in "e4".
     pub squares: Vec<String>,
-    /// What it rests on.
+    /// Evidence for the incident.
     pub evidence: Proof,
 }
 
-/// What an incident rests on.
+/// Evidence for an incident.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
-    /// It began then on the board.
+    /// Time at which the incident began on the board.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub from: Timestamp,
-    /// The last that is known of it came in then: with the port's name this finds the bytes in the capture.
+    /// Arrival of the latest evidence. With the name of the port it locates the bytes in the recording.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub to: Timestamp,
-    /// The position to go by, as FEN: the last one before it, where there is one.
+    /// Position on which the incident is judged, as FEN: usually the last legal one.
     pub fen: Option<String>,
-    /// What the clock showed.
+    /// Times of the clock; null if unknown.
     pub clock: Option<Clock>,
-    /// The changes of squares that led to it, oldest first: at most the last 32.
+    /// Changes of squares that led to the incident, oldest first, at most the last 32.
     pub changes: Vec<SquareChange>,
-    /// The values that the advice's text names, by the names that the catalogues use.
+    /// Values for the placeholders of the advice, under the names that the catalogues use.
     pub values: BTreeMap<String, serde_json::Value>,
 }
 
-/// A change of a square.
+/// A reported change of the content of a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SquareChange {
-    /// When the board reported it.
+    /// Time of the report.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub at: Timestamp,
-    /// As in "e4".
+    /// Name of the square, as in "e4".
     pub square: String,
-    /// The piece as in FEN; null: it is empty.
+    /// The piece as in FEN; null if the square is empty.
     pub piece: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A board's incidents as they follow from its events: those that are open, and the count of offences.
+//! A board's open and past incidents, and the number of offences.
 
 use std::collections::BTreeMap;
 
@@ -7,40 +7,40 @@ use shakmaty::ByColor;
 use crate::events::{Decision, Event, EventKind, Incident, IncidentEnd};
 use crate::laws::IncidentKind;
 
-/// A board's incidents: a projection of its events.
+/// The incidents of a board: a projection of its events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Incidents {
     last: u64,
     open: BTreeMap<u64, Incident>,
-    /// Those of the last game that are over: the arbiter may still decide on them.
+    /// Closed incidents of the last game. The arbiter may still decide them.
     past: BTreeMap<u64, Incident>,
-    /// The last decision on each of the last game's incidents that an arbiter has decided.
+    /// The latest decision of an arbiter on each incident of the last game.
     decided: BTreeMap<u64, Decided>,
     offences: ByColor<u32>,
-    /// An arbiter has said of the last game that the players have each other's pieces.
+    /// Whether an arbiter ruled that the players of the last game have exchanged colours.
     reversed: bool,
 }
 
 /// An arbiter's decision on an incident.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    /// Whose it is.
+    /// Author and time of the decision.
     pub decision: Decision,
-    /// In the arbiter's words, or the ruling on a claim; `None` without any.
+    /// The arbiter's words, or the ruling on a claim; `None` if there are none.
     pub text: Option<String>,
 }
 
-/// The value of an incident's evidence that has the number of the offence.
+/// Key of the offence number among the values in the evidence of an incident.
 const OFFENCE: &str = "offence";
 
-/// Which of its player's offences an incident is, from 1; 0: it is none.
+/// Number of the incident among its player's offences, from 1; 0 if it is not an offence.
 pub(crate) fn offence(incident: &Incident) -> u32 {
     let number = incident.evidence.values.get(OFFENCE);
     let number = number.and_then(serde_json::Value::as_u64);
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// Makes an incident count as an offence, or not.
+/// Makes an incident count as an offence, or stops it from counting.
 pub fn set_counts(incident: &mut Incident, counts: bool) {
     let offence = if counts { offence(incident).max(1) } else { 0 };
     incident
@@ -50,7 +50,7 @@ pub fn set_counts(incident: &mut Incident, counts: bool) {
 }
 
 impl Incidents {
-    /// Takes in the board's next event. Returns whether the list of open incidents is another than before.
+    /// Applies the board's next event. Returns whether the list of open incidents changed.
     pub fn apply(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident) => {
@@ -113,33 +113,33 @@ impl Incidents {
         was_open
     }
 
-    /// The number of the last incident that was opened; 0 before the first.
+    /// Number of the last opened incident; 0 before the first.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The open incidents, the oldest first.
+    /// The open incidents, oldest first.
     pub fn open(&self) -> impl Iterator<Item = &Incident> {
         self.open.values()
     }
 
-    /// The incidents of the last game that are over, the oldest first.
+    /// The closed incidents of the last game, oldest first.
     pub fn past(&self) -> impl Iterator<Item = &Incident> {
         self.past.values()
     }
 
-    /// The last decisions of arbiters, by the incidents' numbers.
+    /// The latest decisions of arbiters, by the number of the incident.
     pub(crate) const fn decided(&self) -> &BTreeMap<u64, Decided> {
         &self.decided
     }
 
-    /// Whether an arbiter has said of the last game that the players have each other's pieces.
+    /// Whether an arbiter ruled that the players of the last game have exchanged colours.
     pub(crate) const fn are_reversed(&self) -> bool {
         self.reversed
     }
 
-    /// How many offences of Article 7.5 each player has completed in the last game.
+    /// Number of offences under Article 7.5 that each player completed in the last game.
     #[must_use]
     pub fn offences(&self) -> ByColor<u32> {
         self.offences
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_and_what_was_counted_follow_from_the_events() {
+    fn open_incidents_and_offences_follow_from_the_events() {
         let mut incidents = Incidents::default();
         assert!(incidents.apply(&opened(1, 1)));
         assert!(incidents.apply(&opened(2, 2)));

@@ -1,6 +1,7 @@
-//! The events: all that kiebitz publishes, by whatever output.
+//! Event types: the contract between kiebitz and its clients. All outputs are made from these events.
 //!
-//! The contract is docs/events.md with its schema docs/events.schema.json; a test holds real output against it.
+//! docs/events.md documents the contract and docs/events.schema.json is its JSON Schema. A test checks published events
+//! against both.
 
 mod decision;
 mod evidence;
@@ -41,22 +42,22 @@ pub use words::{
     IncidentEnd, Recovery, SettledBy,
 };
 
-/// The stream of the boards that `kiebitz run` reads.
+/// Name of the stream that `kiebitz run` writes.
 pub const LIVE_STREAM: &str = "live";
 
 /// One event of a board's stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Version of the contract.
+    /// Version of the contract: 1.
     pub v: u8,
-    /// "live", or a name for a replay.
+    /// "live", or the name of a replay.
     pub stream: String,
-    /// Per board and stream, from 1, without gaps.
+    /// Number of the event in this board's stream, from 1, without gaps.
     pub seq: u64,
-    /// Arrival of the bytes, or the deadline, that decided the event.
+    /// Arrival of the bytes that decided the event, or the deadline that did. Never decreases within a stream.
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub ts: Timestamp,
-    /// When it happened on the board, where that is not `ts`.
+    /// Time at which the event happened on the board, if it differs from `ts`.
     #[serde(
         serialize_with = "rfc3339_option",
         deserialize_with = "some_time",
@@ -66,27 +67,27 @@ pub struct Event {
     pub at: Option<Timestamp>,
     /// The board's configured name, else its serial number.
     pub board: String,
-    /// The game; absent outside one.
+    /// Id of the game; absent if the event belongs to no game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,
-    /// What happened.
+    /// Type of the event, with its fields.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// An event with what it rests on. The referee makes it; the board gives it its stream and number on the way out.
+/// An event and the evidence for it. The referee creates it; the board adds stream and seq before publishing.
 #[derive(Debug, Clone)]
 pub struct ExplainedEvent {
-    /// The event.
+    /// The event, complete but for stream and seq until the board adds them.
     pub event: Event,
-    /// The ply of an event about a move.
+    /// The ply of a move event; `None` for other events.
     pub ply: Option<Box<Ply>>,
-    /// The log-odds for it, in hundredths of a nat, where a ply was settled or withdrawn and others were possible.
+    /// Log-odds for the ply, in hundredths of a nat; `None` unless a ply with competing lines was settled or withdrawn.
     pub odds: Option<i64>,
 }
 
 impl ExplainedEvent {
-    /// An event of a board, not numbered yet, without a ply.
+    /// Creates an event without stream, seq and ply.
     pub(crate) fn new(ts: Timestamp, board: &str, game: Option<&str>, kind: EventKind) -> Self {
         Self {
             event: Event {
@@ -105,47 +106,47 @@ impl ExplainedEvent {
     }
 }
 
-/// What happened.
+/// Type of an event, with its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "snake_case")]
 pub enum EventKind {
-    /// A board answers.
+    /// A board answers and has sent its position.
     #[serde(rename = "board.connected")]
     BoardConnected {
-        /// Where it is plugged in.
+        /// Serial port of the board.
         port: String,
-        /// Its serial number, the long one where it has one.
+        /// Serial number, the long one if the board has one; null while unknown.
         serial: Option<String>,
-        /// Firmware version, major.minor.
+        /// Firmware version, major.minor; null while unknown.
         version: Option<String>,
-        /// Where White sits, if known.
+        /// Side of the board on which White sits; null while unknown.
         orientation: Option<Orientation>,
     },
-    /// A board is gone.
+    /// A board no longer answers.
     #[serde(rename = "board.disconnected")]
     BoardDisconnected {
-        /// Why.
+        /// Cause, as text for people.
         reason: String,
     },
-    /// What became of a gap in which nobody listened.
+    /// A gap, a time without any input from the board, is over.
     #[serde(rename = "board.recovered")]
     BoardRecovered {
-        /// How it was closed.
+        /// How kiebitz reconstructed the moves of the gap.
         by: Recovery,
-        /// How many square changes were read back from the board's memory.
+        /// Number of square changes that were read from the board's memory.
         changes: usize,
-        /// The gap began then.
+        /// Start of the gap.
         #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
         from: Timestamp,
-        /// It was closed, or given up, then.
+        /// Time at which the gap was closed or given up.
         #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
         to: Timestamp,
     },
     /// The computer's clock was set.
     #[serde(rename = "time.set")]
     TimeSet {
-        /// By so many milliseconds: forward, which the times of events follow from this one on, or, negative, back, which
-        /// they do not.
+        /// Size of the step in milliseconds. After a step forward, the times of this and later events follow the new
+        /// clock. After a step back (negative), they do not.
         by_ms: i64,
     },
     /// A clock answers.
@@ -157,235 +158,236 @@ pub enum EventKind {
     /// The clock's battery is low.
     #[serde(rename = "clock.battery_low")]
     ClockBatteryLow {},
-    /// A press during a game has shown which side of the clock is White's, or that it is the other one.
+    /// A press during a game has shown which side of the clock is White's, or has corrected it.
     #[serde(rename = "clock.sides")]
     ClockSides {
-        /// White's, as seen from the clock's front.
+        /// White's side, as seen from the front of the clock.
         white_side: Side,
     },
-    /// The first move was made, or White's clock started, on a known start position.
+    /// A game began: the first move was made on a known start position, or White's clock started there.
     #[serde(rename = "game.started")]
     GameStarted {
-        /// The start position.
+        /// Start position, as FEN.
         start_fen: String,
-        /// The kind of game.
+        /// Kind of game.
         variant: Variant,
-        /// Where White sits.
+        /// Side of the board on which White sits.
         orientation: Orientation,
-        /// The game on this board that a gap cut off and that goes on here; absent where there is none.
+        /// Id of the game on this board that a gap interrupted and that this game continues; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         continues: Option<String>,
-        /// White's side of the clock, once known.
+        /// White's side of the clock; null while unknown.
         white_side: Option<Side>,
-        /// Edition of the Laws; null in games of a version that knew none.
+        /// Edition of the Laws; null in games of early versions, which did not record it.
         laws: Option<Edition>,
-        /// Mode of play; null in games of a version that knew none.
+        /// Mode of play; null in games of early versions, which did not record it.
         mode: Option<Mode>,
-        /// Names of the players; null until they are known.
+        /// The players; null while unknown.
         players: Option<Players>,
-        /// The time control as in the PGN tag, or as arbiters write it where PGN cannot; null until it is known.
+        /// Time control as in the PGN tag, or in the notation of arbiters if PGN cannot express it; null while unknown.
         time_control: Option<String>,
-        /// The time control as somebody typed it, in the configuration or in a command; absent where it is not known.
+        /// Time control as typed in the configuration or in a command; absent while unknown.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         time_control_typed: Option<String>,
-        /// The name of the event that it is played in; absent where it is not known.
+        /// Name of the tournament; absent if unknown.
         #[serde(skip_serializing_if = "Option::is_none")]
         event: Option<String>,
-        /// Where that takes place; absent where it is not known.
+        /// Site of the tournament; absent if unknown.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<String>,
-        /// The number of the round, from 1, by the times at which rounds begin; absent where they are not configured.
+        /// Number of the round, from 1, according to the configured round times; absent if there are none.
         #[serde(skip_serializing_if = "Option::is_none")]
         round: Option<u32>,
     },
-    /// A ply is credible.
+    /// A ply has become credible.
     #[serde(rename = "move.made")]
     MoveMade(Move),
-    /// No other reading of the ply is left.
+    /// All other lines of play for a ply are ruled out.
     #[serde(rename = "move.settled")]
     MoveSettled {
-        /// Its number.
+        /// Number of the ply.
         ply: u32,
-        /// What settled it.
+        /// Evidence that settled the ply.
         by: SettledBy,
     },
-    /// The ply is completed in the sense of the Laws (Art. 6.2.1).
+    /// A ply is completed in the sense of the Laws (Art. 6.2.1).
     #[serde(rename = "move.completed")]
     MoveCompleted {
-        /// Its number.
+        /// Number of the ply.
         ply: u32,
-        /// What completed it.
+        /// Act that completed the ply.
         by: CompletedBy,
-        /// The clock at that moment.
+        /// Times of the clock at the completion.
         clock: Option<Clock>,
-        /// The mover's time from the opponent's press to their own, in milliseconds.
+        /// The mover's time from the opponent's press to their own press, in milliseconds.
         elapsed_ms: Option<u64>,
     },
-    /// The ply was a different one than published; later plies are withdrawn.
+    /// A published ply was wrong. This ply replaces it, and all later plies are withdrawn.
     #[serde(rename = "move.amended")]
     MoveAmended {
-        /// What was played instead.
+        /// The ply that was played.
         #[serde(flatten)]
         played: Move,
-        /// UCI of what was published before.
+        /// UCI of the published ply that this one replaces.
         replaces: Option<String>,
-        /// Why.
+        /// Reason of the correction.
         reason: CorrectionReason,
     },
-    /// This and all later plies are withdrawn.
+    /// A ply and all later plies are withdrawn.
     #[serde(rename = "move.retracted")]
     MoveRetracted {
-        /// The first ply withdrawn.
+        /// Number of the first withdrawn ply.
         ply: u32,
-        /// Why.
+        /// Reason of the correction.
         reason: CorrectionReason,
     },
-    /// The game is over.
+    /// A game is over.
     #[serde(rename = "game.ended")]
     GameEnded {
-        /// How it ended.
+        /// Result of the game.
         result: GameResult,
-        /// What ended it.
+        /// Reason of the end.
         reason: EndReason,
-        /// Who or what decided it.
+        /// Authority that decided the result.
         by: DecidedBy,
-        /// False until the arbiter confirms it, where the Laws require that.
+        /// False until the arbiter confirms the result, if the Laws require that.
         confirmed: bool,
-        /// Published only where it is false: nobody watched how the game ended, and its last plies are those that the
-        /// board's memory or what stands on it makes most likely.
+        /// Published only if false: the end of the game was not observed. Its last plies are the most likely ones
+        /// according to the board's memory or the pieces on it.
         #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
         end_certain: bool,
-        /// The name of the arbiter who decided it; absent where it was not an arbiter.
+        /// Name of the arbiter who decided the result; absent if no arbiter decided it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decided_by: Option<String>,
     },
-    /// Play goes on: the end that was published is withdrawn.
+    /// Play continues, so the published end of the game is withdrawn.
     #[serde(rename = "game.resumed")]
     GameResumed {
-        /// The result that was published.
+        /// The withdrawn result.
         result: GameResult,
-        /// What had been taken for the end.
+        /// The withdrawn reason.
         reason: EndReason,
     },
-    /// A player could claim a draw: nothing more than that.
+    /// A player may claim a draw. The event has no effect on the game.
     #[serde(rename = "claim.available")]
     ClaimAvailable {
-        /// The player on move.
+        /// The player to move.
         #[serde(with = "color")]
         color: Color,
-        /// The last ply made.
+        /// Number of the last ply made.
         ply: u32,
-        /// What for.
+        /// Ground of the claim.
         reason: ClaimReason,
-        /// The plies after which the position stood, 0 for the start; of 50 moves the last pawn move or capture.
+        /// Plies after which the position occurred, 0 for the start; for the 50-move rule, the last pawn move or
+        /// capture.
         occurrences: Vec<u32>,
-        /// The move that the player would have to announce, in SAN, or several of which any will do, with blanks between
-        /// them; null: what is claimed stands on the board.
+        /// Move that the player would have to announce, in SAN, or several alternatives separated by blanks; null if
+        /// the condition already holds on the board.
         intended: Option<String>,
-        /// Always info: the arbiter does not mention it (Art. 9.2, 9.3: the player claims).
+        /// Always info: the arbiter does not point a claim out to the player (Art. 9.2, 9.3: the player claims).
         severity: Severity,
-        /// As in "9.2.1".
+        /// Article of the Laws, as in "9.2.1".
         article: String,
-        /// The edition of the Laws.
+        /// Edition of the Laws.
         edition: Edition,
     },
-    /// The arbiter changed the game; what they did not change is null.
+    /// The arbiter changed the game. Unchanged fields are null.
     #[serde(rename = "game.amended")]
     GameAmended {
-        /// Who.
+        /// Name of the arbiter.
         by: String,
-        /// How it ended.
+        /// New result.
         result: Option<GameResult>,
-        /// Why it ended so, as in game.ended.
+        /// Reason of the result, as in game.ended.
         reason: Option<EndReason>,
-        /// The players.
+        /// New players.
         players: Option<Players>,
-        /// The time control.
+        /// New time control.
         time_control: Option<String>,
-        /// The time control as it was typed; absent without one.
+        /// Time control as typed; absent without one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         time_control_typed: Option<String>,
-        /// The mode of play, where another one follows from the time control; absent otherwise.
+        /// Mode of play that follows from the new time control; absent if it is unchanged.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<Mode>,
-        /// All moves of the game, in UCI: events of the moves follow.
+        /// All moves of the game, in UCI. Move events follow.
         moves: Option<Vec<String>>,
-        /// The position from which the game goes on.
+        /// Position from which the game continues, as FEN.
         position: Option<String>,
-        /// A note.
+        /// Note of the arbiter.
         note: Option<String>,
-        /// Published only if it is true: the arbiter decided which pairing the game counts for, which `players` has.
+        /// Published only if true: the arbiter decided that the game counts for the pairing in `players`.
         #[serde(skip_serializing_if = "core::ops::Not::not", default)]
         assigned: bool,
     },
-    /// The arbiter entered the result of a pairing of which no board has a game.
+    /// The arbiter entered the result of a pairing that no board has a game for.
     #[serde(rename = "table.result")]
     TableResult {
         /// The round, from 1.
         round: u32,
         /// The table, from 1.
         table: u32,
-        /// The result; [`GameResult::Unknown`] withdraws the one before.
+        /// Result; [`GameResult::Unknown`] withdraws the previous one.
         result: GameResult,
-        /// Why, as in game.ended.
+        /// Reason of the result, as in game.ended.
         reason: EndReason,
-        /// Who entered it.
+        /// Name of the arbiter.
         by: String,
     },
-    /// A command came from a person.
+    /// A command arrived.
     #[serde(rename = "command.taken")]
     CommandTaken {
-        /// The sender's name for it.
+        /// Id that the sender gave the command.
         id: String,
-        /// What was asked for.
+        /// Requested action.
         #[serde(rename = "do")]
         action: Action,
-        /// Who asked.
+        /// Name of the sender.
         by: String,
         /// The other fields of the command.
         arguments: serde_json::Value,
-        /// Why nothing was done; null where it was done.
+        /// Reason for which the command was refused; null if it was carried out.
         error: Option<String>,
-        /// What the sender should know of what was done.
+        /// Remark for the sender on the effect of the command.
         note: Option<String>,
     },
-    /// Something began that the arbiter should know.
+    /// An incident that concerns the arbiter began.
     #[serde(rename = "incident.opened")]
     IncidentOpened(Box<Incident>),
-    /// More is known of it, or it has gone further.
+    /// An open incident has new evidence, or has become more serious.
     #[serde(rename = "incident.updated")]
     IncidentUpdated(Box<Incident>),
-    /// It is over.
+    /// An incident is over.
     #[serde(rename = "incident.closed")]
     IncidentClosed {
-        /// Its number.
+        /// Number of the incident.
         incident: u64,
-        /// What kind of incident it was.
+        /// Kind of the incident.
         kind: IncidentKind,
-        /// Who or what closed it.
+        /// Authority or device that closed the incident.
         by: ClosedBy,
-        /// How it ended.
+        /// How the incident ended.
         reason: IncidentEnd,
-        /// Whether it counts as an offence of the player, where that is decided only now; absent otherwise.
+        /// Whether the incident counts as an offence of the player; absent unless that was decided at the closing.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         counts: Option<bool>,
-        /// The arbiter's decision, in their words; absent without any.
+        /// The arbiter's decision in their own words; absent if there are none.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decision: Option<String>,
-        /// The name of the arbiter who decided; absent where the incident was not closed by a decision.
+        /// Name of the arbiter who decided; absent if no decision closed the incident.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         decided_by: Option<String>,
     },
 }
 
-/// A firmware's version as published: "1.7" for major 1, minor 7.
+/// Formats a firmware version as published: "1.7" for major 1, minor 7.
 #[must_use]
 pub fn version_text((major, minor): (u8, u8)) -> String {
     format!("{major}.{minor}")
 }
 
 impl EventKind {
-    /// Whether the arbiter has the board forgotten.
+    /// Whether the event is an accepted command to forget the board.
     #[must_use]
     pub const fn is_forget(&self) -> bool {
         matches!(
@@ -398,7 +400,7 @@ impl EventKind {
         )
     }
 
-    /// By how much the computer's clock was set forward; `None`: it was not, or this says nothing of it.
+    /// How far the computer's clock was set forward; `None` if it was set back, or for other events.
     #[must_use]
     pub fn clock_set_forward(&self) -> Option<Duration> {
         let Self::TimeSet { by_ms } = self else {
@@ -410,17 +412,17 @@ impl EventKind {
             .map(Duration::from_millis)
     }
 
-    /// Gives the times in it, which are all from before it was published, as `then` has them.
-    pub(crate) fn date(&mut self, then: impl Fn(Timestamp) -> Timestamp) {
+    /// Maps every time in the event's fields through `shift`. All of these times are before the publication.
+    pub(crate) fn date(&mut self, shift: impl Fn(Timestamp) -> Timestamp) {
         match self {
-            Self::BoardRecovered { from, to, .. } => (*from, *to) = (then(*from), then(*to)),
+            Self::BoardRecovered { from, to, .. } => (*from, *to) = (shift(*from), shift(*to)),
             Self::IncidentOpened(incident) | Self::IncidentUpdated(incident) => {
                 let Proof {
                     from, to, changes, ..
                 } = &mut incident.evidence;
-                (*from, *to) = (then(*from), then(*to));
+                (*from, *to) = (shift(*from), shift(*to));
                 for change in changes {
-                    change.at = then(change.at);
+                    change.at = shift(change.at);
                 }
             }
             _ => {}

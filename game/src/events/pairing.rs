@@ -1,4 +1,4 @@
-//! Which game counts for a pairing of the event.
+//! Decides which game counts for a pairing of the tournament.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -7,40 +7,39 @@ use kiebitz_hardware::Timestamp;
 
 use super::{Decision, EndReason, Event, EventKind, GameResult, Players};
 
-/// The author of the commands that follow from the pairing files.
+/// Author of the commands that come from pairing files.
 pub const PAIRINGS: &str = "pairings";
 
-/// No event lasts longer: earlier games are not held against its pairings.
+/// Longest duration of a tournament. Its pairings ignore games that are older.
 pub const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 
-/// A game without a result that was ended by setting up the pieces counts from this number of plies on. With fewer,
-/// somebody has tried something out.
+/// Fewest plies of a game without a result that counts for its pairing. Shorter games count as trials.
 pub const MIN_PLIES: u32 = 10;
 
-/// What the events of one game say about its pairing: the round and the table, since when it has them, and during which
-/// times it left them to another game.
+/// The pairing of one game according to its events: round and table, the time of that assignment, and the times during
+/// which the game left the pairing to another game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairedGame {
     game: String,
     started: Timestamp,
-    /// The game that this one goes on with after a gap.
+    /// The interrupted game that this one continues after a gap.
     continues: Option<String>,
-    /// The round by the times at which rounds begin.
+    /// The round according to the round times.
     scheduled: Option<u32>,
     round: Option<u32>,
     table: Option<u32>,
     assigned: Timestamp,
-    /// An arbiter gave it that round and table, after it had begun.
+    /// Whether an arbiter assigned the round and table after the game had begun.
     by_arbiter: bool,
-    /// The highest number of a ply that was published.
+    /// Highest number of a published ply.
     plies: u32,
     ended: Option<(GameResult, EndReason)>,
-    /// From when to when it was over without counting; the last of these times may still go on.
-    open: Vec<(Timestamp, Option<Timestamp>)>,
+    /// Start and end of each time during which the game was over without counting; the last one may be open-ended.
+    uncounted: Vec<(Timestamp, Option<Timestamp>)>,
 }
 
 impl PairedGame {
-    /// The game that a `game.started` starts; `None` for other events.
+    /// Creates the game that a `game.started` event starts; `None` for other events.
     #[must_use]
     pub fn begin(event: &Event) -> Option<Self> {
         let EventKind::GameStarted {
@@ -64,11 +63,11 @@ impl PairedGame {
             by_arbiter: false,
             plies: 0,
             ended: None,
-            open: Vec::new(),
+            uncounted: Vec::new(),
         })
     }
 
-    /// Takes in the next event of the board; those of other games change nothing.
+    /// Applies the next event of the board. Events of other games have no effect.
     pub fn apply(&mut self, event: &Event) {
         if event.game.as_ref() != Some(&self.game) {
             return;
@@ -96,50 +95,48 @@ impl PairedGame {
         }
     }
 
-    /// Whether a ply of it was published.
+    /// Whether a ply of the game was published.
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.plies > 0
     }
 
-    /// Its id.
+    /// Id of the game.
     #[must_use]
     pub fn game(&self) -> &str {
         &self.game
     }
 
-    /// Its round and its table, as far as they are known.
+    /// Round and table, each `None` while unknown.
     #[must_use]
     pub fn place(&self) -> (Option<u32>, Option<u32>) {
         (self.round.or(self.scheduled), self.table)
     }
 
-    /// The result and the reason; `None` while it is played.
+    /// Result and reason; `None` while the game is in progress.
     #[must_use]
     pub const fn ended(&self) -> Option<(GameResult, EndReason)> {
         self.ended
     }
 
-    /// Whether it is over and counts for its pairing: it was not broken off, and somebody has played it.
+    /// Whether the game is over and counts for its pairing: it was neither broken off nor a mere trial.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.ended.is_some() && !self.leaves_open()
     }
 
-    /// Whether it was declared void before its first move.
-    fn is_nothing(&self) -> bool {
+    fn is_void_before_first_move(&self) -> bool {
         self.plies == 0 && self.ended.is_some_and(|(_, reason)| reason == EndReason::Void)
     }
 
-    /// Whether it is over without counting.
     fn leaves_open(&self) -> bool {
         let mut ended = self.ended.into_iter();
         ended.any(|(result, reason)| leaves_open(result, reason, self.plies))
     }
 
     fn left_open_at(&self, at: Timestamp) -> bool {
-        let mut open = self.open.iter();
-        open.any(|(from, until)| *from <= at && until.is_none_or(|until| at < until))
+        let mut uncounted = self.uncounted.iter();
+        uncounted.any(|(from, until)| *from <= at && until.is_none_or(|until| at < until))
     }
 
     fn assign(&mut self, at: Timestamp, (by, assigned): (&str, bool), players: &Players) {
@@ -153,11 +150,11 @@ impl PairedGame {
 
     fn end(&mut self, at: Timestamp, ended: Option<(GameResult, EndReason)>) {
         self.ended = ended;
-        let was_open = self.open.last().is_some_and(|(_, until)| until.is_none());
+        let was_open = self.uncounted.last().is_some_and(|(_, until)| until.is_none());
         match (was_open, self.leaves_open()) {
-            (false, true) => self.open.push((at, None)),
+            (false, true) => self.uncounted.push((at, None)),
             (true, false) => {
-                if let Some((_, until)) = self.open.last_mut() {
+                if let Some((_, until)) = self.uncounted.last_mut() {
                     *until = Some(at);
                 }
             }
@@ -166,11 +163,11 @@ impl PairedGame {
     }
 }
 
-/// The game that counts for a pairing, among all games that have its round and table.
+/// Selects the game that counts for a pairing among all games with its round and table.
 ///
-/// It is the first, and another one takes its place only by an arbiter's decision, or if the first was over without
-/// counting when the other got the round and table. The choice follows from the events of the games alone, so it is the
-/// same before and after a restart.
+/// The first game counts. Another game replaces it only if an arbiter decides so, if it continues the first one after a
+/// gap, or if the first one was over without counting when the other got the round and table. The choice follows from
+/// the events of the games alone, so a restart does not change it.
 pub fn counting<'g, G>(games: impl IntoIterator<Item = &'g G>) -> Option<&'g G>
 where
     G: AsRef<PairedGame>,
@@ -183,31 +180,35 @@ where
     games.into_iter().reduce(|before, game| {
         let (held, next) = (before.as_ref(), game.as_ref());
         let continues = next.continues.as_ref() == Some(&held.game);
-        let takes = next.by_arbiter || continues || held.left_open_at(next.assigned);
-        if takes && !next.is_nothing() { game } else { before }
+        let replaces = next.by_arbiter || continues || held.left_open_at(next.assigned);
+        if replaces && !next.is_void_before_first_move() {
+            game
+        } else {
+            before
+        }
     })
 }
 
-/// The result of a pairing of which no board has a game, as an arbiter entered it.
+/// Result that an arbiter entered for a pairing that no board has a game for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnteredResult {
-    /// Who entered it, and when.
+    /// Author and time of the entry.
     pub decided: Decision,
-    /// The result; [`GameResult::Unknown`] if the arbiter withdrew it.
+    /// Result; [`GameResult::Unknown`] if the arbiter withdrew it.
     pub result: GameResult,
-    /// Why.
+    /// Reason of the result.
     pub reason: EndReason,
 }
 
-/// What was entered for each pairing last, by round and table: a projection of the events of all boards.
+/// The latest entered result of each pairing, by round and table: a projection of the events of all boards.
 ///
-/// The entries of one pairing may be on the streams of several boards. So the time decides which is the last, and the
-/// order in which the boards are read does not matter.
+/// The entries of one pairing may be in the streams of several boards, so their times decide which one is the latest.
+/// The order in which the boards are read does not matter.
 #[derive(Debug, Default)]
 pub struct TableResults(BTreeMap<(u32, u32), EnteredResult>);
 
 impl TableResults {
-    /// Takes in an event. Returns the round of a result that was entered.
+    /// Applies an event. Returns the round of the entered result, if the event is one.
     pub fn apply(&mut self, event: &Event) -> Option<u32> {
         let EventKind::TableResult {
             round,
@@ -235,7 +236,7 @@ impl TableResults {
         Some(round)
     }
 
-    /// The result that stands for a pairing; `None` if none was entered, or it was withdrawn.
+    /// The current result of a pairing; `None` if none was entered or it was withdrawn.
     #[must_use]
     pub fn get(&self, round: u32, table: u32) -> Option<&EnteredResult> {
         let entered = self.0.get(&(round, table));
@@ -243,7 +244,7 @@ impl TableResults {
     }
 }
 
-/// Whether a game that ended like this does not count, so that another game may be played for its pairing.
+/// Whether a game with this end leaves its pairing open for another game, because it does not count itself.
 #[must_use]
 pub fn leaves_open(result: GameResult, reason: EndReason, plies: u32) -> bool {
     match reason {
@@ -252,7 +253,7 @@ pub fn leaves_open(result: GameResult, reason: EndReason, plies: u32) -> bool {
     }
 }
 
-/// The last game on a board that counts for a pairing, of those before the last game: a projection of the board's events.
+/// The last game on a board that counts for a pairing, the current game excluded: a projection of the board's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LastPaired {
     counting: Option<CountingGame>,
@@ -262,14 +263,14 @@ pub struct LastPaired {
 /// A game that counts for a pairing, with its players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountingGame {
-    /// Its id.
+    /// Id of the game.
     pub game: String,
-    /// Its players; their round and table are known.
+    /// The players, with known round and table.
     pub players: Players,
 }
 
 impl LastPaired {
-    /// Takes in the board's next event.
+    /// Applies the board's next event.
     pub fn apply(&mut self, event: &Event) {
         if let Some(begun) = PairedGame::begin(event) {
             let players = match &event.kind {
@@ -305,7 +306,7 @@ impl LastPaired {
         }
     }
 
-    /// The game; `None` if no game before the last one counts for a pairing.
+    /// Returns the game; `None` if no game before the current one counts for a pairing.
     #[must_use]
     pub fn into_game(self) -> Option<CountingGame> {
         self.counting
@@ -313,7 +314,7 @@ impl LastPaired {
 }
 
 impl CountingGame {
-    /// A game with that id; `None` if it does not count for a pairing.
+    /// Creates the game; `None` if it does not count for a pairing.
     #[must_use]
     pub fn of(game: &str, players: Option<Players>, counts: bool) -> Option<Self> {
         let players =
@@ -329,7 +330,7 @@ impl AsRef<Self> for PairedGame {
     }
 }
 
-/// The round and the table of a pairing, as far as they are known.
+/// Round and table of a pairing, each `None` while unknown.
 pub(crate) fn place_of(players: Option<&Players>) -> (Option<u32>, Option<u32>) {
     players
         .map(|players| (players.round, players.table))
@@ -365,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A game that begins at that second with that round and table, and is of so many plies.
+    /// A game of `plies` plies that begins at `second` with the round and table in `place`.
     fn game(id: &str, second: i64, place: (Option<u32>, Option<u32>), plies: u32) -> PairedGame {
         let mut kind = started("start", Variant::Standard);
         if let EventKind::GameStarted { players: named, .. } = &mut kind {
@@ -443,13 +444,13 @@ mod tests {
     }
 
     #[test]
-    fn an_arbiter_can_have_another_game_count() {
+    fn an_arbiter_can_make_another_game_count() {
         let mut first = game("a", 0, PLACE, 18);
         ends(&mut first, 50, GameResult::WhiteWins, EndReason::Kings);
         let mut second = game("b", 100, (None, None), 40);
         amended(&mut second, 120, "A. Meier", Some(PLACE), None);
         assert_eq!(chosen(&[&first, &second]), "b");
-        // The names of the first are corrected afterwards.
+        // Correcting the names of the first game does not make it count again.
         amended(&mut first, 200, "A. Meier", Some(PLACE), None);
         assert_eq!(chosen(&[&first, &second]), "b");
         amended(&mut second, 300, "A. Meier", Some((None, None)), None);
@@ -461,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_was_broken_off_or_tried_out_leaves_its_place_to_the_next() {
+    fn a_broken_off_or_trial_game_leaves_its_pairing_to_the_next() {
         for (plies, result, reason) in [
             (4, GameResult::Unknown, EndReason::Reset),
             (40, GameResult::Unknown, EndReason::Void),
@@ -474,14 +475,14 @@ mod tests {
             assert_eq!(chosen(&[&first, &second]), "b", "{reason}");
         }
         let first = game("a", 0, PLACE, 40);
-        let mut nothing = game("b", 100, PLACE, 0);
-        ends(&mut nothing, 110, GameResult::Unknown, EndReason::Void);
-        assert_eq!(chosen(&[&first, &nothing]), "a");
+        let mut void_game = game("b", 100, PLACE, 0);
+        ends(&mut void_game, 110, GameResult::Unknown, EndReason::Void);
+        assert_eq!(chosen(&[&first, &void_game]), "a");
     }
 
-    /// What was decided when the second game began stays decided.
+    /// An assignment made when the second game began is final.
     #[test]
-    fn a_result_that_comes_later_gives_no_place_back() {
+    fn a_later_result_does_not_reassign_the_pairing() {
         let mut first = game("a", 0, PLACE, 6);
         ends(&mut first, 50, GameResult::Unknown, EndReason::Reset);
         let win = Some((GameResult::WhiteWins, EndReason::Resignation));

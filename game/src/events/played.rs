@@ -1,4 +1,4 @@
-//! Plies and players as events carry them.
+//! Plies and players in events.
 
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
@@ -8,26 +8,26 @@ use super::{Clock, color};
 /// A ply as published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Move {
-    /// 1 is the first of the game.
+    /// Number of the ply, from 1 for the first of the game.
     pub ply: u32,
-    /// Who played it.
+    /// The mover.
     #[serde(with = "color")]
     pub color: Color,
-    /// UCI; null where irregular play was more than one piece going from one square to another.
+    /// UCI; null for irregular play, unless a single piece moved from one square to another.
     pub uci: Option<String>,
     /// English SAN; null for irregular play.
     pub san: Option<String>,
-    /// The position after it.
+    /// Position after the ply, as FEN.
     pub fen: String,
     /// Letter of the captured piece in English, lower case: p, n, b, r, q.
     pub captured: Option<String>,
-    /// The clock when the ply was published; null without one or before White's side is known.
+    /// Times of the clock at the publication; null without a clock or while White's side is unknown.
     pub clock: Option<Clock>,
     /// False for an irregular move.
     pub legal: bool,
-    /// Found by reconstruction over a gap, not watched.
+    /// Whether the ply was reconstructed over a gap.
     pub inferred: bool,
-    /// Published only where it is false: the plies found over the gap may have been played in another order.
+    /// Published only if false: the plies of a gap may have been played in another order.
     #[serde(skip_serializing_if = "core::clone::Clone::clone", default = "certain")]
     pub order_certain: bool,
 }
@@ -36,50 +36,50 @@ pub(super) const fn certain() -> bool {
     true
 }
 
-/// Who plays, and where in the event.
+/// The players of a game and their place in the tournament.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Players {
     /// White's name.
     pub white: Option<String>,
     /// Black's name.
     pub black: Option<String>,
-    /// What else is known of White; absent where it is nothing.
+    /// Further data of White; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub white_player: Option<Box<PlayerFacts>>,
-    /// What else is known of Black; absent where it is nothing.
+    /// Further data of Black; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub black_player: Option<Box<PlayerFacts>>,
-    /// The round that they are paired in, from 1; absent where no pairing is known.
+    /// Round of the pairing, from 1; absent if no pairing is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub round: Option<u32>,
-    /// Their table in it, from 1; absent where no pairing is known.
+    /// Table of the pairing, from 1; absent if no pairing is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub table: Option<u32>,
 }
 
-/// What is known of a player beside the name.
+/// Data of a player besides the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlayerFacts {
-    /// The number that FIDE has given the player.
+    /// FIDE ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fide_id: Option<u32>,
-    /// The title as PGN has it: GM, IM, FM, CM, WGM, WIM, WFM, WCM and others.
+    /// Title as in PGN: GM, IM, FM, CM, WGM, WIM, WFM, WCM and others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The rating, in points.
+    /// Rating in points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<u16>,
-    /// The federation, mostly in three letters as FIDE has them.
+    /// Federation, mostly as FIDE's code of three letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub federation: Option<String>,
-    /// The team that the player plays for.
+    /// Team of the player.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 
 impl Players {
-    /// The same two with each other's colours.
+    /// Returns the players with exchanged colours.
     #[must_use]
     pub fn exchanged(&self) -> Self {
         Self {
@@ -92,13 +92,13 @@ impl Players {
         }
     }
 
-    /// Whether the two names are exchanged, compared with `before`.
+    /// Whether White's and Black's names are those of `before` with the colours exchanged.
     #[must_use]
     pub fn are_exchanged(&self, before: &Self) -> bool {
         self.white != self.black && self.white == before.black && self.black == before.white
     }
 
-    /// What else is known of a side's player.
+    /// Further data of a player.
     #[must_use]
     pub fn facts(&self, color: Color) -> Option<&PlayerFacts> {
         match color {
@@ -107,7 +107,7 @@ impl Players {
         }
     }
 
-    /// A side's name.
+    /// Name of a player.
     #[must_use]
     pub fn name(&self, color: Color) -> Option<&str> {
         match color {
@@ -116,8 +116,7 @@ impl Players {
         }
     }
 
-    /// The same with what was known before and is not said anew: where in the event they play, and what is known of a
-    /// player who is still the same.
+    /// Fills in missing data from `before`: round and table, and the data of each player whose name is unchanged.
     #[must_use]
     pub fn over(mut self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self };

@@ -1,4 +1,4 @@
-//! The game that follows from its events: the source of the game topic, PGN and reports.
+//! A game as a projection of its events: the source of the game topic, PGN and reports.
 
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
@@ -12,76 +12,76 @@ use crate::events::{
 use crate::laws::{Edition, Mode};
 use crate::position::{Orientation, Variant};
 
-/// One game: a projection of its events, complete at every moment.
+/// One game: a projection of its events, complete after each event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GameRecord {
-    /// Its id, as in the events.
+    /// Id of the game, as in the events.
     pub game: String,
-    /// The board it is played on.
+    /// Name of the board.
     pub board: String,
-    /// The stream of events that it was read from.
+    /// Name of the stream of events.
     pub stream: String,
-    /// Counts the changes: a client that has this revision has the whole of it.
+    /// Number of changes so far. Equal revisions of one game mean equal records.
     pub revision: u64,
-    /// When it was started.
+    /// Time of the start.
     #[serde(serialize_with = "rfc3339")]
     pub started: Timestamp,
-    /// When it ended; `None` while it is played.
+    /// Time of the end; `None` while the game is in progress.
     #[serde(serialize_with = "rfc3339_option")]
     pub ended: Option<Timestamp>,
-    /// Names of the players, once they are known.
+    /// The players; `None` while unknown.
     pub players: Option<Players>,
-    /// The time control, once it is known.
+    /// Time control; `None` while unknown.
     pub time_control: Option<String>,
-    /// The time control as it was typed, where that is known.
+    /// Time control as typed; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_control_typed: Option<String>,
-    /// The name of the event that it is played in, where it is known.
+    /// Name of the tournament; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Where that takes place, where it is known.
+    /// Site of the tournament; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
-    /// The number of the round, from 1, where it is known.
+    /// Number of the round, from 1; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// The start position.
+    /// Start position, as FEN.
     pub start_fen: String,
-    /// The kind of game.
+    /// Kind of game.
     pub variant: Variant,
-    /// Where White sits.
+    /// Side of the board on which White sits.
     pub orientation: Orientation,
-    /// White's side of the clock, once known.
+    /// White's side of the clock; `None` while unknown.
     pub white_side: Option<Side>,
     /// Edition of the Laws.
     pub laws: Option<Edition>,
     /// Mode of play.
     pub mode: Option<Mode>,
-    /// The plies, none of them withdrawn.
+    /// The plies, without withdrawn ones.
     pub moves: Vec<MoveRecord>,
-    /// The position after the last ply.
+    /// Position after the last ply or set by the arbiter since, as FEN.
     pub fen: String,
-    /// The result; [`GameResult::Unknown`] while it is played and where nobody knows.
+    /// Result; [`GameResult::Unknown`] while the game is in progress or if the result is unknown.
     pub result: GameResult,
-    /// What ended it; `None` while it is played.
+    /// Reason of the end; `None` while the game is in progress.
     pub reason: Option<EndReason>,
-    /// Who or what decided it; `None` while it is played.
+    /// Authority that decided the result; `None` while the game is in progress.
     pub by: Option<DecidedBy>,
-    /// Which arbiter decided it, and when; `None` where it was not an arbiter. Spectators do not get it.
+    /// Arbiter who decided the result, and when; `None` if no arbiter did. Not published to spectators.
     #[serde(skip_serializing)]
     pub decided: Option<Decision>,
-    /// The result stands; false while the Laws want the arbiter's word on it.
+    /// Whether the result is final; false while the Laws require a confirmation by the arbiter.
     pub confirmed: bool,
-    /// False: nobody watched how it ended; see [`EventKind::GameEnded`].
+    /// False if the end was not observed, see [`EventKind::GameEnded`].
     #[serde(skip_serializing_if = "core::clone::Clone::clone")]
     pub end_certain: bool,
-    /// Positions from which the arbiter let the game go on, where they were not those of the moves; mostly none.
+    /// Positions that the arbiter set and that do not result from the moves; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
-    /// What the arbiter noted, oldest first; mostly nothing.
+    /// Notes of the arbiter, oldest first; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRecord>,
-    /// Who changed moves last.
+    /// Arbiter who last changed the moves, and when.
     #[serde(skip)]
     amender: Option<Decision>,
 }
@@ -89,21 +89,21 @@ pub struct GameRecord {
 /// A position that the arbiter set during a game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PositionRecord {
-    /// The ply after which it stood; 0 before the first.
+    /// Number of the last ply before the position was set; 0 before the first.
     pub ply: u32,
-    /// The position.
+    /// The position, as FEN.
     pub fen: String,
 }
 
-/// A note of the arbiter's.
+/// A note of the arbiter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoteRecord {
-    /// When it was made.
+    /// Time of the note.
     #[serde(serialize_with = "rfc3339")]
     pub at: Timestamp,
-    /// By whom.
+    /// Name of the arbiter.
     pub by: String,
-    /// The last ply at that time; 0 before the first.
+    /// Number of the last ply at that time; 0 before the first.
     pub ply: u32,
     /// The text of the note.
     pub text: String,
@@ -112,50 +112,50 @@ pub struct NoteRecord {
 /// One ply of a game.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MoveRecord {
-    /// 1 is the first of the game.
+    /// Number of the ply, from 1 for the first of the game.
     pub ply: u32,
-    /// Who played it.
+    /// The mover.
     #[serde(serialize_with = "color::serialize")]
     pub color: Color,
-    /// UCI; `None` where irregular play was more than one piece going from one square to another.
+    /// UCI; `None` for irregular play, unless a single piece moved from one square to another.
     pub uci: Option<String>,
     /// English SAN; `None` for irregular play.
     pub san: Option<String>,
-    /// The position after it.
+    /// Position after the ply, as FEN.
     pub fen: String,
     /// Letter of the captured piece: p, n, b, r, q.
     pub captured: Option<String>,
-    /// The clock when the ply was completed, before that when it was made.
+    /// Times of the clock when the ply was completed; until then, when it was made.
     pub clock: Option<Clock>,
-    /// The mover's time for it, in milliseconds.
+    /// The mover's thinking time, in milliseconds.
     pub elapsed_ms: Option<u64>,
     /// False for an irregular move.
     pub legal: bool,
-    /// Found by reconstruction over a gap, not watched.
+    /// Whether the ply was reconstructed over a gap.
     pub inferred: bool,
-    /// What settled it; `None`: it may still be corrected.
+    /// Evidence that settled the ply; `None` while it may still be corrected.
     pub settled: Option<SettledBy>,
-    /// What completed it in the sense of the Laws; `None`: not yet.
+    /// Act that completed the ply in the sense of the Laws; `None` until then.
     pub completed: Option<CompletedBy>,
-    /// Which arbiter entered it, and when; `None` if it was seen on the board.
+    /// Arbiter who entered the ply, and when; `None` if it was observed on the board.
     #[serde(skip)]
     pub entered: Option<Decision>,
 }
 
-/// The current game of one board: the one being played, and after its end until the next one starts, the last one.
+/// The current game of a board: the game in progress, or the last game until the next one starts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Games {
     current: Option<GameRecord>,
 }
 
 impl Games {
-    /// For a board without events.
+    /// Creates the state of a board without events.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For a board whose current game is known.
+    /// Creates the state of a board with a known current game.
     #[must_use]
     pub fn with(game: GameRecord) -> Self {
         Self { current: Some(game) }
@@ -167,7 +167,7 @@ impl Games {
         self.current.as_ref()
     }
 
-    /// Takes in the board's next event. Returns whether the current game is another than before.
+    /// Applies the board's next event. Returns whether the current game changed.
     pub fn apply(&mut self, event: &Event) -> bool {
         if let Some(game) = GameRecord::from_started(event) {
             self.current = Some(game);
@@ -178,7 +178,7 @@ impl Games {
 }
 
 impl GameRecord {
-    /// The game that a `game.started` starts; `None` for other events.
+    /// Creates the game that a `game.started` event starts; `None` for other events.
     #[must_use]
     pub fn from_started(event: &Event) -> Option<Self> {
         let EventKind::GameStarted {
@@ -232,7 +232,7 @@ impl GameRecord {
         })
     }
 
-    /// The game of these events, of which the first starts it; `None` where it does not.
+    /// Creates the game from its events; `None` if the first one does not start it.
     #[must_use]
     pub fn of(events: &[Event]) -> Option<Self> {
         let (first, rest) = events.split_first()?;
@@ -243,7 +243,7 @@ impl GameRecord {
         Some(record)
     }
 
-    /// Takes in the next event. Returns whether it changed the game; events of other games do not.
+    /// Applies the next event. Returns whether the game changed. Events of other games have no effect.
     pub fn apply(&mut self, event: &Event) -> bool {
         if event.game.as_ref() != Some(&self.game) {
             return false;
@@ -321,7 +321,8 @@ impl GameRecord {
         changed
     }
 
-    /// Takes in what the arbiter changed. Moves have events of their own. Returns whether that changed the game.
+    /// Applies the changes of a `game.amended` event except the moves, which have events of their own. Returns whether
+    /// the game changed.
     fn amend(&mut self, event: &Event) -> bool {
         let EventKind::GameAmended {
             by,
@@ -345,12 +346,12 @@ impl GameRecord {
         }
         if let Some(result) = result {
             let is_as_before = (self.result, self.reason) == (*result, *reason);
-            // Who sets the same result once more has not decided it.
+            // Repeating the same result keeps the first decision.
             if !is_as_before || self.decided.is_none() {
                 let (by, at) = (by.clone(), event.ts);
                 self.decided = reason.map(|_| Decision { by, at });
             }
-            // Without a reason the game goes on.
+            // A result without a reason means that the game continues.
             self.ended = reason.and(self.ended.or(Some(event.ts)));
             self.result = *result;
             self.reason = *reason;
@@ -366,8 +367,8 @@ impl GameRecord {
         }
         self.mode = mode.or(self.mode);
         let ply = self.moves.last().map_or(0, |entry| entry.ply);
-        let stood = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
-        if let Some(fen) = position.clone().filter(|fen| !stood(fen)) {
+        let occurred = |fen: &str| self.start_fen == fen || self.moves.iter().any(|entry| entry.fen == fen);
+        if let Some(fen) = position.clone().filter(|fen| !occurred(fen)) {
             self.positions.push(PositionRecord { ply, fen });
         }
         if let Some(text) = note.clone() {
@@ -381,7 +382,7 @@ impl GameRecord {
             || note.is_some()
     }
 
-    /// The position that is due.
+    /// The position from which play continues.
     fn last_fen(&self) -> &str {
         let ply = self.moves.last().map_or(0, |entry| entry.ply);
         let set = self.positions.last().filter(|set| set.ply == ply);
@@ -390,7 +391,7 @@ impl GameRecord {
             .unwrap_or(&self.start_fen)
     }
 
-    /// Takes back `ply` and all later ones. Returns whether there were any.
+    /// Removes `ply` and all later plies. Returns whether there were any.
     fn withdraw(&mut self, ply: u32) -> bool {
         let before = self.moves.len();
         self.moves.retain(|entry| entry.ply < ply);

@@ -1,4 +1,4 @@
-//! A game after its last event, to be resumed.
+//! State from which a game is resumed, for example after a restart.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -7,49 +7,50 @@ use super::record::GameRecord;
 use super::{Event, EventKind, Recovery};
 use crate::model::PLIES_OF_PROOF;
 
-/// A game after its last event: what is needed to resume it.
+/// State of a game after its last event, from which the game is resumed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResumableGame {
-    /// The game, with what was amended and withdrawn as it stands after its last event.
+    /// The game after its last event, with amendments and withdrawals applied.
     pub record: GameRecord,
-    /// Its number on the board, from 1, as at the end of its id; 0 where the id has none.
+    /// Number of the game on the board, from 1, as at the end of its id; 0 if the id does not end in a number.
     pub number: u32,
-    /// When its last event was decided.
+    /// Time of the last event.
     pub last_ts: Timestamp,
-    /// The time control that the arbiter has set during the game, if any.
+    /// Time control that the arbiter set during the game, if any.
     pub time_control: Option<String>,
-    /// Plies that were found by reconstruction and that nothing had confirmed.
+    /// Reconstructed plies without a confirmation yet.
     pub doubt: Option<DoubtfulPlies>,
-    /// Whose clock did not run last, and its time in milliseconds, where it is known that no press came after that.
+    /// Side whose clock was stopped at the last clock reading, and its time in milliseconds; `None` if a press may have
+    /// been missed since.
     pub halted: Option<(Color, u64)>,
 }
 
-/// Reconstructed plies, which later play may prove wrong.
+/// Reconstructed plies that later play may prove wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DoubtfulPlies {
-    /// When the gap began in which they were played.
+    /// Start of the gap in which the plies were played.
     pub from: Timestamp,
     /// Number of the first of these plies.
     pub first: u32,
-    /// Number of the last of them.
+    /// Number of the last of these plies.
     pub last: u32,
 }
 
 impl DoubtfulPlies {
-    /// Whether a ply with this number proves the line, once the board has shown exactly the state after it: one ply can
-    /// fit by accident.
+    /// Whether a later ply with this number proves the reconstruction, if the board has shown exactly the position
+    /// after it. A single ply is not proof: it can fit by accident.
     pub(crate) fn is_dispelled_by(self, ply: u32) -> bool {
         ply.saturating_sub(self.last) as usize >= PLIES_OF_PROOF
     }
 }
 
 impl ResumableGame {
-    /// The game of these events; `None` where they do not begin with its start.
+    /// Creates the state from the events of a game; `None` if they do not begin with its start.
     #[must_use]
     pub fn of(events: &[Event]) -> Option<Self> {
         let record = GameRecord::of(events)?;
         let rest = events.get(1..)?;
-        let set = rest.iter().rev().find_map(|event| match &event.kind {
+        let amended = rest.iter().rev().find_map(|event| match &event.kind {
             EventKind::GameAmended { time_control, .. } => time_control.clone(),
             _ => None,
         });
@@ -58,17 +59,17 @@ impl ResumableGame {
             number: number.parse().unwrap_or(0),
             record,
             last_ts: events.last()?.ts,
-            time_control: set,
+            time_control: amended,
             doubt: doubt(rest),
             halted: halted(rest),
         })
     }
 }
 
-/// The plies that are in doubt after these events of a game.
+/// The reconstructed plies that are not confirmed after these events of a game.
 fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
     let mut doubt: Option<DoubtfulPlies> = None;
-    // The plies found over a gap are published together with its recovery.
+    // The plies of a gap are published together with its board.recovered event.
     let mut inferred = None;
     for event in events {
         match &event.kind {
@@ -94,8 +95,8 @@ fn doubt(events: &[Event]) -> Option<DoubtfulPlies> {
     doubt
 }
 
-/// Whose clock did not run after these events of a game, and its time. With two plies after what says so, presses were
-/// missed.
+/// Side whose clock was stopped after these events of a game, and its time. `None` if two plies follow the last clock
+/// reading: presses were missed.
 fn halted(events: &[Event]) -> Option<(Color, u64)> {
     let clock = |event: &Event| match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
@@ -119,7 +120,6 @@ mod tests {
     use crate::events::samples::{clock, event, ply};
     use crate::events::{Clock, CompletedBy, CorrectionReason, Move};
 
-    /// What was announced with a clock tells which one was halted, and with what time, until two plies have followed.
     #[test]
     fn the_clock_that_was_halted_last_is_known_until_two_plies_have_followed() {
         let times = |seconds, running| Clock {
@@ -142,7 +142,7 @@ mod tests {
             ply: 2,
             reason: CorrectionReason::Takeback,
         };
-        let known = |kinds: &[EventKind]| {
+        let halted_after = |kinds: &[EventKind]| {
             let events: Vec<Event> = kinds.iter().map(|kind| event(1, kind.clone())).collect();
             halted(&events)
         };
@@ -153,13 +153,13 @@ mod tests {
             completed(2, 580, Color::White),
         ];
         let black = Some((Color::Black, 580_000));
-        assert_eq!(known(&played), black);
+        assert_eq!(halted_after(&played), black);
         // A ply that was taken back had been pressed.
-        assert_eq!(known(&[&played[..], &[retracted]].concat()), black);
-        // What nobody saw pressed twice, was.
-        assert_eq!(known(&[&played[..], &[made(3, None)]].concat()), black);
+        assert_eq!(halted_after(&[&played[..], &[retracted]].concat()), black);
+        // A single ply without a clock reading leaves the halted side known.
+        assert_eq!(halted_after(&[&played[..], &[made(3, None)]].concat()), black);
         assert_eq!(
-            known(&[&played[..], &[made(3, None), made(4, None)]].concat()),
+            halted_after(&[&played[..], &[made(3, None), made(4, None)]].concat()),
             None
         );
         // White's third move was not pressed, nor was Black's: White's clock runs on.
@@ -168,14 +168,14 @@ mod tests {
             made(4, Some(times(565, Color::White))),
         ];
         assert_eq!(
-            known(&[&played[..], &forgotten].concat()),
+            halted_after(&[&played[..], &forgotten].concat()),
             Some((Color::Black, 565_000))
         );
     }
 
-    /// What was found over a gap is in doubt until two plies have been seen after it, or until it is withdrawn.
+    /// Plies found over a gap are in doubt until two further plies are observed, or until they are withdrawn.
     #[test]
-    fn plies_found_over_a_gap_are_in_doubt_until_play_goes_on() {
+    fn plies_inferred_over_a_gap_are_in_doubt_until_play_continues() {
         let at = |micros| Timestamp::from_micros(micros);
         let recovered = |by| EventKind::BoardRecovered {
             by,
@@ -189,7 +189,7 @@ mod tests {
                 ..ply(number, "e2e4", "e4")
             })
         };
-        let seen = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
+        let observed = |number| EventKind::MoveMade(ply(number, "e2e4", "e4"));
         let in_doubt = |by, later: &[EventKind]| {
             let over_gap = [recovered(by), found(2), found(3)];
             let later = later.iter().map(|kind| Event {
@@ -205,8 +205,8 @@ mod tests {
         };
         assert_eq!(in_doubt(Recovery::Memory, &[]), None);
         assert_eq!(in_doubt(Recovery::Inferred, &[]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4)]), Some((at(5), 2, 3)));
-        assert_eq!(in_doubt(Recovery::Inferred, &[seen(4), seen(5)]), None);
+        assert_eq!(in_doubt(Recovery::Inferred, &[observed(4)]), Some((at(5), 2, 3)));
+        assert_eq!(in_doubt(Recovery::Inferred, &[observed(4), observed(5)]), None);
         let retracted = |ply| EventKind::MoveRetracted {
             ply,
             reason: CorrectionReason::Recovered,

@@ -1,4 +1,4 @@
-//! Sample events, for tests of this crate and of programs that use it.
+//! Sample events for the tests of this crate and of programs that use it.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -6,7 +6,7 @@ use shakmaty::Color;
 use super::{Clock, Event, EventKind, Move};
 use crate::position::{Orientation, Variant};
 
-/// Events as JSON, one per line: one of every type, and for every field with a closed vocabulary one with each word.
+/// Events as JSON, one per line: one of every type, and one for each word of every field with a closed vocabulary.
 pub const EVERY: &str = include_str!("tests/every.jsonl");
 
 /// An event of the game "g" on the board "b", `seq` microseconds after a fixed time.
@@ -46,7 +46,7 @@ pub fn started(start_fen: &str, variant: Variant) -> EventKind {
     }
 }
 
-/// A legal ply. Its FEN is "after" and the UCI.
+/// A legal ply. Its FEN is "after " followed by the UCI.
 #[must_use]
 pub fn ply(ply: u32, uci: &str, san: &str) -> Move {
     Move {
@@ -63,7 +63,7 @@ pub fn ply(ply: u32, uci: &str, san: &str) -> Move {
     }
 }
 
-/// A clock that shows so many seconds on both sides; White's runs.
+/// A clock with `seconds` seconds on both sides and White's side running.
 #[must_use]
 pub fn clock(seconds: u64) -> Clock {
     Clock {

@@ -1,4 +1,4 @@
-//! The vocabularies against the contract, and events of every type and word against their JSON.
+//! Compares the vocabularies with the contract, and events of every type and word with their JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ fn contract(file: &str) -> String {
     fs::read_to_string(path).expect("a part of the contract")
 }
 
-/// Where a word stands: the type of the event, or a pattern of types, and the field.
+/// Place of a word in events: the type of the event, or a pattern of types, and the field.
 type Place = (&'static str, &'static str);
 
 macro_rules! words {
@@ -48,7 +48,7 @@ fn vocabularies() -> BTreeMap<&'static str, Vec<&'static str>> {
     words
 }
 
-/// Where the words of each vocabulary stand in events.
+/// The places of each vocabulary in events.
 const PLACES: &[(Place, &str)] = &[
     (("board.connected", "orientation"), "Orientation"),
     (("board.recovered", "by"), "Recovery"),
@@ -84,20 +84,20 @@ const PLACES: &[(Place, &str)] = &[
     (("incident.closed", "reason"), "IncidentEnd"),
 ];
 
-fn every() -> impl Iterator<Item = (&'static str, Value)> {
+fn example_events() -> impl Iterator<Item = (&'static str, Value)> {
     EVERY
         .lines()
         .map(|line| (line, serde_json::from_str(line).expect("JSON")))
 }
 
-/// The words that an enumeration of the schema lists, null left out.
+/// The words that an enumeration of the schema lists, without null.
 fn listed(schema: &Value) -> Option<BTreeSet<&str>> {
     let listed = schema["enum"].as_array()?;
     Some(listed.iter().filter_map(Value::as_str).collect())
 }
 
 #[test]
-fn schema_lists_the_words_that_there_are() {
+fn schema_lists_the_words_of_every_vocabulary() {
     let schema: Value = serde_json::from_str(&contract("events.schema.json")).expect("JSON");
     let vocabularies = vocabularies();
     let of = |name: &str| vocabularies[name].iter().copied().collect::<BTreeSet<&str>>();
@@ -130,32 +130,32 @@ fn schema_lists_the_words_that_there_are() {
     assert!(compared.len() >= 12, "{compared:?}");
 }
 
-/// Of the vocabularies that may grow the schema has no list: the page has.
+/// The schema does not list the vocabularies that may grow, but events.md documents them.
 #[test]
-fn page_names_every_word() {
+fn events_md_documents_every_word() {
     let page = contract("events.md");
     for (name, words) in vocabularies() {
         for word in words {
             let named = page.contains(&format!("`{word}`")) || page.contains(&format!("\"{word}\""));
-            // Of the editions it gives an example.
+            // The page has only an example of an edition.
             assert!(named || name == "Edition", "{name}: {word}");
         }
     }
 }
 
 #[test]
-fn events_of_every_type_and_word_are_read_and_written_as_they_were() {
-    for (line, _) in every() {
+fn events_of_every_type_and_word_survive_a_round_trip() {
+    for (line, _) in example_events() {
         let event: Event = serde_json::from_str(line).expect("an event");
         assert_eq!(serde_json::to_string(&event).expect("JSON"), line);
     }
 }
 
 #[test]
-fn examples_leave_out_no_type_and_no_word() {
+fn examples_cover_every_type_and_word() {
     let schema: Value = serde_json::from_str(&contract("events.schema.json")).expect("JSON");
     let types = listed(&schema["properties"]["type"]).expect("types");
-    let examples: Vec<(&str, Value)> = every().collect();
+    let examples: Vec<(&str, Value)> = example_events().collect();
     let shown: BTreeSet<&str> = examples
         .iter()
         .filter_map(|(_, event)| event["type"].as_str())
@@ -173,9 +173,9 @@ fn examples_leave_out_no_type_and_no_word() {
 }
 
 #[test]
-fn word_of_a_newer_version_is_an_error_that_names_it() {
+fn unknown_word_is_an_error_that_names_it() {
     for ((kind, field), name) in PLACES {
-        let (_, mut event) = every()
+        let (_, mut event) = example_events()
             .find(|(_, event)| event["type"] == *kind)
             .expect("an example");
         event[field] = "no_such_word".into();
@@ -186,9 +186,9 @@ fn word_of_a_newer_version_is_an_error_that_names_it() {
 }
 
 #[test]
-fn clock_of_a_newer_version_is_an_error_as_well() {
+fn unknown_clock_word_is_an_error_that_names_it() {
     for field in ["running", "flag"] {
-        let (_, mut event) = every()
+        let (_, mut event) = example_events()
             .find(|(_, event)| event["type"] == "move.made")
             .expect("an example");
         event["clock"][field] = "nobody".into();

@@ -1,16 +1,16 @@
-//! The words of events. Words that the tracker or the laws use too are defined there.
+//! The vocabularies of events. Words that the tracker or the laws also use are defined in those modules.
 
 use shakmaty::{Color, KnownOutcome};
 
 vocabulary! {
     "ground of move.settled"
-    /// What settled a ply.
+    /// Evidence that settled a ply.
     pub enum SettledBy {
         /// The mover pressed the clock.
         Press = "press",
         /// The opponent replied.
         Reply = "reply",
-        /// The motion came to rest where nothing else can follow.
+        /// The pieces came to rest and no other continuation is possible.
         Shape = "shape",
         /// The arbiter entered the move.
         Arbiter = "arbiter",
@@ -19,11 +19,11 @@ vocabulary! {
 
 vocabulary! {
     "ground of move.completed"
-    /// What completed a ply in the sense of the Laws.
+    /// Act that completed a ply in the sense of the Laws.
     pub enum CompletedBy {
         /// The mover pressed the clock.
         Press = "press",
-        /// The mover did not, and made their next move (Laws 2018 and later, Art. 6.2.1.2).
+        /// The mover made their next move without having pressed (Laws 2018 and later, Art. 6.2.1.2).
         OwnNextMove = "own_next_move",
         /// The move ended the game.
         GameEnd = "game_end",
@@ -34,11 +34,11 @@ vocabulary! {
 
 vocabulary! {
     "reason of a correction"
-    /// Why a ply was amended or retracted.
+    /// Reason for which a ply was amended or retracted.
     pub enum CorrectionReason {
-        /// The piece had only rested and went on.
+        /// The piece paused on a square and then moved on.
         MovedOn = "moved_on",
-        /// Pieces were being set up for the next game.
+        /// The pieces were being set up for the next game.
         SetUp = "set_up",
         /// The kings were on their way to the centre to show the result.
         Kings = "kings",
@@ -46,7 +46,7 @@ vocabulary! {
         Takeback = "takeback",
         /// An irregular move was put right.
         IllegalRestored = "illegal_restored",
-        /// Later evidence showed another line.
+        /// Later evidence supports another line of play.
         Recovered = "recovered",
         /// The ply before it ended the game.
         AfterEnd = "after_end",
@@ -59,18 +59,18 @@ vocabulary! {
     "ground of board.recovered"
     /// How a gap was closed.
     pub enum Recovery {
-        /// The board's memory held what happened.
+        /// The board's memory contained the changes of the gap.
         Memory = "memory",
-        /// Only these moves lead from what stood there before to what stands there now.
+        /// Exactly one line of moves, or none at all, leads from the placement before the gap to the one after it.
         Inferred = "inferred",
-        /// Different moves do, or none that the search finds: what was played is not known.
+        /// Several lines of moves fit, or the search finds none: the moves are unknown.
         Undecidable = "undecidable",
     }
 }
 
 vocabulary! {
     "result"
-    /// A game's result.
+    /// Result of a game.
     pub enum GameResult {
         /// White won.
         WhiteWins = "1-0",
@@ -78,26 +78,27 @@ vocabulary! {
         BlackWins = "0-1",
         /// A draw.
         Draw = "1/2-1/2",
-        /// Both lose: for their conduct (2023: Art. 11.8), or because neither came.
+        /// Both players lose, for their conduct (2023: Art. 11.8) or because neither came.
         BothLose = "0-0",
-        /// Black loses for their conduct; White could not have won, and gets half a point (2023: Art. 12.9.6).
+        /// Black loses for their conduct, and White gets half a point because White could not have won (2023: Art.
+        /// 12.9.6).
         HalfForWhite = "1/2-0",
         /// White loses, and Black gets half a point.
         HalfForBlack = "0-1/2",
-        /// Nobody knows, or the game is being played.
+        /// The result is unknown, or the game is in progress.
         Unknown = "*",
     }
 }
 
 vocabulary! {
     "end reason"
-    /// Why a game ended.
+    /// Reason for which a game ended.
     pub enum EndReason {
         /// Checkmate.
         Checkmate = "checkmate",
         /// Stalemate.
         Stalemate = "stalemate",
-        /// Neither side can mate any more.
+        /// Neither side can mate.
         DeadPosition = "dead_position",
         /// The same position for the fifth time.
         Fivefold = "fivefold",
@@ -109,7 +110,7 @@ vocabulary! {
         ResultPiece = "result_piece",
         /// A start position was set up before a result was shown.
         Reset = "reset",
-        /// Moves are missing that cannot be found out.
+        /// Moves are missing and cannot be reconstructed.
         Gap = "gap",
         /// A player resigned.
         Resignation = "resignation",
@@ -117,7 +118,7 @@ vocabulary! {
         Agreement = "agreement",
         /// A flag fell.
         Flag = "flag",
-        /// Illegal moves.
+        /// The player completed too many illegal moves.
         IllegalMoves = "illegal_moves",
         /// A draw was claimed.
         Claim = "claim",
@@ -127,7 +128,7 @@ vocabulary! {
         Default = "default",
         /// A player broke the rules of conduct (2023: Art. 11, 12.9.6).
         Conduct = "conduct",
-        /// The arbiter's decision.
+        /// The arbiter decided, without a more specific reason.
         Arbiter = "arbiter",
         /// The game does not count.
         Void = "void",
@@ -138,9 +139,9 @@ vocabulary! {
 
 vocabulary! {
     "source of game.ended"
-    /// Who or what ended a game.
+    /// Authority that ended a game.
     pub enum DecidedBy {
-        /// What the players showed on the board.
+        /// The players showed the result on the board.
         Board = "board",
         /// The Laws.
         Laws = "laws",
@@ -151,7 +152,7 @@ vocabulary! {
 
 vocabulary! {
     "reason of claim.available"
-    /// What a draw may be claimed for.
+    /// Ground of a draw claim.
     pub enum ClaimReason {
         /// The same position for the third time.
         Threefold = "threefold",
@@ -162,9 +163,9 @@ vocabulary! {
 
 vocabulary! {
     "source of incident.closed"
-    /// Who or what closed an incident.
+    /// Authority or device that closed an incident.
     pub enum ClosedBy {
-        /// What stands on the board.
+        /// The board, by the pieces on it.
         Board = "board",
         /// The clock.
         Clock = "clock",
@@ -179,15 +180,15 @@ vocabulary! {
     "reason of incident.closed"
     /// How an incident ended.
     pub enum IncidentEnd {
-        /// It was put right.
+        /// The situation was put right.
         Restored = "restored",
-        /// Another move replaced it.
+        /// Another move replaced the irregular one.
         Replaced = "replaced",
-        /// It can no longer be put right.
+        /// The situation can no longer be put right.
         Stands = "stands",
-        /// There is nothing more to it.
+        /// The situation passed without consequences.
         Passed = "passed",
-        /// Another incident says it in its place.
+        /// Another incident covers the same situation.
         Superseded = "superseded",
         /// The arbiter decided.
         Decided = "decided",
@@ -198,7 +199,7 @@ vocabulary! {
 
 vocabulary! {
     "command"
-    /// What a command asks for.
+    /// Action that a command requests.
     pub enum Action {
         /// Name the players.
         SetPlayers = "set_players",
@@ -206,7 +207,7 @@ vocabulary! {
         SetTimeControl = "set_time_control",
         /// Enter the result, or let the game go on.
         SetResult = "set_result",
-        /// The game counts for that pairing.
+        /// Make the game count for a pairing.
         AssignGame = "assign_game",
         /// Set the position.
         SetPosition = "set_position",
@@ -214,7 +215,7 @@ vocabulary! {
         CorrectMoves = "correct_moves",
         /// Decide an incident.
         CloseIncident = "close_incident",
-        /// Note something.
+        /// Add a note.
         Annotate = "annotate",
         /// Begin another game.
         NewGame = "new_game",
@@ -222,23 +223,23 @@ vocabulary! {
         EndGame = "end_game",
         /// Show which board this is.
         Identify = "identify",
-        /// Say which side of the clock is White's.
+        /// Set which side of the clock is White's.
         SyncClockSides = "sync_clock_sides",
-        /// Say when the round begins.
+        /// Set the start of the round.
         StartRound = "start_round",
-        /// Take down a player's claim of a draw.
+        /// Record a player's claim of a draw.
         Claim = "claim",
         /// Decide a claim.
         DecideClaim = "decide_claim",
-        /// Put the board at another table.
+        /// Move the board to another table.
         SetTable = "set_table",
-        /// Take a board that is gone out of everything that is published.
+        /// Remove a disconnected board from everything that is published.
         Forget = "forget",
     }
 }
 
 impl GameResult {
-    /// Who won; `None` where nobody did.
+    /// The winner; `None` for draws, double losses and unknown results.
     #[must_use]
     pub const fn winner(self) -> Option<Color> {
         match self {
@@ -248,13 +249,13 @@ impl GameResult {
         }
     }
 
-    /// Whether the players' points do not come to one: only an arbiter decides so.
+    /// Whether the points of the players do not add up to one, which only an arbiter can decide.
     #[must_use]
     pub const fn is_penalty(self) -> bool {
         matches!(self, Self::BothLose | Self::HalfForWhite | Self::HalfForBlack)
     }
 
-    /// Whether that player loses; both do with "0-0".
+    /// Whether the player loses; with "0-0" both do.
     #[must_use]
     pub const fn loses(self, color: Color) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Which boards and lines are due when. With a thousand boards, asking each of them at every step takes too long.
+//! Sorted deadlines of boards and lines. Polling a thousand boards at every step would take too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,56 +6,52 @@ use kiebitz_hardware::Timestamp;
 
 use super::LineId;
 
-/// The deadlines of all.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    due: BTreeSet<(Timestamp, Who)>,
-    at: BTreeMap<Who, Timestamp>,
+    due: BTreeSet<(Timestamp, Scheduled)>,
+    at: BTreeMap<Scheduled, Timestamp>,
 }
 
-/// A board, by its name, or a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
+pub(super) enum Scheduled {
     Board(String),
     Line(LineId),
 }
 
 impl Agenda {
-    /// Says when somebody is due; `None`: not at all.
-    pub(super) fn put(&mut self, who: Who, at: Option<Timestamp>) {
-        let before = self.at.get(&who).copied();
+    /// Sets the deadline of an entry; `None` removes it.
+    pub(super) fn put(&mut self, entry: Scheduled, at: Option<Timestamp>) {
+        let before = self.at.get(&entry).copied();
         if before == at {
             return;
         }
         if let Some(before) = before {
-            self.due.remove(&(before, who.clone()));
+            self.due.remove(&(before, entry.clone()));
         }
         match at {
             Some(at) => {
-                self.due.insert((at, who.clone()));
-                self.at.insert(who, at);
+                self.due.insert((at, entry.clone()));
+                self.at.insert(entry, at);
             }
             None => {
-                self.at.remove(&who);
+                self.at.remove(&entry);
             }
         }
     }
 
-    /// When somebody is due.
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// When a board is.
     pub(super) fn first_board(&self) -> Option<Timestamp> {
         let mut due = self.due.iter();
-        due.find(|(_, who)| matches!(who, Who::Board(_)))
+        due.find(|(_, entry)| matches!(entry, Scheduled::Board(_)))
             .map(|(at, _)| *at)
     }
 
-    /// What is due by `now`: boards by name, then lines.
-    pub(super) fn due(&self, now: Timestamp) -> BTreeSet<Who> {
+    /// Entries that are due by `now`: boards by name, then lines.
+    pub(super) fn due(&self, now: Timestamp) -> BTreeSet<Scheduled> {
         let due = self.due.iter().take_while(|(at, _)| *at <= now);
-        due.map(|(_, who)| who.clone()).collect()
+        due.map(|(_, entry)| entry.clone()).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! One board from observations to events: tracker and referee in a row.
+//! One board, from observations to numbered events: tracker and referee in a row.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -20,34 +20,32 @@ use crate::position::{Orientation, Seen};
 use crate::referee::{Playing, Referee, Resumed};
 use crate::tracker::Tracker;
 
-/// The pipeline of one board. Live operation and replay drive it the same way: before an observation is taken
-/// in, every deadline up to its time fires, with the deadline as its time.
+/// The pipeline of one board. The daemon and a replay drive it in the same way: before it handles an observation, every
+/// deadline up to the observation's time fires with its own time.
 #[derive(Debug)]
 pub struct Board {
     name: String,
     stream: String,
     seq: u64,
-    /// Numbers that are left out: after the event with the first number the one after the second follows.
+    /// Seqs to skip: the event after the first seq of a pair gets the number after the second one.
     jumps: BTreeMap<u64, u64>,
     presence: Presence,
     tracker: Tracker,
     referee: Referee,
     pending_events: Vec<ExplainedEvent>,
-    /// The board has been connected at least once.
-    met: bool,
-    heard: Option<Timestamp>,
-    /// The arbiter had it forgotten, and it has not come back.
+    was_connected: bool,
+    last_input: Option<Timestamp>,
     forgotten: bool,
-    /// Events from before the board counted as connected. They are published when it does.
+    /// Events from before the board counted as connected. They are published when it connects.
     early: Vec<ExplainedEvent>,
-    /// What squares did since that was asked last.
+    /// Changes of squares since the last call of [`take_seen`](Self::take_seen).
     seen: Seen,
-    /// The steps of the computer's clock, which the board's own time does not have.
+    /// Steps of the computer's clock, which the board's own time does not have.
     steps: Steps,
 }
 
 impl Board {
-    /// A board of that name, not plugged in yet, whose events form `stream`; `regulations` apply to its games.
+    /// Creates a board that is not plugged in yet. Its events form `stream`, and `regulations` apply to its games.
     #[must_use]
     pub fn new(name: &str, stream: &str, regulations: Regulations) -> Self {
         let mut tracker = Tracker::new();
@@ -61,8 +59,8 @@ impl Board {
             tracker,
             referee: Referee::new(name, regulations),
             pending_events: Vec::new(),
-            met: false,
-            heard: None,
+            was_connected: false,
+            last_input: None,
             forgotten: false,
             early: Vec::new(),
             seen: Seen::default(),
@@ -70,7 +68,7 @@ impl Board {
         }
     }
 
-    /// The same, which takes boards and hands to be like that. To be called before anything is observed.
+    /// Sets the model of boards and hands. Call before the first observation.
     #[must_use]
     pub fn following(mut self, model: &'static Model) -> Self {
         self.tracker = Tracker::following(model);
@@ -79,17 +77,18 @@ impl Board {
         self
     }
 
-    /// Begins to count events after that seq. Its games are counted anew as well, from a number that is as safe.
+    /// Starts counting events after `seq`, and games from a number that cannot have been used before.
     pub(super) fn begun_after(mut self, seq: u64) -> Self {
         self.seq = seq;
-        // No board has had more games than events. What counts no events is microseconds, and a game takes a second.
+        // A board never has more games than events. If `seq` is a time in microseconds instead of a count, dividing it
+        // by a million is safe because a game takes at least a second.
         let games = u32::try_from(seq).or_else(|_| u32::try_from(seq / 1_000_000));
         self.referee.count_after(games.unwrap_or(u32::MAX - 1));
         self
     }
 
-    /// Goes on where the journal ends: with the number of the board's last event, when the board was last `followed`,
-    /// and its last game.
+    /// Continues from the journal: with the seq of the board's last event, the time until which its moves were
+    /// `followed`, and its last game.
     pub(super) fn resume_game(
         mut self,
         last_seq: u64,
@@ -114,48 +113,47 @@ impl Board {
         self
     }
 
-    /// The number of its last event.
+    /// Seq of the last event.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
         self.seq
     }
 
-    /// Goes on counting after that number, if it is higher.
+    /// Raises the last seq to `number` if it is higher.
     pub(super) fn count_on_after(&mut self, number: u64) {
         self.seq = self.seq.max(number);
     }
 
-    /// Leaves out numbers: after the event with the first number of a pair the one after the second follows.
+    /// Sets the seqs to skip: the event after the first seq of a pair gets the number after the second one.
     pub(super) fn leave_out(&mut self, jumps: Option<&BTreeMap<u64, u64>>) {
         self.jumps = jumps.cloned().unwrap_or_default();
     }
 
-    /// Goes on with the incidents of the journal.
     pub(super) fn with_incidents(mut self, incidents: &Incidents) -> Self {
         self.referee.resume_incidents(incidents);
         self.tracker.believe_unseen(self.referee.unseen());
         self
     }
 
-    /// Goes on with what the journal has of the next game and of the round.
+    /// Restores the announcements for the next game and the round from the journal.
     pub(super) fn with_announced(mut self, announced: &Announced) -> Self {
         self.referee.resume_announced(announced);
         self
     }
 
-    /// Goes on with the last game before this one that counts for a pairing.
     pub(super) fn with_last_paired(mut self, last: Option<CountingGame>) -> Self {
         self.referee.resume_last_paired(last);
         self
     }
 
-    /// The computer's clock has been set forward before the board was met.
+    /// Applies the steps of the computer's clock from before the hall met the board.
     pub(super) fn follow(&mut self, steps: &Steps) {
         self.steps = steps.clone();
         self.referee.set_ahead(steps.ahead());
     }
 
-    /// The computer's clock was set by so many milliseconds; if that was forward, it is the last of the steps.
+    /// Records that the computer's clock was set by `by_ms` milliseconds. `steps` already contains the step if it was
+    /// forward.
     pub(super) fn set_clock(&mut self, now: Timestamp, steps: &Steps, by_ms: i64) {
         self.follow(steps);
         if self.presence.is_connected() {
@@ -163,38 +161,38 @@ impl Board {
         }
     }
 
-    /// Other regulations apply than `before`; what the arbiter has changed of those stays so.
+    /// Replaces the regulations `before`. Settings that the arbiter has changed stay as they are.
     pub(super) fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
         self.referee.regulate(before, regulations);
         self.tracker.expect_start(drawn(self.referee.regulations()));
     }
 
-    /// The board's name.
+    /// Name of the board.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is played on it.
+    /// Regulations of the board's games.
     #[must_use]
     pub fn regulations(&self) -> &Regulations {
         self.referee.regulations()
     }
 
-    /// The pieces that the sensors show; result pieces are left out.
+    /// Pieces that the sensors report, without result pieces.
     #[must_use]
     pub fn placement(&self) -> &shakmaty::Board {
         self.tracker.placement()
     }
 
-    /// The placement after the last ply announced, and the squares on which the board differs from it; `None` until a game
-    /// is followed.
+    /// Placement after the last announced ply, and the squares on which the board differs from it; `None` until the
+    /// tracker follows a game.
     #[must_use]
     pub fn expected(&self) -> Option<(&shakmaty::Board, Bitboard)> {
         self.tracker.expected()
     }
 
-    /// Where White sits; `None` until a start position has shown it.
+    /// Side of the board on which White sits; `None` until a start position has shown it.
     #[must_use]
     pub fn orientation(&self) -> Option<Orientation> {
         self.tracker.orientation()
@@ -206,7 +204,7 @@ impl Board {
         self.tracker.has_clock()
     }
 
-    /// The last clock reading; `None` until White's side is known.
+    /// Last clock reading; `None` while White's side is unknown.
     #[must_use]
     pub fn clock(&self) -> Option<ClockFace> {
         self.tracker.clock().map(|face| ClockFace {
@@ -215,83 +213,82 @@ impl Board {
         })
     }
 
-    /// White's side of the clock; `None` until known.
+    /// White's side of the clock; `None` while unknown.
     #[must_use]
     pub fn white_side(&self) -> Option<Side> {
         self.tracker.white_side()
     }
 
-    /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
+    /// Side on which the clock's lever is up: the side that was not pressed last. `None` without a clock.
     #[must_use]
     pub fn lever_up(&self) -> Option<Side> {
         self.tracker.lever_up()
     }
 
-    /// Version of the board's firmware, major and minor number; `None`: it has not said it.
+    /// Firmware version, major and minor number; `None` until the board has reported it.
     #[must_use]
     pub fn version(&self) -> Option<(u8, u8)> {
         self.presence.version()
     }
 
-    /// Whether the board is there and has sent its placement.
+    /// Whether the board is plugged in and has sent its placement.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.presence.is_connected()
     }
 
-    /// Whether the arbiter had it forgotten, and it has not come back.
+    /// Whether the arbiter had the board forgotten and it has not come back.
     #[must_use]
     pub fn is_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    /// The same board, which the arbiter had forgotten, or not.
     pub(super) fn with_forgotten(self, forgotten: bool) -> Self {
         Self { forgotten, ..self }
     }
 
-    /// Where it is, or was, plugged in; empty: nowhere yet.
+    /// Current or last port of the board; empty if it was never plugged in.
     #[must_use]
     pub fn port(&self) -> &str {
         self.presence.port()
     }
 
-    /// Its serial number, the long one where it has one.
+    /// Serial number, the long one if the board has one.
     #[must_use]
     pub fn serial(&self) -> Option<&str> {
         self.presence.serial()
     }
 
-    /// When something was last heard of the board; `None`: not yet.
+    /// Time of the last input from the board; `None` before the first.
     #[must_use]
     pub fn heard(&self) -> Option<Timestamp> {
-        self.heard.map(|heard| heard + self.ahead())
+        self.last_input.map(|last_input| last_input + self.ahead())
     }
 
-    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
+    /// Charge of the board's own battery in percent, 0 to 100; `None` if it has none or does not report it.
     #[must_use]
     pub fn battery(&self) -> Option<u8> {
         self.presence.battery()
     }
 
-    /// The board is plugged in at that port from now on.
+    /// Sets the port of the board.
     pub fn sit(&mut self, port: &str) {
         self.presence.sit(port);
     }
 
-    /// Takes in an observation of the board. Every deadline up to that time fires first, as its own time.
+    /// Handles an observation. Every deadline up to its time fires first, with its own time.
     pub fn observe(&mut self, observed: &Observed) {
         self.advance(observed.at);
         if !matches!(
             observed.observation,
             Observation::Opened | Observation::Closed { .. }
         ) {
-            self.heard = Some(observed.at);
+            self.last_input = Some(observed.at);
         }
         let presence = self.presence.observe(&observed.observation);
         let is_report = matches!(observed.observation, Observation::Field { .. });
         let before = is_report.then(|| self.tracker.placement().clone());
-        // The first dump may show which way round the board stands.
+        // The tracker must have the first dump before the event: the dump may show the orientation of the board.
         self.tracker.observe(observed);
         if let Some(before) = before {
             self.seen.note(&before, self.tracker.placement());
@@ -302,16 +299,16 @@ impl Board {
             self.emit_now(observed.at, event);
         }
         if self.presence.is_connected() {
-            self.met = true;
+            self.was_connected = true;
             for mut explained in core::mem::take(&mut self.early) {
                 explained.event.ts = observed.at;
                 self.emit(explained);
             }
         }
-        self.rule();
+        self.process_findings();
     }
 
-    /// Carries out a command, if that is possible. Every deadline up to that time fires first, as its own time.
+    /// Carries out a command, unless it is refused. Every deadline up to `now` fires first, with its own time.
     pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
         self.advance(now);
         self.referee.recall(command.recalled.as_deref());
@@ -341,24 +338,24 @@ impl Board {
                 self.tracker.correct(now, given);
             }
             self.referee.carry_out(now, &command.by, checked);
-            self.rule();
+            self.process_findings();
         }
         self.referee.recall(None);
         answer
     }
 
-    /// The id of the game that a command names, if the board does not have it any more.
+    /// Id of the game that a command names, if the board no longer has that game.
     #[must_use]
     pub fn lacks<'c>(&self, command: &'c Command) -> Option<&'c str> {
         command.game().filter(|id| !self.referee.has_game(id))
     }
 
-    /// Whether its memory may tell what was played while it was not heard, and has not been asked for.
+    /// When the board's memory is to be read, because nothing else tells what was played while the board was not observed.
     pub(super) fn wants_memory(&self) -> Recall {
         self.tracker.wants_memory()
     }
 
-    /// When [`advance`](Self::advance) is due if nothing arrives before.
+    /// Time at which [`advance`](Self::advance) is due if no input arrives earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let deadlines = [self.tracker.poll_deadline(), self.referee.poll_deadline()];
@@ -371,38 +368,38 @@ impl Board {
         self.referee.playing()
     }
 
-    /// What is open for the arbiter, the oldest first.
+    /// The open incidents, oldest first.
     pub fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.referee.open_incidents()
     }
 
-    /// Whether no game is being played.
+    /// Whether no game is in progress.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.referee.game().is_none()
     }
 
-    /// Time has come to `now`: every deadline up to it fires, each with its own time.
+    /// Advances time to `now`: every deadline up to `now` fires with its own time.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some(deadline) = self.poll_deadline().filter(|deadline| *deadline <= now) {
-            // A finding comes before what the referee says to it.
+            // At equal times, the tracker's findings come before the referee's reaction to them.
             if self.tracker.poll_deadline() == Some(deadline) {
                 self.tracker.handle_deadline(deadline);
             } else {
                 self.referee.handle_deadline(deadline);
             }
-            self.rule();
+            self.process_findings();
         }
     }
 
-    /// By how much the computer's clock is ahead of the times that the tracker knows.
+    /// Amount by which the computer's clock is ahead of the times in the tracker.
     #[must_use]
     pub fn ahead(&self) -> Duration {
         self.steps.ahead()
     }
 
-    /// Takes what squares did since the last call, however quickly: of a picture that is shown now and then a piece that was
-    /// lifted and put back is not seen to have been away.
+    /// Takes the changes of squares since the last call, however short. Comparing placements from time to time would
+    /// miss a piece that was lifted and put back in between.
     pub fn take_seen(&mut self) -> Seen {
         core::mem::take(&mut self.seen)
     }
@@ -412,7 +409,7 @@ impl Board {
         std::mem::take(&mut self.pending_events)
     }
 
-    fn rule(&mut self) {
+    fn process_findings(&mut self) {
         let mut found_at = None;
         while let Some((now, finding)) = self.tracker.poll_finding() {
             self.referee.handle(now, finding);
@@ -431,14 +428,14 @@ impl Board {
         }
     }
 
-    /// Whether an event must wait for `board.connected`: all events before the board is met, and those on a clock at
-    /// any time. What was played last before a cable was pulled does not wait until it is plugged in again.
+    /// Whether an event must wait for `board.connected`. All events before the first connection wait, and events of the
+    /// clock at any time. The last moves before a cable was pulled do not wait for the reconnection.
     fn is_early(&self, event: &EventKind) -> bool {
         let of_clock = matches!(
             event,
             EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}
         );
-        !self.presence.is_connected() && (of_clock || !self.met)
+        !self.presence.is_connected() && (of_clock || !self.was_connected)
     }
 
     /// Publishes an event that does not come from the referee.
@@ -447,18 +444,18 @@ impl Board {
         self.emit(ExplainedEvent::new(now, &self.name, game, kind));
     }
 
-    /// Publishes an event: it gets its number, and the times of the computer's clock.
+    /// Publishes an event with its seq and with times of the computer's clock.
     fn emit(&mut self, mut explained: ExplainedEvent) {
         self.seq = self.jumps.get(&self.seq).copied().unwrap_or(self.seq) + 1;
-        let then = |at: Timestamp| self.steps.then(at);
+        let to_system_time = |at: Timestamp| self.steps.to_past_system_time(at);
         let event = &mut explained.event;
         event.stream.clone_from(&self.stream);
         event.seq = self.seq;
-        event.ts = self.steps.now(event.ts);
-        event.at = event.at.map(then);
-        event.kind.date(then);
+        event.ts = self.steps.to_system_time(event.ts);
+        event.at = event.at.map(to_system_time);
+        event.kind.date(to_system_time);
         if let Some(ply) = &mut explained.ply {
-            ply.date(then);
+            ply.date(to_system_time);
         }
         self.pending_events.push(explained);
     }
@@ -471,7 +468,7 @@ impl Board {
     }
 }
 
-/// The start position that games should begin from, by the regulations.
+/// Start position that the regulations prescribe.
 fn drawn(regulations: &Regulations) -> Drawn {
     match &regulations.drawn_start {
         None => Drawn::Any,

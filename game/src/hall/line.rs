@@ -1,11 +1,11 @@
-//! One line of the hall: a port, and the boards on it.
+//! One serial line of the hall: a port and the boards on it.
 
 use std::collections::BTreeMap;
 
 use kiebitz_hardware::{Identity, Line, Observation, Observed, Place};
 use kiebitz_protocol::BusAddress;
 
-/// A port, what drives it, and the boards on it.
+/// A port with its driver and the boards on it.
 #[derive(Debug)]
 pub(super) struct HallLine {
     pub(super) port: String,
@@ -13,19 +13,18 @@ pub(super) struct HallLine {
     pub(super) places: BTreeMap<Place, LinePlace>,
 }
 
-/// A place on a line, and the board there.
 #[derive(Debug, Default)]
 pub(super) struct LinePlace {
-    /// The board there, once it is known which.
+    /// Name of the board; `None` until it is identified.
     pub(super) board: Option<String>,
     pub(super) identity: Identity,
-    /// What was observed before that.
-    pub(super) heard: Vec<Observed>,
+    /// Observations from before the board was identified.
+    pub(super) pending: Vec<Observed>,
 }
 
-/// At most so much is kept of a board that has not shown what stands on it: a board does so within two seconds, in which
-/// it cannot report more.
-const MAX_HEARD: usize = 512;
+/// Maximum number of stored observations of a board that has not sent its placement. A board sends its placement within
+/// two seconds, in which it cannot report more than this.
+const MAX_PENDING: usize = 512;
 
 impl HallLine {
     pub(super) fn new(port: &str, line: Line) -> Self {
@@ -36,12 +35,11 @@ impl HallLine {
         }
     }
 
-    /// The only board on this line, once it is known which.
+    /// The only board on this line, if it is identified.
     pub(super) fn alone(&self) -> Option<&str> {
         self.places.get(&Place::Alone)?.board.as_deref()
     }
 
-    /// Whether a board is on this line.
     pub(super) fn has(&self, board: &str) -> bool {
         let mut places = self.places.values();
         places.any(|line_place| line_place.board.as_deref() == Some(board))
@@ -49,38 +47,39 @@ impl HallLine {
 }
 
 impl LinePlace {
-    /// Keeps what was observed before it is known which board is there.
-    pub(super) fn hear(&mut self, observed: Observed) {
+    /// Stores an observation until the board is identified.
+    pub(super) fn store(&mut self, observed: Observed) {
         match &observed.observation {
             Observation::Identified(identity) => {
                 self.identity.clone_from(identity);
-                // It has all that the one before had.
-                let identifies = |heard: &Observed| matches!(heard.observation, Observation::Identified(_));
-                self.heard.retain(|heard| !identifies(heard));
+                // A later identity contains everything that the earlier ones had.
+                let identifies =
+                    |pending: &Observed| matches!(pending.observation, Observation::Identified(_));
+                self.pending.retain(|pending| !identifies(pending));
             }
             Observation::Closed { .. } => {
-                self.heard.clear();
+                self.pending.clear();
                 return;
             }
             _ => {}
         }
-        if self.heard.len() >= MAX_HEARD {
-            // It talks and never shows what stands on it: the latest of what it says will do.
-            let mut left = MAX_HEARD / 2;
-            self.heard.retain(|observed| {
+        if self.pending.len() >= MAX_PENDING {
+            // The device never sends a placement. Keep the latest half, and the observations that identify the board.
+            let mut left = MAX_PENDING / 2;
+            self.pending.retain(|observed| {
                 left = left.saturating_sub(1);
-                let says_who = matches!(
+                let identifies_board = matches!(
                     observed.observation,
                     Observation::Opened | Observation::Identified(_)
                 );
-                left == 0 || says_who
+                left == 0 || identifies_board
             });
         }
-        self.heard.push(observed);
+        self.pending.push(observed);
     }
 }
 
-/// The board with that address, which is its serial number.
+/// Identity of a board on a bus, where the address is the serial number.
 pub(super) fn identity_at(address: BusAddress) -> Identity {
     Identity {
         serial: Some(address.to_string()),

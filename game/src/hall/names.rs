@@ -1,4 +1,4 @@
-//! What boards are called, and what is played on them.
+//! Names and regulations of boards.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,53 +9,54 @@ use thiserror::Error;
 
 use crate::laws::Regulations;
 
-/// How a board gets its name and the regulations that apply to it.
+/// Source of the names of boards and of their regulations.
 #[derive(Debug, Clone)]
 pub enum Names {
-    /// For a replay: a board is named after the interface of the capture; on a bus, after its serial number. If the
-    /// interface is named by the path of a port, as `kiebitz run` records it, the board gets the name that it had live.
+    /// For a replay: a board is named after the interface of the recording, on a bus after its serial number. If the
+    /// interface is named by the path of a port, as `kiebitz run` records it, the board gets the same name as live.
     Recorded,
-    /// For a replay with a roster of its own.
+    /// For a replay with its own roster.
     RecordedAs(Roster),
-    /// For live boards: the name of the roster, else the serial number, else the port. Of a board's two serial numbers
-    /// the one of five digits counts. It is also the board's address on a bus, so the name does not depend on the wiring.
+    /// For live boards: the name in the roster, else the serial number, else the port. Of a board's two serial numbers,
+    /// the one of five digits is used. It is also the board's address on a bus, so the name does not depend on the
+    /// wiring.
     Configured(Roster),
 }
 
-/// The boards that have a name of their own, and the regulations of the event.
+/// The boards with configured names, and the regulations of the tournament.
 #[derive(Debug, Clone, Default)]
 pub struct Roster {
-    /// The named boards.
+    /// The boards with configured names.
     pub boards: Vec<RosterEntry>,
     /// Regulations of all other boards.
     pub regulations: Regulations,
 }
 
-/// A board with a name of its own.
+/// A board with a configured name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RosterEntry {
-    /// How the board is recognised.
+    /// Property that identifies the board.
     pub known_by: KnownBy,
-    /// The name, unique in the roster.
+    /// Name of the board, unique in the roster.
     pub name: String,
-    /// The regulations of its games.
+    /// Regulations of the board's games.
     pub regulations: Regulations,
 }
 
-/// How a board is recognised.
+/// Property that identifies a board.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownBy {
-    /// By its serial number, wherever it is plugged in.
+    /// The serial number, at any port.
     Serial(Serial),
-    /// By the absolute path of its port. Does not apply to ports in bus mode.
+    /// The absolute path of the port. Ignored for ports in bus mode.
     Port(PathBuf),
 }
 
-/// A board's serial number. Boards report it in five digits or in ten; leading zeros do not count.
+/// Serial number of a board. Boards report it with five digits or ten; leading zeros are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(u64);
 
-/// A text that is not a serial number.
+/// The text is not a serial number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a serial number has up to ten digits, as in \"01025\"; `kiebitz boards` shows it")]
 pub struct NoSerial;
@@ -67,7 +68,7 @@ impl FromStr for Serial {
 
     fn from_str(text: &str) -> Result<Self, NoSerial> {
         let digits = text.len() <= LONGEST_SERIAL && text.bytes().all(|byte| byte.is_ascii_digit());
-        // Refuses the empty text as well.
+        // Refuses the empty text as well, which passes the check above.
         let number = text.parse().map_err(|_| NoSerial)?;
         digits.then_some(Self(number)).ok_or(NoSerial)
     }
@@ -80,8 +81,8 @@ impl fmt::Display for Serial {
 }
 
 impl Roster {
-    /// The name of a board. A name for the first serial number precedes one for the next, and both precede a name for the
-    /// port. `None` if the roster does not name the board.
+    /// Name of a board. The first serial number takes precedence over the next one, and both over the port. `None` if
+    /// the roster does not name the board.
     #[must_use]
     pub fn board_name<'s>(&self, serials: impl IntoIterator<Item = &'s str>, port: &str) -> Option<&str> {
         let serials = serials.into_iter().filter_map(|serial| serial.parse().ok());
@@ -93,21 +94,20 @@ impl Roster {
         found.map(|board| board.name.as_str())
     }
 
-    /// The regulations of the board of that name.
     fn regulations(&self, name: &str) -> &Regulations {
         let board = self.boards.iter().find(|board| board.name == name);
         board.map_or(&self.regulations, |board| &board.regulations)
     }
 }
 
-/// The serial numbers that a board reports, the one of five digits first.
+/// Serial numbers that a board reports, the one of five digits first.
 pub fn serials(identity: &Identity) -> impl Iterator<Item = &str> {
     let serials = [&identity.serial, &identity.long_serial];
     serials.into_iter().flatten().map(String::as_str)
 }
 
 impl Names {
-    /// Whether a board alone on its line has a name before it identifies itself.
+    /// Whether the name of a board alone on its line is known before the board identifies itself.
     pub(super) fn known_beforehand(&self, port: &str) -> bool {
         match self {
             Self::Recorded => !is_path(port),
@@ -116,7 +116,7 @@ impl Names {
         }
     }
 
-    /// The name of a board; on a bus its address is its serial number.
+    /// Name of a board. On a bus, `identity` has the address as the serial number.
     pub(super) fn of(&self, identity: &Identity, port: &str, on_bus: bool) -> String {
         let known = match self {
             Self::Recorded => None,
@@ -128,7 +128,7 @@ impl Names {
         let as_live = matches!(self, Self::Configured(_)) || is_path(port);
         match serials(identity).next() {
             _ if !as_live && !on_bus => port.to_owned(),
-            // The same number is also reported with leading zeros.
+            // Parsing drops the leading zeros of ten-digit numbers.
             Some(serial) if as_live => serial
                 .parse()
                 .map_or_else(|_| serial.to_owned(), |serial: Serial| serial.to_string()),
@@ -137,7 +137,7 @@ impl Names {
         }
     }
 
-    /// The regulations of the board of that name.
+    /// Regulations of a board, by its name.
     #[must_use]
     pub fn regulations(&self, name: &str) -> Regulations {
         match self {
@@ -146,7 +146,6 @@ impl Names {
         }
     }
 
-    /// The names that are configured.
     pub(super) fn configured(&self) -> impl Iterator<Item = &str> {
         let roster = match self {
             Self::Recorded => None,
@@ -156,24 +155,24 @@ impl Names {
         boards.map(|board| board.name.as_str())
     }
 
-    /// The name for a board whose own name is taken by another one that is plugged in.
-    pub(super) fn another(name: &str, port: &str) -> String {
+    /// Name of a board whose own name is taken by another board that is plugged in.
+    pub(super) fn qualified(name: &str, port: &str) -> String {
         format!("{name}-{}", short(port))
     }
 
-    /// Whether a board may be called `name` because its own name was taken.
-    pub(super) fn is_another(&self, name: &str, own: &str) -> bool {
+    /// Whether `name` may be the qualified name of a board whose name is `own`.
+    pub(super) fn is_qualified(&self, name: &str, own: &str) -> bool {
         let rest = name.strip_prefix(own).and_then(|rest| rest.strip_prefix('-'));
         rest.is_some_and(|rest| !rest.is_empty()) && !self.configured().any(|known| known == name)
     }
 }
 
-/// Whether an interface is called by the path of its port, and not by a name that somebody gave it.
+/// Whether an interface is named by the path of its port, rather than by a name that a user chose.
 fn is_path(port: &str) -> bool {
     port.starts_with('/')
 }
 
-/// "ttyUSB0" of "/dev/ttyUSB0".
+/// File name of a port: "ttyUSB0" of "/dev/ttyUSB0".
 fn short(port: &str) -> String {
     let file = Path::new(port).file_name();
     file.map_or_else(|| port.to_owned(), |file| file.to_string_lossy().into_owned())
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_recorded_is_called_as_it_was_live() {
+    fn boards_recorded_by_the_daemon_keep_their_live_names() {
         let board = identity(Some("01025"), Some("0000001025"));
         for replayed in [Names::Recorded, Names::RecordedAs(Roster::default())] {
             for (port, on_bus) in [("/dev/ttyUSB0", false), ("/dev/ttyS0", true)] {
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn names_given_to_either_number_hold() {
+    fn names_for_either_serial_number_apply() {
         let board = |serial: &str, name: &str| RosterEntry {
             known_by: KnownBy::Serial(serial.parse().expect("a serial number")),
             name: name.to_owned(),

@@ -1,17 +1,17 @@
-//! Whether a board is connected, and which one it is.
+//! Connection and identity of a board.
 
 use kiebitz_hardware::{Identity, Observation};
 use kiebitz_protocol::BatteryStatus;
 
 use crate::events::{EventKind, version_text};
 
-/// Follows the coming and going of the board on one port.
+/// Tracks the connection and identity of the board on one port.
 #[derive(Debug)]
 pub(crate) struct Presence {
     port: String,
     identity: Identity,
     connected: bool,
-    /// Charge of the board's own battery in percent; `None`: it has none, or does not report it.
+    /// Charge of the board's own battery in percent; `None` if it has none or does not report it.
     battery: Option<u8>,
 }
 
@@ -25,12 +25,12 @@ impl Presence {
         }
     }
 
-    /// The board is on that port from now on.
     pub(crate) fn sit(&mut self, port: &str) {
         port.clone_into(&mut self.port);
     }
 
-    /// A board counts as connected once it has sent its placement: by then it has identified itself, if it was asked.
+    /// Handles an observation. A board counts as connected once it has sent its placement: by then it has identified
+    /// itself if it was queried.
     pub(crate) fn observe(&mut self, observation: &Observation) -> Option<EventKind> {
         match observation {
             Observation::Identified(identity) => {
@@ -60,22 +60,19 @@ impl Presence {
         }
     }
 
-    /// Whether the board is there and has sent its placement.
     pub(crate) const fn is_connected(&self) -> bool {
         self.connected
     }
 
-    /// Charge of the board's own battery in percent, 0 to 100; `None`: it has none, or does not report it.
     pub(crate) const fn battery(&self) -> Option<u8> {
         self.battery
     }
 
-    /// Of the board's firmware, major and minor number. A board on a bus gives it after its placement.
+    /// Firmware version, major and minor number. A board on a bus reports it after its placement.
     pub(crate) const fn version(&self) -> Option<(u8, u8)> {
         self.identity.version
     }
 
-    /// Where the board is, or was, plugged in; empty: nowhere yet.
     pub(crate) fn port(&self) -> &str {
         &self.port
     }

@@ -1,4 +1,4 @@
-//! Boards that go on where their events end.
+//! Resumes boards from their stored events.
 
 use kiebitz_hardware::Timestamp;
 
@@ -10,30 +10,30 @@ use crate::events::{Event, EventKind, ResumableGame};
 use crate::laws::Regulations;
 use crate::referee::Resumed;
 
-/// What the stored events of a board tell of it.
+/// State of a board according to its stored events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BoardPast {
-    /// The seq of its last event.
+    /// Seq of the last event.
     pub last_seq: u64,
-    /// The port where it was last connected; `None` if it never was.
+    /// Port of the last connection; `None` if the board was never connected.
     pub port: Option<String>,
-    /// When its moves were last followed; `None` if they never were.
+    /// Time until which the moves were followed; `None` if they never were.
     pub followed: Option<Timestamp>,
-    /// Its last game, ended or not.
+    /// Last game, ended or not.
     pub game: Option<ResumableGame>,
-    /// The game before the last one.
+    /// Game before the last one.
     pub game_before: Option<ResumableGame>,
     /// The incidents, open and closed.
     pub incidents: Incidents,
-    /// The events about pairings, oldest first; moves only of the last [`EVENT_SPAN`].
+    /// Events about pairings, oldest first. Moves are included only from the last [`EVENT_SPAN`].
     pub paired: Vec<Event>,
-    /// Whether an arbiter had it forgotten after it was last connected.
+    /// Whether an arbiter had the board forgotten after its last connection.
     pub forgotten: bool,
 }
 
 impl BoardPast {
-    /// The past that the events of one board tell, oldest first and from the first one. A store with many games gets the
-    /// same with less work by reading the last two games alone.
+    /// Computes the state from all events of one board, oldest first. A store with many games can get the same with
+    /// less work by reading only the last two games.
     #[must_use]
     pub fn of(events: &[Event]) -> Self {
         let mut past = Self::default();
@@ -68,8 +68,9 @@ impl BoardPast {
     }
 }
 
-/// Index of the last event before an open gap. A gap begins with a lost connection, or with a connection that no loss
-/// precedes since then the program was not running; `board.recovered` closes it. The first connection opens none.
+/// Index of the last event before an open gap. A gap begins with a lost connection, or with a connection without a
+/// preceding loss, because then the program was not running; `board.recovered` closes it. The first connection opens no
+/// gap.
 fn followed_until(events: &[Event]) -> usize {
     let recovered = |event: &Event| matches!(event.kind, EventKind::BoardRecovered { .. });
     let settled = events.iter().rposition(recovered).unwrap_or(0);
@@ -82,7 +83,7 @@ fn followed_until(events: &[Event]) -> usize {
 }
 
 impl Board {
-    /// A board of that name in `stream` that goes on after `past`, not plugged in yet.
+    /// Creates a board that continues after `past` and is not plugged in yet.
     #[must_use]
     pub fn resumed(name: &str, stream: &str, regulations: Regulations, past: &BoardPast) -> Self {
         let game = past.game.as_ref().and_then(Resumed::new);

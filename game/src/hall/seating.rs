@@ -1,4 +1,4 @@
-//! Which board is where: what a line observes goes to the board at that place, once it is known which one that is.
+//! Assigns observations to boards: the observations of a place on a line go to the board there, once it is identified.
 
 use kiebitz_hardware::{Observation, Place};
 
@@ -6,12 +6,11 @@ use super::line::{LinePlace, identity_at};
 use super::{Board, Hall, LineId, Names};
 
 impl Hall {
-    /// Hands the observations of a line to its boards.
-    pub(super) fn take_in(&mut self, id: LineId) {
-        while let Some(seated) = self.lines.get_mut(&id)
-            && let Some((place, observed)) = seated.line.poll_observation()
+    pub(super) fn hand_out_observations(&mut self, id: LineId) {
+        while let Some(hall_line) = self.lines.get_mut(&id)
+            && let Some((place, observed)) = hall_line.line.poll_observation()
         {
-            let line_place = seated.places.entry(place).or_default();
+            let line_place = hall_line.places.entry(place).or_default();
             if let Some(board) = line_place
                 .board
                 .as_ref()
@@ -20,41 +19,40 @@ impl Hall {
                 board.observe(&observed);
                 let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
-                    // Another board may come in its place.
+                    // The next board at this place may be a different one.
                     *line_place = LinePlace::default();
                 }
-                self.heard(&name);
+                self.board_handled(&name);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
-            line_place.hear(observed);
-            // A board identifies itself before it sends its placement; on a bus its address identifies it.
-            if shown || self.names.known_beforehand(&seated.port) || matches!(place, Place::At(_)) {
-                self.introduce(id, place);
+            line_place.store(observed);
+            // A board identifies itself before it sends its placement. On a bus, its address identifies it.
+            if shown || self.names.known_beforehand(&hall_line.port) || matches!(place, Place::At(_)) {
+                self.identify_board(id, place);
             }
         }
     }
 
-    /// Finds out which board is at a place, and hands it what was observed so far.
-    fn introduce(&mut self, id: LineId, place: Place) {
+    /// Identifies the board at a place and hands the stored observations to it.
+    fn identify_board(&mut self, id: LineId, place: Place) {
         let Some(line) = self.lines.get(&id) else { return };
         let Some(line_place) = line
             .places
             .get(&place)
-            .filter(|line_place| !line_place.heard.is_empty())
+            .filter(|line_place| !line_place.pending.is_empty())
         else {
             return;
         };
         let port = line.port.clone();
         let own = match place {
             Place::Alone => self.names.of(&line_place.identity, &port, false),
-            // Its address identifies it.
             Place::At(address) => self.names.of(&identity_at(address), &port, true),
         };
         let name = self.name_at(&own, &port);
         if !self.boards.contains_key(&name) {
-            let unmet = self.unmet(&name);
-            self.boards.insert(name.clone(), unmet);
+            let new_board = self.new_board(&name);
+            self.boards.insert(name.clone(), new_board);
         }
         let Some(board) = self.boards.get_mut(&name) else {
             return;
@@ -65,61 +63,60 @@ impl Hall {
             .get_mut(&id)
             .and_then(|line| line.places.get_mut(&place));
         let Some(line_place) = line_place else { return };
-        for observed in line_place.heard.drain(..) {
+        for observed in line_place.pending.drain(..) {
             board.observe(&observed);
         }
         line_place.board = Some(name.clone());
         self.own_names.insert(name.clone(), own);
         let others: Vec<String> = self.namesakes(&name).map(str::to_owned).collect();
-        self.heard(&name);
-        // Those who look at the others learn that there is one more.
-        others.iter().for_each(|other| self.heard(other));
+        self.board_handled(&name);
+        // The views of the other boards show that they share their number.
+        others.iter().for_each(|other| self.board_handled(other));
     }
 
-    /// The name of a board that comes to a port, by which nobody else goes at the moment. `own` is its name where no other
-    /// board reports the same number. Boards that do are told apart by the port on which each was last, so that it does
-    /// not matter which of them answers first.
+    /// Chooses the name of a board that arrives at a port, among names not in use at the moment. `own` is its name if
+    /// no other board reports the same number. Boards that share a number are told apart by the port on which each was
+    /// last, so the order in which they answer does not matter.
     fn name_at(&self, own: &str, port: &str) -> String {
         let known = self.boards.values().filter(|board| {
             let name = board.name();
-            let shares = name == own || self.names.is_another(name, own);
-            shares && !board.is_forgotten() && !self.is_seated(name)
+            let shares = name == own || self.names.is_qualified(name, own);
+            shares && !board.is_forgotten() && !self.is_plugged_in(name)
         });
         if let Some(board) = known.clone().find(|board| board.port() == port) {
             return board.name().to_owned();
         }
-        if !self.is_seated(own) {
+        if !self.is_plugged_in(own) {
             return own.to_owned();
         }
         let mut others = known;
         match (others.next(), others.next()) {
-            // The only one that is not plugged in was moved to this port.
+            // The only one of these boards that is not plugged in was moved to this port.
             (Some(board), None) => board.name().to_owned(),
-            _ => Names::another(own, port),
+            _ => Names::qualified(own, port),
         }
     }
 
-    /// The other boards that are plugged in and would have the same name.
+    /// The other connected boards that report the same number and would have the same name.
     pub fn namesakes<'h>(&'h self, board: &'h str) -> impl Iterator<Item = &'h str> {
-        let own = self.own_names.get(board).filter(|_| self.is_seated(board));
+        let own = self.own_names.get(board).filter(|_| self.is_plugged_in(board));
         let all = own.into_iter().flat_map(|own| {
             let same = self.own_names.iter().filter(move |(_, other)| *other == own);
             same.map(|(name, _)| name.as_str())
         });
-        all.filter(move |name| *name != board && self.is_seated(name))
+        all.filter(move |name| *name != board && self.is_plugged_in(name))
     }
 
-    /// A board of that name that nobody has met.
-    pub(super) fn unmet(&self, name: &str) -> Board {
-        let begun = self.numbers.boards.get(name).copied();
+    pub(super) fn new_board(&self, name: &str) -> Board {
+        let begun = self.last_seqs.boards.get(name).copied();
         let board = Board::new(name, &self.stream, self.names.regulations(name)).following(self.model);
-        let mut board = board.begun_after(begun.unwrap_or(self.numbers.others));
+        let mut board = board.begun_after(begun.unwrap_or(self.last_seqs.others));
         board.follow(&self.steps);
         board.leave_out(self.jumps.get(name));
         board
     }
 
-    fn is_seated(&self, name: &str) -> bool {
+    fn is_plugged_in(&self, name: &str) -> bool {
         self.lines.values().any(|line| line.has(name))
     }
 }

@@ -18,7 +18,7 @@ struct World {
     line: LineId,
     board: EmulatedBoard,
     now: Timestamp,
-    /// By how much the computer's clock is ahead of `now`.
+    /// Amount by which the computer's clock is ahead of `now`.
     ahead: Duration,
     /// When the board was asked for its memory.
     recalled: Vec<Timestamp>,
@@ -49,14 +49,14 @@ impl World {
     fn pass(&mut self, lasting: Duration) {
         let end = self.now + lasting;
         while self.now < end {
-            let said = self.now + self.ahead;
-            self.hall.advance(said);
-            while let Some((line, bytes)) = self.hall.poll_write(said) {
+            let system_time = self.now + self.ahead;
+            self.hall.advance(system_time);
+            while let Some((line, bytes)) = self.hall.poll_write(system_time) {
                 if bytes == [kiebitz_protocol::Command::SendEeMoves.code()] {
                     self.recalled.push(self.now);
                 }
                 self.board.handle_bytes(self.now, &bytes);
-                self.hall.sent(said, line, &bytes);
+                self.hall.sent(system_time, line, &bytes);
             }
             self.now = self.now + Duration::from_millis(1);
             while let Some((_, bytes)) = self.board.poll_transmit(self.now) {
@@ -198,7 +198,7 @@ fn bluetooth() -> LineSettings {
 }
 
 #[test]
-fn battery_is_asked_for_on_bluetooth_only() {
+fn battery_is_queried_on_bluetooth_only() {
     let battery = BatteryStatus {
         percent: 64,
         ..BatteryStatus::default()
@@ -219,7 +219,7 @@ fn battery_is_asked_for_on_bluetooth_only() {
 }
 
 #[test]
-fn battery_of_unknown_charge_has_none() {
+fn a_battery_of_unknown_charge_is_not_reported() {
     let battery = BatteryStatus {
         percent: BatteryStatus::UNKNOWN,
         ..BatteryStatus::default()
@@ -239,13 +239,13 @@ fn clock_is_published_after_its_board() {
     let clock = EmulatedClock::new(Duration::from_secs(300));
     world.board.plug_clock(START, Some(clock));
     world.pass(Duration::from_secs(10));
-    let said: Vec<_> = world
+    let events: Vec<_> = world
         .hall
         .take_events()
         .into_iter()
-        .map(|said| said.event)
+        .map(|explained| explained.event)
         .collect();
-    let kinds: Vec<_> = said.iter().map(|event| &event.kind).collect();
+    let kinds: Vec<_> = events.iter().map(|event| &event.kind).collect();
     assert!(
         matches!(
             kinds[..],
@@ -253,23 +253,26 @@ fn clock_is_published_after_its_board() {
         ),
         "{kinds:?}"
     );
-    assert!(said.is_sorted_by_key(|event| event.ts));
+    assert!(events.is_sorted_by_key(|event| event.ts));
 }
 
 #[test]
-fn boards_that_are_new_count_from_where_a_damaged_journal_was_given_up() {
+fn new_boards_count_after_the_last_seq_of_a_damaged_journal() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     world.hall.begin_after(LastSeqs {
         others: 1_789_000_000_123,
         ..LastSeqs::default()
     });
     world.pass(Duration::from_secs(10));
-    let said = world.hall.take_events();
-    assert_eq!(said.first().map(|said| said.event.seq), Some(1_789_000_000_124));
+    let events = world.hall.take_events();
+    assert_eq!(
+        events.first().map(|explained| explained.event.seq),
+        Some(1_789_000_000_124)
+    );
 }
 
 #[test]
-fn games_of_boards_whose_numbers_alone_are_known_get_no_id_twice() {
+fn a_board_known_only_by_its_last_seq_reuses_no_game_id() {
     let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
     let name = LastSeqs {
         boards: BTreeMap::from([("00042".to_owned(), 4711)]),
@@ -284,13 +287,13 @@ fn games_of_boards_whose_numbers_alone_are_known_get_no_id_twice() {
     world.pass(Duration::from_millis(300));
     world.board.set(world.now, to, piece);
     world.pass(Duration::from_secs(4));
-    let said = world.hall.take_events();
-    let game = said.iter().find_map(|said| said.event.game.clone());
+    let events = world.hall.take_events();
+    let game = events.iter().find_map(|explained| explained.event.game.clone());
     assert_eq!(game.as_deref().and_then(|id| id.rsplit('-').next()), Some("4712"));
 }
 
-/// The hall of a kiebitz that is started with that journal, and the line of the same board as before.
-fn started_again(world: &mut World, journal: &[Event], names: &Names) {
+/// Restarts the hall from the journal, with the line of the same board.
+fn restart(world: &mut World, journal: &[Event], names: &Names) {
     let mut hall = Hall::new("live", names.clone());
     expect_all(&mut hall, journal, names);
     world.line = hall.add("/dev/ttyUSB0", Line::keeping(LineSettings::of(LineMode::Single)));
@@ -298,7 +301,6 @@ fn started_again(world: &mut World, journal: &[Event], names: &Names) {
     world.hall = hall;
 }
 
-/// Has the hall expect the boards of these events.
 fn expect_all(hall: &mut Hall, journal: &[Event], names: &Names) {
     let known: BTreeSet<&str> = journal.iter().map(|event| event.board.as_str()).collect();
     for board in known {
@@ -308,16 +310,16 @@ fn expect_all(hall: &mut Hall, journal: &[Event], names: &Names) {
     }
 }
 
-/// Events of these types, in order; `journal` gets all.
-fn kept(world: &mut World, journal: &mut Vec<Event>, of: &[&str]) -> Vec<Value> {
-    let said: Vec<_> = world
+/// Takes the events, appends them to `journal`, and returns those of the given types in order.
+fn take_events_of_types(world: &mut World, journal: &mut Vec<Event>, of: &[&str]) -> Vec<Value> {
+    let events: Vec<_> = world
         .hall
         .take_events()
         .into_iter()
-        .map(|said| said.event)
+        .map(|explained| explained.event)
         .collect();
-    journal.extend_from_slice(&said);
-    let values = said
+    journal.extend_from_slice(&events);
+    let values = events
         .iter()
         .map(|event| serde_json::to_value(event).expect("JSON"));
     values
@@ -325,13 +327,12 @@ fn kept(world: &mut World, journal: &mut Vec<Event>, of: &[&str]) -> Vec<Value> 
         .collect()
 }
 
-fn gets_command(world: &mut World, command: &str) {
+fn send_command(world: &mut World, command: &str) {
     let command = Command::parse(command).expect("a command");
     let answer = world.hall.command(world.now, "00042", &command);
     assert!(answer.ok, "{answer:?}");
 }
 
-/// The pieces set up for a game.
 fn set_up(board: &mut EmulatedBoard) {
     let black = "rnbqkbnrpppppppp";
     let white = "PPPPPPPPRNBQKBNR";
@@ -345,10 +346,9 @@ fn set_up(board: &mut EmulatedBoard) {
     }
 }
 
-/// What was announced before a game, its players and the start of the round, holds over a restart, and a late start is
-/// published once.
+/// Players and the start of the round are kept over a restart, and a late start is published once.
 #[test]
-fn announcements_before_the_game_outlive_a_restart() {
+fn announcements_before_the_game_survive_a_restart() {
     let mut journal = Vec::new();
     let regulations = Regulations {
         event: Some("Club championship".to_owned()),
@@ -374,25 +374,28 @@ fn announcements_before_the_game_outlive_a_restart() {
     let incidents = ["incident.opened", "incident.updated", "incident.closed"];
 
     world.pass(Duration::from_secs(10));
-    gets_command(
+    send_command(
         &mut world,
         r#"{"id":"1","do":"set_players","white":"Adams","black":"Baker"}"#,
     );
-    gets_command(&mut world, r#"{"id":"2","do":"start_round"}"#);
-    kept(&mut world, &mut journal, &[]);
-    started_again(&mut world, &journal, &names);
+    send_command(&mut world, r#"{"id":"2","do":"start_round"}"#);
+    take_events_of_types(&mut world, &mut journal, &[]);
+    restart(&mut world, &journal, &names);
     world.pass(Duration::from_secs(140));
-    let published = kept(&mut world, &mut journal, &incidents);
+    let published = take_events_of_types(&mut world, &mut journal, &incidents);
     assert_eq!(published.len(), 1, "{published:?}");
     assert_eq!(published[0]["case"], "late_start.not_running");
 
-    started_again(&mut world, &journal, &names);
+    restart(&mut world, &journal, &names);
     world.pass(Duration::from_secs(140));
-    assert_eq!(kept(&mut world, &mut journal, &incidents), [Value::Null; 0]);
+    assert_eq!(
+        take_events_of_types(&mut world, &mut journal, &incidents),
+        [Value::Null; 0]
+    );
     let now = world.now;
     world.board.clock_mut(now).expect("a clock").start(now);
     world.pass(Duration::from_secs(5));
-    let published = kept(&mut world, &mut journal, &["incident.closed", "game.started"]);
+    let published = take_events_of_types(&mut world, &mut journal, &["incident.closed", "game.started"]);
     let [started, closed] = published.as_slice() else {
         panic!("{published:?}")
     };
@@ -404,9 +407,9 @@ fn announcements_before_the_game_outlive_a_restart() {
     );
 }
 
-/// A talkative device that never shows a board takes no more room the longer it talks.
+/// A device that sends data but never a placement must not use more memory the longer it is connected.
 #[test]
-fn a_board_that_never_says_who_it_is_takes_no_more_and_more_room() {
+fn memory_of_an_unidentified_board_is_bounded() {
     let mut hall = Hall::new("live", Names::Configured(Roster::default()));
     let line = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Single));
     hall.open(START, line);
@@ -426,9 +429,9 @@ fn a_board_that_never_says_who_it_is_takes_no_more_and_more_room() {
     assert_eq!(hall.boards().count(), 0);
 }
 
-/// Somebody sets the computer's clock, or a network does, while pieces are in the air.
+/// The computer's clock may be set by hand or by a network while pieces are in the air.
 #[test]
-fn a_step_of_the_computers_clock_is_no_time() {
+fn a_step_of_the_computers_clock_is_not_elapsed_time() {
     let play = |step: Option<i64>| {
         let mut world = World::new(LineSettings::of(LineMode::Single), BoardSettings::default());
         set_up(&mut world.board);
@@ -454,8 +457,11 @@ fn a_step_of_the_computers_clock_is_no_time() {
         puts(&mut world, 52, 36, None);
         puts(&mut world, 12, 28, step);
         puts(&mut world, 62, 45, None);
-        let said = world.hall.take_events();
-        said.into_iter().map(|said| said.event).collect::<Vec<_>>()
+        let events = world.hall.take_events();
+        events
+            .into_iter()
+            .map(|explained| explained.event)
+            .collect::<Vec<_>>()
     };
     let kinds = |events: &[Event]| -> Vec<EventKind> {
         events
@@ -503,9 +509,9 @@ fn a_step_of_the_computers_clock_is_no_time() {
     }
 }
 
-/// What the boards of a bus last reported is known when the line is back, whatever else was there meanwhile.
+/// The last reports of boards on a bus are kept until the line is back, whatever happens in between.
 #[test]
-fn a_port_that_comes_back_goes_on_with_its_line() {
+fn a_returning_port_continues_its_line() {
     let mut hall = Hall::new("live", Names::Configured(Roster::default()));
     let bus = hall.keep("/dev/ttyUSB0", LineSettings::of(LineMode::Bus));
     hall.open(START, bus);
@@ -530,7 +536,7 @@ fn a_port_that_comes_back_goes_on_with_its_line() {
     );
 }
 
-/// Two boards that report the same number, on a port each.
+/// Two boards that report the same number, each on its own port.
 struct Twins {
     hall: Hall,
     boards: [EmulatedBoard; 2],
@@ -541,7 +547,7 @@ struct Twins {
 }
 
 const PORTS: [&str; 2] = ["/dev/ttyUSB0", "/dev/ttyUSB1"];
-/// Pawn moves of White, Black and White, by the numbers of the fields: a8 is 0, h1 is 63.
+/// Pawn moves of White, Black and White, by field numbers: a8 is 0, h1 is 63.
 const PAWN_MOVES: [(u8, u8); 3] = [(52, 36), (12, 28), (51, 35)];
 
 impl Twins {
@@ -567,7 +573,7 @@ impl Twins {
         }
     }
 
-    /// The boards answer one after the other.
+    /// Opens the ports one after the other in this order.
     fn open(&mut self, order: [usize; 2]) {
         for nth in order {
             self.hall.open(self.now, self.lines[nth]);
@@ -575,7 +581,8 @@ impl Twins {
         }
     }
 
-    /// A hall that goes on with what the recordings have, or with the journal alone, after some seconds.
+    /// Restarts after some seconds: with the same hall, as after a replay of the recordings, or with a hall restored
+    /// from the journal alone.
     fn restarts(&mut self, recorded: bool) {
         self.pass(Duration::from_secs(1));
         for line in self.lines {
@@ -606,13 +613,16 @@ impl Twins {
                 }
             }
         }
-        let said = self.hall.take_events().into_iter().map(|said| said.event);
-        let said: Vec<Event> = said.collect();
-        self.journal.extend_from_slice(&said);
-        said
+        let events = self
+            .hall
+            .take_events()
+            .into_iter()
+            .map(|explained| explained.event);
+        let events: Vec<Event> = events.collect();
+        self.journal.extend_from_slice(&events);
+        events
     }
 
-    /// On both boards a piece is moved.
     fn moves(&mut self, (from, to): (u8, u8)) -> Vec<Event> {
         let field = |number| Field::new(number).expect("a field");
         for board in &mut self.boards {
@@ -623,7 +633,6 @@ impl Twins {
         self.pass(Duration::from_secs(20))
     }
 
-    /// The board at each port.
     fn names_by_port(&self) -> [String; 2] {
         PORTS.map(|port| {
             let mut there = self.hall.boards().filter(|board| board.port() == port);
@@ -670,9 +679,9 @@ fn boards_with_the_same_number_keep_names_and_games_by_their_ports() {
     }
 }
 
-/// A board that nobody else can be taken for keeps its name wherever it is plugged in.
+/// A board that cannot be confused with another one keeps its name at any port.
 #[test]
-fn the_board_that_is_away_keeps_its_name_at_another_port() {
+fn a_moved_board_keeps_its_name_at_another_port() {
     let mut twins = Twins::new();
     twins.open([0, 1]);
     let now = twins.now;

@@ -1,4 +1,4 @@
-//! What follows from a situation: how serious it is, by which articles, and what to advise the arbiter.
+//! The consequences of a situation: its severity, the articles that apply, and the advice for the arbiter.
 
 mod claims;
 mod game;
@@ -19,27 +19,27 @@ use super::situation::Situation;
 /// Advice for the arbiter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// How serious it is.
+    /// The severity of the situation.
     pub severity: Severity,
-    /// The articles that it rests on, as in "7.5.1, 7.5.5"; empty where the edition has none.
+    /// The articles on which the advice is based, as in "7.5.1, 7.5.5"; empty if the edition has none.
     pub article: String,
-    /// Whether all these numbers were checked against the text of the edition.
+    /// Whether all these article numbers were checked against the text of the edition.
     pub checked: bool,
-    /// The text of the catalogues, as in "illegal_move.completed".
+    /// The key of the text in the catalogues, as in "illegal_move.completed".
     pub case: &'static str,
-    /// The values for the text's placeholders, by name.
+    /// Values of the text's placeholders, by name.
     pub values: BTreeMap<String, Value>,
 }
 
 vocabulary! {
     "severity"
-    /// How serious it is.
+    /// The severity of a situation.
     pub enum Severity {
         /// For the record only.
         Info = "info",
-        /// May be nothing; worth checking when somebody complains.
+        /// Possibly harmless; worth checking if somebody complains.
         Hint = "hint",
-        /// The arbiter should act, or know now.
+        /// The arbiter should act, or should know at once.
         Advice = "advice",
         /// An offence is complete.
         Violation = "violation",
@@ -47,9 +47,9 @@ vocabulary! {
 }
 
 impl Rules {
-    /// What follows from a situation under these rules.
+    /// The consequences of a situation under these rules.
     ///
-    /// `color` is the player concerned, `None` where that is not known or there is none.
+    /// `color` is the player concerned; `None` if unknown, or if the situation concerns no single player.
     #[must_use]
     pub fn advise(&self, situation: &Situation, color: Option<Color>) -> Advice {
         let draft = Draft::new(self, color);
@@ -118,8 +118,8 @@ impl Rules {
                 first,
                 last_period,
                 broke,
-            } => match broke.filter(|(color, what)| what.is_offence() && *first != Some(*color)) {
-                Some((color, what)) => draft.two_flags_after_offence(color, what),
+            } => match broke.filter(|(color, broken)| broken.is_offence() && *first != Some(*color)) {
+                Some((color, broken)) => draft.two_flags_after_offence(color, broken),
                 None => draft.two_flags(*first, *last_period),
             },
             Situation::ClockInconsistent {
@@ -167,7 +167,7 @@ impl Rules {
     }
 }
 
-/// Advice in the making.
+/// Advice under construction: collects the values of the placeholders.
 struct Draft<'a> {
     rules: &'a Rules,
     color: Option<Color>,
@@ -181,11 +181,11 @@ impl<'a> Draft<'a> {
             color,
             values: BTreeMap::new(),
         };
-        draft.of(color)
+        draft.for_player(color)
     }
 
-    /// Sets the player concerned: the texts name them and their opponent.
-    fn of(mut self, color: Option<Color>) -> Self {
+    /// Sets the player concerned, and the placeholders for this player and the opponent.
+    fn for_player(mut self, color: Option<Color>) -> Self {
         self.color = color;
         let name = color.map_or("unknown", name);
         self.with("color", name).with("opponent", name)
@@ -196,7 +196,8 @@ impl<'a> Draft<'a> {
         self
     }
 
-    fn is(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
+    /// Finishes the advice with the articles on these topics.
+    fn done(self, severity: Severity, case: &'static str, topics: &[Topic]) -> Advice {
         let mut articles: Vec<&str> = Vec::new();
         let checked = topics.iter().all(|topic| self.rules.is_checked(*topic));
         let cited = topics.iter().map(|topic| self.rules.article(*topic));

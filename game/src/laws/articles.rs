@@ -1,24 +1,24 @@
-//! The articles on each topic, by edition and way of playing.
+//! The article numbers for each topic, by edition and mode of play.
 //!
-//! A row reads from the oldest edition to the newest; an edition that is not named has the article of the one before.
-//! An empty article ends a row: from there on the topic's next row applies, if there is one. A dagger marks a number
-//! that was not checked against the text of its edition.
+//! A row lists editions from the oldest to the newest; an edition that is not listed has the same article as the one
+//! before. An empty article ends a row: from that edition on, the topic's next row applies, if there is one. A dagger
+//! marks a number that was not checked against the text of its edition.
 
 use super::edition::Edition::{self, *};
 use super::edition::Play::{self, Bs, Bu, Rs, Ru, S};
 
-/// What an article of the Laws is about.
+/// The subject of an article of the Laws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// When a move is completed.
+    /// The completion of a move.
     MoveCompleted,
-    /// What an illegal position is.
+    /// The definition of an illegal position.
     Illegal,
-    /// An illegal move: when it counts, and what is done on the board.
+    /// An illegal move: its conditions, and its correction on the board.
     IllegalMove,
     /// The penalty for an illegal move.
     Penalty,
-    /// Until when an illegal move can be dealt with, where that is limited.
+    /// The time limit for dealing with an illegal move, if there is one.
     Window,
     /// A pawn left on the last rank.
     Promotion,
@@ -28,29 +28,29 @@ pub enum Topic {
     PressedEarly,
     /// Two hands for one move.
     TwoHands,
-    /// An own piece touched.
+    /// A touched piece of the player's own.
     TouchOwn,
-    /// A piece of the opponent's touched.
+    /// A touched piece of the opponent's.
     TouchOther,
     /// The rook touched first in castling.
     RookFirst,
-    /// When the choice of a promotion piece is final.
+    /// The moment at which the choice of a promotion piece is final.
     PromotionChoice,
     /// A piece released on a square.
     Released,
-    /// When it is too late to object to a touched piece.
+    /// The time limit for objecting to a touched piece.
     TouchLapses,
-    /// Touching on request only.
+    /// Touching, dealt with on request only.
     OnRequest,
     /// Adjusting while the opponent's clock runs.
     AdjustedOffTurn,
-    /// Pieces displaced, seen at once.
+    /// Displaced pieces, noticed at once.
     Displaced,
-    /// Pieces displaced, found later.
+    /// Displaced pieces, noticed later.
     DisplacedLater,
     /// A wrong start position.
     WrongStart,
-    /// Until when a wrong start is put right, where that is limited.
+    /// The time limit for correcting a wrong start, if there is one.
     StartLimit,
     /// The board turned.
     Rotated,
@@ -58,13 +58,13 @@ pub enum Topic {
     Reversed,
     /// Threefold repetition on the board.
     Threefold,
-    /// Threefold repetition after a move that is announced.
+    /// Threefold repetition with an announced move.
     ThreefoldIntended,
     /// Fivefold repetition.
     Fivefold,
-    /// Fifty moves, played.
+    /// Fifty moves, all played.
     FiftyMoves,
-    /// Fifty moves, with the one that is announced.
+    /// Fifty moves, including an announced one.
     FiftyMovesIntended,
     /// Seventy-five moves.
     SeventyFive,
@@ -76,65 +76,64 @@ pub enum Topic {
     Stalemate,
     /// Resignation.
     Resignation,
-    /// When a flag counts as fallen.
+    /// The moment at which a flag counts as fallen.
     FlagFallen,
-    /// What a fallen flag means.
+    /// The consequence of a fallen flag.
     Flag,
-    /// Both flags have fallen, it is not known which first, and a period follows.
+    /// Both flags have fallen in an unknown order, and a period follows.
     TwoFlagsPlayOn,
-    /// Both flags have fallen in the last period, and it is not known which first.
+    /// Both flags have fallen in an unknown order, in the last period.
     TwoFlagsLast,
-    /// An illegal position that was not put right.
+    /// An illegal position that was not corrected.
     IllegalPosition,
     /// A clock with a defect.
     ClockDefect,
     /// A clock that was set wrongly.
     ClockSetting,
-    /// Until when the setting of a clock is changed, where that is limited.
+    /// The time limit for changing the setting of a clock, if there is one.
     ClockSettingLimit,
-    /// The times after going back to an earlier position.
+    /// The clock times after a return to an earlier position.
     Reset,
     /// Stopping the clock.
     ClockStopped,
-    /// Writing the moves, and when a player need not.
+    /// Writing down the moves, and the exemptions.
     Writing,
     /// White's clock is started when the round begins.
     RoundBegins,
     /// Default time.
     DefaultTime,
-    /// Neither player is there when the round begins.
+    /// Neither player is present when the round begins.
     NobodyThere,
-    /// What rapid play or blitz is.
+    /// The definition of rapid play or blitz.
     Mode,
     /// A draw by agreement.
     Agreement,
-    /// A draw by agreement, where the event limits it.
+    /// A draw by agreement in an event that limits such draws.
     EarlyDraw,
-    /// Who breaks the rules of conduct loses; the arbiter decides the opponent's score.
+    /// A player who breaks the rules of conduct loses; the arbiter decides the opponent's score.
     Conduct,
-    /// Both players break them: both lose.
+    /// Both players break the rules of conduct: both lose.
     BothLose,
-    /// A claim of a draw that is found right.
+    /// A claim of a draw that turns out to be correct.
     RightClaim,
-    /// A claim of a draw that is found wrong.
+    /// A claim of a draw that turns out to be wrong.
     WrongClaim,
-    /// A draw is claimed by the player on move alone, who has touched no piece.
+    /// The conditions of a draw claim: the claimant has the move and has touched no piece.
     ClaimLost,
-    /// A draw is claimed with less than two minutes left.
+    /// A claim of a draw with less than two minutes left.
     Quickplay,
-    /// With less than two minutes left, an increment is asked for.
+    /// A request for an increment with less than two minutes left.
     QuickplayIncrement,
-    /// To which games the two-minute claims apply.
+    /// The games to which two-minute claims apply.
     QuickplayScope,
     /// Penalties at the arbiter's discretion.
     Discretion,
-    /// What a display is worth as evidence.
+    /// The value of a display as evidence.
     Evidence,
 }
 
-/// The articles on the topic; empty where that edition has none.
-///
-/// With a dagger at the end where the number was not checked against the edition's text.
+/// The articles on the topic; empty if the edition has none. Ends with a dagger if a number was not checked against the
+/// edition's text.
 pub(super) fn article(topic: Topic, edition: Edition, play: Play) -> &'static str {
     let rows = ROWS
         .iter()

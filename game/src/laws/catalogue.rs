@@ -1,6 +1,6 @@
-//! The texts: one catalogue per language, with a text for each case.
+//! The texts of the advice: one catalogue for each language, with a text for each case.
 //!
-//! `catalogue/en.toml` says how a catalogue is written. A new language is a file beside it and a line here.
+//! `catalogue/en.toml` describes the format. A new language needs a file beside it and a line here.
 
 use core::fmt;
 use core::str::FromStr;
@@ -16,7 +16,7 @@ use super::IncidentKind;
 /// Languages with their code and catalogue. The first one is the default.
 macro_rules! languages {
     ($($(#[$doc:meta])* $language:ident $code:literal $file:literal),+ $(,)?) => {
-        /// A language that the arbiter is advised in.
+        /// A language of the advice.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Language {
             $($(#[$doc])* $language,)+
@@ -26,7 +26,7 @@ macro_rules! languages {
             /// All languages.
             pub const ALL: &'static [Self] = &[$(Self::$language),+];
 
-            /// Its code, as in "en".
+            /// The language code, as in "en".
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self {
@@ -63,22 +63,20 @@ pub struct UnknownLanguage {
     pub text: String,
 }
 
-/// Texts of one language.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Catalogue {
-    /// By kind of incident and by what follows the dot in the case's name.
+    /// Texts by kind of incident and by the rest of the case's key.
     cases: BTreeMap<String, BTreeMap<String, String>>,
-    /// By what is answered.
     answers: BTreeMap<String, String>,
-    /// By placeholder and value.
+    /// Words by placeholder and value.
     words: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// The text of a case, in plain words.
 ///
-/// A value without a placeholder in the text is left out, and a placeholder without a value stays as it is. A case that
-/// is not in the catalogue has an empty text: the tests make sure that there is none.
+/// A value without a placeholder in the text is ignored, and a placeholder without a value stays as it is. A case that
+/// is missing in the catalogue has an empty text; tests ensure that no case is missing.
 ///
 /// ```
 /// use kiebitz_game::laws::{Language, Rules, Situation, text};
@@ -104,16 +102,17 @@ pub fn answer(language: Language, name: &str, values: &BTreeMap<String, Value>) 
     catalogue.filled(catalogue.answers.get(name), values)
 }
 
-/// What a kind of incident is called, as in "Illegal move".
+/// The name of a kind of incident, as in "Illegal move".
 #[must_use]
 pub fn title(language: Language, kind: IncidentKind) -> &'static str {
     word(language, "kind", kind.as_str())
 }
 
-/// A word of the events in a language, as in "hint" of "severity"; unchanged where the catalogue does not have it.
+/// Translates a word of the events, such as "hint" of the group "severity". Returns the word itself if the catalogue
+/// lacks it.
 #[must_use]
-pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
-    let words = language.catalogue().words.get(of);
+pub fn word<'w>(language: Language, group: &str, name: &'w str) -> &'w str {
+    let words = language.catalogue().words.get(group);
     words
         .and_then(|words| words.get(name))
         .map_or(name, String::as_str)
@@ -122,21 +121,21 @@ pub fn word<'w>(language: Language, of: &str, name: &'w str) -> &'w str {
 /// Group of [words](word) for the reasons of results, as in `checkmate`.
 pub const END_REASON: &str = "end_reason";
 
-/// Group of short words for most of the same reasons, for spectators.
+/// Group of [words](word) for most of the same reasons, in short form for spectators.
 pub const END_REASON_SHORT: &str = "end_reason_short";
 
-/// All words of a group, such as [`END_REASON`], by their names in the events.
+/// All words of a group, such as [`END_REASON`], as pairs of the name in the events and the word.
 pub fn words_of(language: Language, group: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let words = language.catalogue().words.get(group);
     let words = words.into_iter().flatten();
     words.map(|(name, word)| (name.as_str(), word.as_str()))
 }
 
-/// Words may contain placeholders, whose words may contain some in turn, at most this deep.
+/// Nesting limit of placeholders: words may contain placeholders, whose words may contain placeholders.
 const MAX_DEPTH: usize = 4;
 
 impl Catalogue {
-    /// Reads a catalogue. The tests make sure that each can be read; one that cannot would leave advice without texts.
+    /// Parses a catalogue. An invalid one counts as empty; tests ensure that all are valid.
     fn read(file: &str) -> Self {
         toml::from_str(file).unwrap_or_default()
     }
@@ -166,7 +165,7 @@ impl Catalogue {
         filled
     }
 
-    /// The word for a value, else for any value of that name, else the value itself.
+    /// The word for a value, else the word "other" of the placeholder, else the value itself.
     fn word(&self, name: &str, value: &Value, values: &BTreeMap<String, Value>, depth: usize) -> String {
         let plain = match value {
             Value::String(text) => text.clone(),
@@ -181,14 +180,14 @@ impl Catalogue {
     }
 }
 
-/// The cases of a language's catalogue, as in "illegal_move.completed".
+/// The keys of all cases in a catalogue, as in "illegal_move.completed".
 #[cfg(test)]
 pub(super) fn cases(language: Language) -> impl Iterator<Item = String> {
     let kinds = language.catalogue().cases.iter();
     kinds.flat_map(|(kind, cases)| cases.keys().map(move |case| format!("{kind}.{case}")))
 }
 
-/// The text before the next placeholder, its name, and the text after it.
+/// Splits a text into the part before the next placeholder, the placeholder's name, and the part after it.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (name, after) = rest.split_once('}')?;

@@ -1,57 +1,57 @@
-//! Claims of a draw as players make them, with what the record shows of them.
+//! Players' claims of a draw, with the evidence in the record.
 
 use shakmaty::ByColor;
 
 vocabulary! {
     "kind of claim"
-    /// What a player claims.
+    /// A kind of claim.
     pub enum ClaimKind {
         /// A draw: the same position for the third time (2023: 9.2).
         Threefold = "threefold",
         /// A draw: fifty moves without a capture or a pawn move (9.3).
         FiftyMoves = "fifty_moves",
-        /// A draw with less than two minutes left: the opponent cannot win by normal means, or makes no effort to (1997:
-        /// 10.2; 2023: Guidelines III.5).
+        /// A draw with less than two minutes left, because the opponent cannot win by normal means or makes no effort
+        /// to (1997: 10.2; 2023: Guidelines III.5).
         Quickplay = "quickplay",
-        /// Five seconds a move with less than two minutes left (since 2014; 2023: Guidelines III.4).
+        /// An increment of five seconds a move with less than two minutes left (since 2014; 2023: Guidelines III.4).
         Increment = "increment",
     }
 }
 
 vocabulary! {
     "ruling"
-    /// What an arbiter decides on a claim.
+    /// An arbiter's ruling on a claim.
     pub enum ClaimRuling {
-        /// It is right: the game is drawn, or the increment is granted.
+        /// The claim is correct: the game is drawn, or the increment is granted.
         Accept = "accept",
-        /// It is wrong.
+        /// The claim is wrong.
         Reject = "reject",
-        /// The decision is put off (1997: 10.2(b); 2023: III.5.2).
+        /// The decision is postponed (1997: 10.2(b); 2023: III.5.2).
         Postpone = "postpone",
     }
 }
 
-/// A claim of a draw by repetition or fifty moves, with what the record shows.
+/// A claim of a draw by repetition or fifty moves, with the evidence in the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawClaim {
-    /// By fifty moves, else by repetition.
+    /// Whether the claim is by fifty moves rather than by repetition.
     pub fifty_moves: bool,
-    /// The move that the player has written down and declared, in SAN or as it was given; `None`: what is claimed stands
-    /// on the board.
+    /// The move that the player has written down and declared, in SAN or as given; `None` if the claim is about the
+    /// position on the board.
     pub intended: Option<String>,
-    /// What is wrong with it; `None`: by the record it is right.
+    /// The error of the claim; `None` if the record supports it.
     pub fault: Option<ClaimFault>,
-    /// How often the position has stood so far; for fifty moves, the half-moves without capture or pawn move.
+    /// Occurrences of the position so far; for fifty moves, the half-moves without capture or pawn move.
     pub count: u32,
-    /// It stood at the start of the game.
+    /// Whether the position is the start position of the game.
     pub from_start: bool,
-    /// The moves after which it stood, or the last capture or pawn move; empty: none.
+    /// The moves after which the position occurred, or the last capture or pawn move; empty if there is none.
     pub list: String,
-    /// What the clocks show, in milliseconds.
+    /// The clock times, in milliseconds.
     pub times: Option<ByColor<u64>>,
 }
 
-/// What is wrong with a claim of a draw.
+/// The error of a draw claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimFault {
     /// The claimant does not have the move.
@@ -62,14 +62,14 @@ pub enum ClaimFault {
     Count,
 }
 
-/// What is known of a condition.
+/// The truth of a condition, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// It holds.
+    /// The condition holds.
     Yes,
-    /// It does not.
+    /// The condition does not hold.
     No,
-    /// Nobody has told.
+    /// It is not known whether the condition holds.
     Unknown,
 }
 
@@ -93,39 +93,40 @@ impl From<Option<bool>> for Known {
     }
 }
 
-/// A claim with less than two minutes left, with what an arbiter needs to judge it: facts, never an opinion.
+/// A claim with less than two minutes left, with the facts that an arbiter needs to judge it. It does not suggest a
+/// decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoMinuteClaim {
-    /// Five seconds a move are asked for, not a draw.
+    /// Whether the player asks for five seconds a move instead of a draw.
     pub asks_increment: bool,
-    /// The claimant has the move.
+    /// Whether the claimant has the move.
     pub on_move: bool,
-    /// What the clocks show, in milliseconds; `None`: not known.
+    /// The clock times, in milliseconds; `None` if unknown.
     pub left: Option<ByColor<u64>>,
-    /// Whether moves bring time now.
+    /// Whether moves presently add time.
     pub increment: Known,
     /// Whether this is the last period.
     pub last_period: Known,
     /// Whether the event has announced the quickplay finish.
     pub announced: Known,
-    /// The opponent's last moves that were looked at: at most fifty.
+    /// Number of the opponent's last moves examined, at most fifty.
     pub window: u32,
-    /// The captures among them.
+    /// Captures among these moves.
     pub captures: u32,
-    /// The pawn moves among them.
+    /// Pawn moves among these moves.
     pub pawn_moves: u32,
-    /// The checks among them.
+    /// Checks among these moves.
     pub checks: u32,
     /// The last capture of the game, as in "41. Rxe5".
     pub last_capture: Option<String>,
     /// The last pawn move of the game.
     pub last_pawn: Option<String>,
-    /// How often the position on the board has stood.
+    /// Occurrences of the position on the board.
     pub stood: u32,
-    /// How often the most frequent position has stood since the last capture or pawn move.
+    /// Occurrences of the most frequent position since the last capture or pawn move.
     pub most: u32,
-    /// The average time of the players' last moves, in milliseconds; `None`: not known.
+    /// Average time of each player's last moves, in milliseconds; `None` if unknown.
     pub pace_ms: ByColor<Option<u64>>,
-    /// The last moves of both, at most fifty each, in English SAN.
+    /// The last moves of both players, at most fifty each, in English SAN.
     pub moves: String,
 }

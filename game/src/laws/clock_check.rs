@@ -1,4 +1,4 @@
-//! Whether a clock's times fit the time that has passed.
+//! Checks whether a clock's times fit the elapsed time.
 
 use core::ops::RangeInclusive;
 
@@ -7,32 +7,34 @@ use shakmaty::{ByColor, Color};
 use super::situation::Situation;
 use super::time_control::{Bonus, TimeControl};
 
-/// What is known to check a clock by (2023: 6.10).
+/// The facts for checking a clock (2023: 6.10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockCheck {
-    /// Milliseconds since the first clock was started, less all stops.
+    /// Milliseconds since the first clock was started, not counting the time during which the clock was stopped.
     pub elapsed_ms: u64,
-    /// Moves that each player has completed.
+    /// Moves completed by each player.
     pub moves: ByColor<u32>,
-    /// How often each player has pressed after a move: at least as often as was seen, at most after each.
+    /// Bounds on each player's presses after a move: the number observed, and one for each move.
     pub presses: ByColor<RangeInclusive<u32>>,
-    /// How often the clock was pressed without a move that stands: each such press may have brought an increment.
+    /// Presses that completed none of the current plies. Each of them may have added an increment.
     pub idle_presses: u32,
-    /// Periods whose time each player is seen to have been given, from 1.
+    /// Number of periods whose time each player was observed to receive, from 1.
     pub periods: ByColor<u32>,
-    /// Whether the clock gives the first increment before the first move, so that each player has had one more.
+    /// Whether the clock adds the first increment before the first move, so that each player has received one more.
     pub before_first_move: bool,
-    /// What the arbiter has added to both times together, less what was taken off, in milliseconds.
+    /// Time added to both clocks together by the arbiter, in milliseconds; negative if time was taken off.
     pub adjusted_ms: i64,
-    /// What a delay has saved both players of the time that has passed, in milliseconds: all of a move that took less
-    /// than the delay, the delay of one that took longer. Zero without a delay.
+    /// Elapsed time that a delay has saved both players, in milliseconds: the whole time of a move shorter than the
+    /// delay, else the delay. Zero without a delay.
     pub saved_ms: RangeInclusive<u64>,
 }
 
 impl ClockCheck {
-    /// What both times together should be, in milliseconds. It is one value where all presses were seen and every period
-    /// has the same increment; with a delay, and where a clock may give another increment from a control on or only from
-    /// zero on, these are bounds.
+    /// The expected sum of both times, in milliseconds.
+    ///
+    /// The range is a single value if all presses were observed and every period has the same increment. It is wider
+    /// with a delay, or if the increment changes at a time control: a clock may change the increment at the control or
+    /// only when the time reaches zero.
     #[must_use]
     pub fn expected_sum(&self, control: &TimeControl) -> RangeInclusive<i64> {
         self.sum_with(control, self.periods)
@@ -55,7 +57,7 @@ impl ClockCheck {
         base.saturating_add_unsigned(least)..=base.saturating_add_unsigned(most.saturating_add(idle))
     }
 
-    /// Both times together without increments and delays.
+    /// The sum of both times without increments and delays.
     fn base(&self, control: &TimeControl, periods: ByColor<u32>) -> i64 {
         let first = match (self.before_first_move, control.bonus(1)) {
             (true, bonus) => u64::from(bonus.seconds()) * 1000,
@@ -70,17 +72,18 @@ impl ClockCheck {
             .saturating_sub_unsigned(self.elapsed_ms)
     }
 
-    /// Judges a clock that shows these times, in milliseconds; `None` where they may be right to within the tolerance.
+    /// Checks the times that a clock shows, in milliseconds. Returns `None` if they may be right within the tolerance.
     ///
-    /// Some clocks give the time of a period with the move that reaches it, others when the time before is used up. A
-    /// clock is right if it is right in any of the periods that a player may have been given.
+    /// Some clocks add the time of a period at the move that reaches it, others when the time of the previous period is
+    /// used up. A clock is right if its times fit any number of periods that the players may have received.
     #[must_use]
     pub fn judge(&self, control: &TimeControl, shown: ByColor<u64>, tolerance_ms: u64) -> Option<Situation> {
-        let together = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
-        let missing = |periods| missing(&self.sum_with(control, periods), together);
-        let given = |color: Color| 1..=self.most_periods(control, color);
-        let may_be_right = given(Color::White).any(|white| {
-            given(Color::Black).any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
+        let shown_sum = i64::try_from(shown.white.checked_add(shown.black)?).ok()?;
+        let missing = |periods| missing(&self.sum_with(control, periods), shown_sum);
+        let possible_periods = |color: Color| 1..=self.most_periods(control, color);
+        let may_be_right = possible_periods(Color::White).any(|white| {
+            possible_periods(Color::Black)
+                .any(|black| missing(ByColor { white, black }).unsigned_abs() <= tolerance_ms)
         });
         if may_be_right {
             return None;
@@ -89,15 +92,15 @@ impl ClockCheck {
             white: increments(control, self.moves.white),
             black: increments(control, self.moves.black),
         };
-        let all = exact.white.end().saturating_add(*exact.black.end());
-        // The clock runs without increments: each player lacks those of their own moves.
-        let without = self.base(control, self.periods).saturating_sub(together);
-        let never_set = all > 0
+        let all_increments = exact.white.end().saturating_add(*exact.black.end());
+        // The clock runs without increments: each player lacks the increments of their own moves.
+        let shortfall = self.base(control, self.periods).saturating_sub(shown_sum);
+        let never_set = all_increments > 0
             && exact.white.start() == exact.white.end()
             && exact.black.start() == exact.black.end()
-            && without.unsigned_abs() <= tolerance_ms;
+            && shortfall.unsigned_abs() <= tolerance_ms;
         let missing = if never_set {
-            without.saturating_add_unsigned(all)
+            shortfall.saturating_add_unsigned(all_increments)
         } else {
             missing(self.periods)
         };
@@ -113,7 +116,7 @@ impl ClockCheck {
         })
     }
 
-    /// The most periods whose time a player may have been given: those that were seen, or that the moves have reached.
+    /// Most periods whose time a player may have received: the observed ones, or the ones that the moves have reached.
     fn most_periods(&self, control: &TimeControl, color: Color) -> u32 {
         let pressed = *self.presses.get(color).end();
         let reached = control.standing(pressed).period.saturating_add(1);
@@ -121,7 +124,7 @@ impl ClockCheck {
     }
 }
 
-/// How much `shown` is less than the least, or (negative) more than the most that it should be.
+/// Distance of `shown` from the expected range: positive below it, negative above it, zero within.
 fn missing(expected: &RangeInclusive<i64>, shown: i64) -> i64 {
     if shown < *expected.start() {
         expected.start().saturating_sub(shown)
@@ -139,8 +142,9 @@ fn fischer_ms(bonus: Bonus) -> u64 {
     }
 }
 
-/// What the increments of so many presses come to, in milliseconds. After the first control they are bounds: a clock that
-/// does not count moves changes the increment when the time of the period before is used up.
+/// Bounds on the sum of the increments of the first `presses` presses, in milliseconds. After the first time control
+/// the bounds may differ: a clock that does not count moves changes the increment when the time of the previous period
+/// is used up.
 fn increments(control: &TimeControl, presses: u32) -> RangeInclusive<u64> {
     let increment = |number: u32| fischer_ms(control.bonus(number));
     let first = control.required(0).unwrap_or(u32::MAX);
@@ -187,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The one value that a sum should have.
+    /// The range that contains only this sum.
     fn exactly(minutes: i64) -> RangeInclusive<i64> {
         minutes * 60_000..=minutes * 60_000
     }
@@ -196,9 +200,9 @@ mod tests {
         text.parse().expect("a time control")
     }
 
-    /// Arbiter's handbook on Art. 6.10: 90 minutes and 30 seconds a move, looked at after an hour.
+    /// Arbiter's handbook on Art. 6.10: 90 minutes and 30 seconds a move, checked after an hour.
     #[test]
-    fn handbooks_three_boards() {
+    fn the_three_boards_of_the_handbook_are_judged_correctly() {
         let control = control("90+30");
         for (moves, shown, sum, right) in [
             (10, times(75, 55), 130, true),
@@ -211,13 +215,13 @@ mod tests {
         }
     }
 
-    /// The third board: the increments of twelve moves of both were never set; each gets six minutes.
+    /// The third board: the increments were never set. After twelve moves of both players, each gets six minutes.
     #[test]
     fn missing_increments_are_found_by_arithmetic() {
         let check = after_an_hour(12);
-        let seen = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
+        let situation = check.judge(&control("90+30"), times(70, 50), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: 720,
                 increments_of: Some(ByColor::new_with(|_| 12)),
@@ -227,16 +231,17 @@ mod tests {
         );
     }
 
-    /// Arbiter's handbook: 2 h for 40 moves, 1:35 and 1:15 left after an hour and a half, twenty minutes too much.
+    /// Arbiter's handbook: 2 h for 40 moves; after an hour and a half the clocks show 1:35 and 1:15, twenty minutes too
+    /// much.
     #[test]
-    fn drift_is_no_missing_increment() {
+    fn drift_is_not_a_missing_increment() {
         let check = ClockCheck {
             elapsed_ms: minutes(90),
             ..after_an_hour(20)
         };
-        let seen = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
+        let situation = check.judge(&control("2 h/40 + 1 h"), times(95, 75), TOLERANCE);
         assert_eq!(
-            seen,
+            situation,
             Some(Situation::ClockInconsistent {
                 missing_s: -1200,
                 increments_of: None,
@@ -257,7 +262,7 @@ mod tests {
         assert_eq!(check.expected_sum(&control), exactly(133));
     }
 
-    /// 90 minutes for 40 moves and 30 minutes, 30 seconds a move: White has been given the second period's time.
+    /// 90 minutes for 40 moves and 30 minutes, 30 seconds a move. White has received the second period's time.
     fn in_the_second_period() -> ClockCheck {
         ClockCheck {
             elapsed_ms: minutes(180),
@@ -273,9 +278,9 @@ mod tests {
 
     const TWO_PERIODS: &str = "90 min/40 + 30 min, 30 s from move 1";
 
-    /// 6.3.1 and 6.10: the time of a period belongs to the sum once the clock has given it.
+    /// 6.3.1 and 6.10: the time of a period counts once the clock has added it.
     #[test]
-    fn second_period_brings_its_time() {
+    fn the_second_period_adds_its_time() {
         let sum = 30 * 60_000 + 81 * 30_000;
         assert_eq!(
             in_the_second_period().expected_sum(&control(TWO_PERIODS)),
@@ -283,10 +288,10 @@ mod tests {
         );
     }
 
-    /// 6.10: a clock gives the time of the next period with the fortieth move, or when the time before is used up. Both
-    /// are right, whatever was seen of it; a minute more or less in the second period is not.
+    /// 6.10: a clock adds the time of the next period at the fortieth move, or when the time before is used up. Both
+    /// are right, whichever was observed; in the second period, a minute more or less is wrong.
     #[test]
-    fn later_periods_are_right_whenever_their_time_came() {
+    fn a_later_period_may_start_at_the_control_or_at_zero() {
         let control = control(TWO_PERIODS);
         let left = 81 * 30_000;
         for (given, right) in [
@@ -301,10 +306,10 @@ mod tests {
                 white: left + minutes(given),
                 black: 0,
             };
-            let seen = in_the_second_period().judge(&control, shown, TOLERANCE);
-            assert_eq!(seen.is_none(), right, "{given}: {seen:?}");
+            let situation = in_the_second_period().judge(&control, shown, TOLERANCE);
+            assert_eq!(situation.is_none(), right, "{given}: {situation:?}");
         }
-        // Before the fortieth move nobody can have been given anything.
+        // Before the fortieth move, no player can have received the second period's time.
         let early = ClockCheck {
             elapsed_ms: minutes(60),
             ..after_an_hour(20)
@@ -313,22 +318,22 @@ mod tests {
         assert!(early.judge(&control, shown, TOLERANCE).is_some());
     }
 
-    /// 6.10: increments that are missing are found in the second period as in the first.
+    /// 6.10: missing increments are found in the second period as in the first.
     #[test]
     fn missing_increments_are_found_in_the_second_period() {
         let shown = ByColor {
             white: minutes(25),
             black: minutes(5),
         };
-        let seen = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
+        let situation = in_the_second_period().judge(&control(TWO_PERIODS), shown, TOLERANCE);
         let Some(Situation::ClockInconsistent {
             missing_s,
             increments_of,
             should,
             moves,
-        }) = seen
+        }) = situation
         else {
-            panic!("{seen:?}");
+            panic!("{situation:?}");
         };
         assert_eq!((missing_s, moves), (81 * 30, 40));
         assert_eq!(increments_of, Some(ByColor { white: 41, black: 40 }));
@@ -341,8 +346,8 @@ mod tests {
         );
     }
 
-    /// Handbook presets: the increment only after the first control. A clock that does not count moves gives it when the
-    /// first two hours are used up, which may be later: for those moves there are only bounds.
+    /// Handbook preset with an increment only after the first control. A clock that does not count moves starts the
+    /// increment when the first two hours are used up, possibly later: for those moves there are only bounds.
     #[test]
     fn increments_of_a_later_period_begin_at_the_control_or_at_zero() {
         let control = control("120 min/40 + 15 min, 30 s from move 41");
@@ -356,9 +361,9 @@ mod tests {
         assert!(!shows(39) && !shows(52) && !shows(81));
     }
 
-    /// Presses that may have been missed may have brought an increment, or not.
+    /// Presses that may have been missed may have added an increment or not.
     #[test]
-    fn presses_not_seen_widen_the_bounds() {
+    fn unseen_presses_widen_the_bounds() {
         let check = ClockCheck {
             presses: ByColor {
                 white: 8..=10,
@@ -378,9 +383,9 @@ mod tests {
         assert_eq!(idle.judge(&control("90+30"), times(76, 55), TOLERANCE), None);
     }
 
-    /// 6.3.2: with a delay the main time never grows, and what the delay has saved depends on the moves.
+    /// 6.3.2: with a delay, the main time never grows, and the time saved by the delay depends on the moves.
     #[test]
-    fn delay_gives_bounds() {
+    fn a_delay_widens_the_bounds() {
         let control = control("90 min, delay 30 s");
         let check = ClockCheck {
             saved_ms: minutes(9)..=minutes(10),
@@ -398,7 +403,7 @@ mod tests {
             }) => missing_s,
             other => panic!("{other:?}"),
         };
-        // Without its delay: the handbook's rule for times that are too short.
+        // Without a known delay: the handbook's rule for times that are too short.
         assert_eq!(missing(times(70, 50)), 9 * 60);
         assert_eq!(missing(times(80, 60)), -10 * 60);
     }

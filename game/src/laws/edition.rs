@@ -4,8 +4,8 @@ use core::str::FromStr;
 
 use thiserror::Error;
 
-/// Editions by name and day, oldest first. A new one is a line here, and a cell in `table.rs` or `articles.rs` for each
-/// rule that changed with it.
+/// Editions by name and day, oldest first. A new edition needs a line here, and a cell in `table.rs` or `articles.rs`
+/// for each rule that it changes.
 macro_rules! editions {
     ($($edition:ident $name:literal $in_force:literal $(#[$default:meta])?),+ $(,)?) => {
         /// An edition of FIDE's Laws of Chess.
@@ -22,7 +22,7 @@ macro_rules! editions {
             /// All editions, oldest first.
             pub const ALL: &'static [Self] = &[$(Self::$edition),+];
 
-            /// Its name, as in "fide-2023".
+            /// The name, as in "fide-2023".
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -30,7 +30,7 @@ macro_rules! editions {
                 }
             }
 
-            /// The day from which it is in force, as in "2023-01-01".
+            /// The day on which the edition came into force, as in "2023-01-01".
             #[must_use]
             pub const fn in_force(self) -> &'static str {
                 match self {
@@ -54,20 +54,20 @@ spelled!(Edition, "edition");
 
 vocabulary! {
     "mode of play"
-    /// A mode of play, by the time that a player has for all their moves.
+    /// A mode of play, determined by the time that a player has for all moves.
     #[derive(Default)]
     pub enum Mode {
-        /// An hour and more.
+        /// At least an hour.
         #[default]
         Standard = "standard",
         /// More than ten minutes and less than an hour (1997: 15 minutes to an hour).
         Rapid = "rapid",
-        /// Ten minutes and less (1997 and 2009: less than 15).
+        /// At most ten minutes (1997 and 2009: less than 15).
         Blitz = "blitz",
     }
 }
 
-/// A mode of play and whether it is fully supervised: with the edition, what a rule may depend on.
+/// A mode of play and its supervision: together with the edition, they select a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Play {
     /// Standard.
@@ -99,7 +99,7 @@ pub struct UnknownMode {
 }
 
 impl Mode {
-    /// The mode and its supervision; standard play has no appendix.
+    /// Combines the mode with its supervision, which makes no difference in standard play.
     #[must_use]
     pub const fn play(self, supervised: bool) -> Play {
         match (self, supervised) {

@@ -1,4 +1,4 @@
-//! Example situations that together show every text, for explaining the Laws and for checking the catalogues.
+//! Example situations that together cover every text. They are used to explain the Laws and to check the catalogues.
 
 use shakmaty::{ByColor, Color, Role, Square};
 
@@ -13,7 +13,7 @@ use super::situation::{
 pub(super) type Example = (Situation, Option<Color>);
 
 impl Rules {
-    /// What a kind of incident means under these rules: an advice for each of its cases, about an example.
+    /// Explains a kind of incident under these rules: advice for each of its cases, based on an example.
     #[must_use]
     pub fn explain(&self, kind: IncidentKind) -> Vec<Advice> {
         let mut cases: Vec<Advice> = Vec::new();
@@ -22,7 +22,7 @@ impl Rules {
             .filter(|(situation, _)| situation.kind() == kind)
         {
             let advice = self.advise(situation, *color);
-            if cases.iter().all(|met| met.case != advice.case) {
+            if cases.iter().all(|known| known.case != advice.case) {
                 cases.push(advice);
             }
         }
@@ -30,7 +30,7 @@ impl Rules {
     }
 }
 
-/// Situations of every kind, one kind after the other, and each in all its stages.
+/// Situations of every kind in all stages, grouped by kind.
 pub(super) fn examples() -> Vec<Example> {
     let mut examples = offences();
     examples.extend(touching());
@@ -40,7 +40,7 @@ pub(super) fn examples() -> Vec<Example> {
     examples
 }
 
-/// Claims that the record shows to be right and wrong, and every ruling on them.
+/// Correct and wrong claims, and every ruling on them.
 fn claims() -> Vec<Example> {
     let times = Some(ByColor {
         white: 83_000,
@@ -172,7 +172,7 @@ fn offences() -> Vec<Example> {
     examples
 }
 
-/// The handbook's way to reset a clock needs both times: 90 minutes and 30 seconds a move, after Black's 20th.
+/// The handbook's example for resetting a clock: 90 minutes and 30 seconds a move, after Black's 20th move.
 const TIMES: ClockReadings = ClockReadings {
     before: ByColor {
         white: 4_120_000,
@@ -245,7 +245,7 @@ fn positions() -> Vec<Example> {
         jolted(false),
         jolted(true),
     ];
-    // What is explained is each case's first example: that of a normal game.
+    // The first example of each case is the one explained, so a normal game comes first.
     for moves in [0, 2, 12] {
         for drawn in [DrawnStart::Standard, DrawnStart::Chess960(None), drawn()] {
             examples.push((Situation::WrongStart { drawn, moves }, None));

@@ -1,31 +1,34 @@
-//! Can a side still mate? An exact answer for flag falls and for dead positions.
+//! Decides exactly whether a side can still mate, for flag falls and dead positions.
 //!
-//! The Laws ask it when a flag falls (6.9), at the second completed illegal move (7.5.5), for a dead position (5.2.2)
-//! and, since 2023, at a resignation (5.1.2): is there any sequence of legal moves, by both sides, that ends with this
-//! side giving mate? Material tables alone answer it wrongly where pawns are locked or every line is forced.
+//! The Laws ask this question when a flag falls (6.9), at the second completed illegal move (7.5.5), for a dead
+//! position (5.2.2) and, since 2023, at a resignation (5.1.2): is there any sequence of legal moves, by both sides, in
+//! which this side mates? Material tables alone give wrong answers if pawns are locked or every line is forced.
 //!
-//! # How it is decided
+//! In this module, a *man* is a piece or a pawn, the *winner* is the side asked about, and the *loser* is its opponent.
 //!
-//! *It can* is proved by a line: legal moves from the position to the mate, which anyone can play through. Most are
-//! found without a search: both sides play straight for the mate (`sprint`), until it is there or so few pieces are
-//! left that a mate is known to follow (`endings`); [`can_mate`] then searches for it from there.
+//! # Method
+//!
+//! *It can* is proved by a line: legal moves from the position to the mate, which anyone can play through. Most lines
+//! are found without a search: both sides play straight for the mate (`sprint`) until it is on the board, or until the
+//! few remaining pieces form an ending with a known mate (`endings`), from which [`can_mate`] then searches.
 //!
 //! *It cannot* is proved in one of these ways, the cheapest first:
 //!
 //! 1. The game is over, or the material never suffices ([`Reason::Material`]): see `material`.
-//! 2. No man that can move ever gets to where it is needed for a mate ([`Reason::Walls`]). `mobility` finds for every
-//!    man a set of squares that it cannot leave, whatever is played; `nets` shows that no placing of the men within
-//!    their sets closes every flight of the king and gives check.
-//! 3. The same with the squares of the two kings followed together ([`Reason::Kings`]): see `kings`.
-//! 4. Every position that can be reached was looked at and none is mate ([`Reason::Exhausted`]). Positions are
-//!    compared whole, not by a hash (see `store`), and one is left out only when 1 to 3 prove it hopeless by itself.
+//! 2. The men cannot reach the squares needed for a mate ([`Reason::Walls`]). `mobility` computes for every man a set
+//!    of squares that it can never leave; `nets` shows that no placement of the men within their sets gives check and
+//!    closes every flight square of the king.
+//! 3. The same, with the squares of the two kings tracked together ([`Reason::Kings`]): see `kings`.
+//! 4. An exhaustive search of all reachable positions found no mate ([`Reason::Exhausted`]). Positions are compared in
+//!    full, not by a hash (see `store`), and a position is skipped only if 1 to 3 prove it hopeless by itself.
 //!
-//! In 1 to 3 every step leans to the side of more being possible, so that a "no" holds for the real game too. The
-//! castling rights and the en passant capture of the position count; the fifty and seventy-five moves and repetitions
-//! do not: the Laws ask for a series of legal moves, and those rules end a game only by their own articles.
+//! In 1 to 3, every approximation allows more than the rules of chess, so that a "no" also holds for the real game.
+//! Castling rights and en passant captures of the position are taken into account. The fifty-move and seventy-five-move
+//! rules and repetitions are not: the Laws ask for a series of legal moves, and those rules end a game only by their
+//! own articles.
 //!
-//! *Undetermined* is the honest rest: the budget of nodes is spent. The search has no clock and no chance in it: the
-//! same question has the same answer at the same cost.
+//! *Undetermined* means that the budget of nodes is spent. The search uses neither time nor chance: the same question
+//! has the same answer at the same cost.
 
 mod aims;
 mod choice;
@@ -48,40 +51,40 @@ use shakmaty::{Chess, Color, Move, MoveList, Position};
 use mobility::Mobility;
 use search::{MateSearch, Outcome};
 
-/// What is known about a side's mating.
+/// The answer to the question whether a side can mate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatingAnswer {
-    /// It can: these legal moves, played by both, end in its mating.
+    /// The side can mate: this line of legal moves by both sides ends with its mate.
     Can {
-        /// From the position asked about; empty when it is mate already.
+        /// The moves from the given position; empty if it is already mate.
         line: Vec<Move>,
     },
-    /// No legal moves of whatever length end in its mating.
+    /// The side cannot mate, whatever legal moves are played.
     Cannot {
-        /// How that is proved.
+        /// The kind of proof.
         why: Reason,
     },
-    /// The nodes ran out first.
+    /// The budget of nodes was spent before an answer was found.
     Undetermined,
 }
 
-/// Why a side can never mate.
+/// A proof that a side can never mate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// The game is over, and not by its mating.
+    /// The game is over, and not by a mate of this side.
     Over,
-    /// Too few men, or the wrong ones.
+    /// The side has too few men, or unsuitable ones.
     Material,
-    /// Nowhere that its king can get is the other king mated.
+    /// The loser's king cannot be mated on any square that it can reach.
     Walls,
-    /// As `Walls`, once it is seen which squares of the kings go together.
+    /// As `Walls`, also considering which squares the two kings can occupy together.
     Kings,
-    /// Every position that can be reached was looked at.
+    /// All reachable positions were examined.
     Exhausted,
 }
 
 impl Reason {
-    /// As in the catalogues, which say it in words.
+    /// The key of the reason in the catalogues.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,41 +97,41 @@ impl Reason {
     }
 }
 
-/// An answer and what it cost.
+/// An answer and its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatingFinding {
-    /// What is known.
+    /// The answer.
     pub answer: MatingAnswer,
     /// Moves played in the search.
     pub nodes: u64,
 }
 
-/// Whether `side` could mate from here by any sequence of legal moves by both.
+/// Whether `side` could mate from `position` by any sequence of legal moves by both sides.
 ///
-/// `budget` bounds the moves the search plays (a node is a move played). A million takes about a second and ten
-/// million at most 180 MB; with fewer positions kept than that the answer is [`MatingAnswer::Undetermined`].
+/// `budget` limits the search, in nodes: one node is one move played. A million nodes take about a second, ten million
+/// at most 180 MB. If the store of positions fills up first, the answer is [`MatingAnswer::Undetermined`].
 pub fn can_mate(position: &Chess, side: Color, budget: u64) -> MatingFinding {
-    if let Some(answer) = at_once(position, side, &position.legal_moves()) {
+    if let Some(answer) = without_search(position, side, &position.legal_moves()) {
         return MatingFinding { answer, nodes: 0 };
     }
-    let mut hunt = Hunt {
+    let mut finder = MateFinder {
         position,
         side,
         budget,
         nodes: 0,
     };
-    let answer = hunt
+    let answer = finder
         .sprint()
-        .or_else(|| hunt.run())
+        .or_else(|| finder.run())
         .unwrap_or(MatingAnswer::Undetermined);
     MatingFinding {
         answer,
-        nodes: hunt.nodes,
+        nodes: finder.nodes,
     }
 }
 
-/// Whether the game is over, or the material too little.
-fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnswer> {
+/// Answers if the game is over or the material is insufficient.
+fn without_search(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnswer> {
     if moves.is_empty() {
         let mated = position.is_check() && position.turn() != side;
         return Some(if mated {
@@ -142,32 +145,32 @@ fn at_once(position: &Chess, side: Color, moves: &MoveList) -> Option<MatingAnsw
     })
 }
 
-/// Nodes of the first try, before any proof is looked for.
-const FIRST: u64 = 3000;
-/// Nodes of the second try with the same idea.
-const SECOND: u64 = 20_000;
-/// Nodes of the tries of each mate known of bishops and knights.
-const CORNER_PLAN: [u64; 2] = [300, 3000];
-/// Nodes of the first try of each plan.
-const PLAN: u64 = 1000;
-/// Plans tried again with more nodes.
+/// Nodes of the first attempt, before any proof is tried.
+const FIRST_NODES: u64 = 3000;
+/// Nodes of the second attempt with the same cost function.
+const SECOND_NODES: u64 = 20_000;
+/// Nodes of each attempt at a known mate with bishops and knights.
+const CORNER_PLAN_NODES: [u64; 2] = [300, 3000];
+/// Nodes of the first attempt at each plan.
+const PLAN_NODES: u64 = 1000;
+/// Number of plans tried again with more nodes.
 const BEST_PLANS: usize = 4;
-/// By how much more nodes each further round has.
-const ROUNDS: [u64; 3] = [10, 100, 1000];
+/// Factors by which the further rounds increase the number of nodes.
+const ROUND_FACTORS: [u64; 3] = [10, 100, 1000];
 
-/// What a search takes for near to mate: a cost, the lower the nearer.
-type Idea<'a> = &'a dyn Fn(&Chess) -> usize;
+/// Cost function of a search: the lower the cost, the nearer the mate.
+type CostFunction<'a> = &'a dyn Fn(&Chess) -> usize;
 
-/// Searches one after the other, each with another idea of what is near to mate.
-struct Hunt<'a> {
+/// A series of searches with different cost functions.
+struct MateFinder<'a> {
     position: &'a Chess,
     side: Color,
     budget: u64,
     nodes: u64,
 }
 
-impl Hunt<'_> {
-    /// The straight run, and where it ends short of the mate, the search from there.
+impl MateFinder<'_> {
+    /// Plays a straight run for the mate. If the run ends before the mate, searches from the position reached.
     fn sprint(&mut self) -> Option<MatingAnswer> {
         if self.budget == 0 {
             return None;
@@ -179,7 +182,7 @@ impl Hunt<'_> {
             end.play_unchecked(*mv);
         }
         if !end.is_checkmate() {
-            let mut rest = Hunt {
+            let mut rest = MateFinder {
                 position: &end,
                 side: self.side,
                 budget: self.budget.saturating_sub(self.nodes),
@@ -202,8 +205,8 @@ impl Hunt<'_> {
         if let Some(answer) = self.corner_plans() {
             return Some(answer);
         }
-        // Most positions are open, and a mate is found sooner than any proof could be tried.
-        if let Some(answer) = self.search(&strip, false, FIRST) {
+        // Most positions are open, so a mate is found in less time than a proof takes.
+        if let Some(answer) = self.search(&strip, false, FIRST_NODES) {
             return Some(answer);
         }
         let mobility = Mobility::new(position);
@@ -213,13 +216,13 @@ impl Hunt<'_> {
         if !nets::conceivable(&Mobility::with_kings(position, side), side) {
             return Some(MatingAnswer::Cannot { why: Reason::Kings });
         }
-        // In open positions proofs on the way cost more than they save.
-        for (idea, share) in [(&corner as Idea<'_>, FIRST), (&strip, SECOND)] {
-            if let Some(answer) = self.search(idea, false, share) {
+        // In open positions, proofs during the search cost more than they save.
+        for (cost, share) in [(&corner as CostFunction<'_>, FIRST_NODES), (&strip, SECOND_NODES)] {
+            if let Some(answer) = self.search(cost, false, share) {
                 return Some(answer);
             }
         }
-        if let Some(answer) = self.search(&corner, true, FIRST) {
+        if let Some(answer) = self.search(&corner, true, FIRST_NODES) {
             return Some(answer);
         }
         if self.nodes >= self.budget {
@@ -227,18 +230,18 @@ impl Hunt<'_> {
         }
         let plans = nets::plans(&mobility, side, position);
         for plan in &plans {
-            if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN) {
+            if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN_NODES) {
                 return Some(answer);
             }
         }
-        for round in ROUNDS {
-            for idea in [&strip as Idea<'_>, &corner] {
-                if let Some(answer) = self.search(idea, true, FIRST * round) {
+        for round in ROUND_FACTORS {
+            for cost in [&strip as CostFunction<'_>, &corner] {
+                if let Some(answer) = self.search(cost, true, FIRST_NODES * round) {
                     return Some(answer);
                 }
             }
             for plan in plans.iter().take(BEST_PLANS) {
-                if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN * round) {
+                if let Some(answer) = self.search(&|position| plan.cost(position), true, PLAN_NODES * round) {
                     return Some(answer);
                 }
             }
@@ -246,7 +249,7 @@ impl Hunt<'_> {
         self.search(&|_| 0, true, u64::MAX)
     }
 
-    /// Tries the mates that are known of bishops and knights, where the loser has one piece at most.
+    /// Tries the known mates with bishops and knights, if the loser has at most one piece.
     fn corner_plans(&mut self) -> Option<MatingAnswer> {
         let (board, side) = (self.position.board(), self.side);
         let strong = board.by_color(side) & (board.pawns() | board.rooks_and_queens());
@@ -254,15 +257,15 @@ impl Hunt<'_> {
             return None;
         }
         let plans = endings::plans(board, side);
-        CORNER_PLAN.into_iter().find_map(|share| {
+        CORNER_PLAN_NODES.into_iter().find_map(|share| {
             plans
                 .iter()
                 .find_map(|plan| self.search(&|position| plan.cost(position), false, share))
         })
     }
 
-    /// One search with at most this share of the nodes that are left.
-    fn search(&mut self, cost: Idea<'_>, proves: bool, share: u64) -> Option<MatingAnswer> {
+    /// Runs one search with at most `share` of the remaining nodes.
+    fn search(&mut self, cost: CostFunction<'_>, proves: bool, share: u64) -> Option<MatingAnswer> {
         let left = self.budget.saturating_sub(self.nodes);
         if left == 0 {
             return None;
@@ -280,12 +283,13 @@ impl Hunt<'_> {
     }
 }
 
-/// Whether `side` has mating material in the sense of the blitz rules of 1997 (C.4): whether legal moves by both, the
-/// opponent helping, can lead to a position in which the opponent has the move and cannot avoid being mated in one.
+/// Whether `side` has mating material in the sense of the blitz rules of 1997 (C.4): whether legal moves by both sides,
+/// with the opponent's help, can lead to a position in which the opponent has the move and cannot avoid being mated in
+/// one.
 ///
-/// Two knights against a bare king mate only where that king walks into it, and are too little. With other small forces, one that
-/// needs the opponent's own men in their king's way, the line that is found must end so; where it does not, the answer
-/// is `None`, as it is when the `budget` of nodes is spent.
+/// Two knights against a bare king do not suffice, because that king must walk into the mate. Other small forces need
+/// the opponent's own men next to their king: for these, the line found must lead to such a position. If it does not,
+/// the answer is `None`, as it is when the `budget` of nodes is spent.
 pub fn has_mating_material(position: &Chess, side: Color, budget: u64) -> Option<bool> {
     let board = position.board();
     let line = match can_mate(position, side, budget).answer {
@@ -306,7 +310,7 @@ pub fn has_mating_material(position: &Chess, side: Color, budget: u64) -> Option
     mated_next(&end).then_some(true)
 }
 
-/// Whether whatever is played here is answered by mate.
+/// Whether every legal move can be answered by mate.
 fn mated_next(position: &Chess) -> bool {
     let replies_with_mate = |mv| {
         let mut answered = position.clone();
@@ -320,11 +324,11 @@ fn mated_next(position: &Chess) -> bool {
     position.legal_moves().into_iter().all(replies_with_mate)
 }
 
-/// The same question at a glance: by the material and the walls, and by a straight run for a mate. `None` where it
-/// takes a search. Never contradicts [`can_mate`].
+/// A quick answer by material, walls, and a straight run for a mate; `None` if the question needs a search. The answer
+/// never contradicts [`can_mate`].
 pub fn quick(position: &Chess, side: Color) -> Option<bool> {
     let moves = position.legal_moves();
-    if let Some(answer) = at_once(position, side, &moves) {
+    if let Some(answer) = without_search(position, side, &moves) {
         return Some(matches!(answer, MatingAnswer::Can { .. }));
     }
     if sprint::mates(position, side) {

@@ -1,9 +1,9 @@
-//! What the Laws of Chess say about situations at a board: by edition and mode of play, as data.
+//! The Laws of Chess for situations at a board, as data by edition and mode of play.
 //!
-//! [`Situation`] is the vocabulary between the referee and the Laws: what was seen at the board, without judgement.
-//! [`Rules`] is what applies at a board, and [`Rules::advise`] says what follows from a situation. What differs between
-//! editions is in two tables, `articles.rs` (where it is written) and `table.rs` (what it says), row by row. The texts
-//! are in catalogues, one for each language.
+//! [`Situation`] is the vocabulary between the referee and the Laws: an observation at the board, without judgement.
+//! [`Rules`] are the rules at a board, and [`Rules::advise`] derives the consequences of a situation. The differences
+//! between editions are in two tables: `articles.rs` has the article numbers and `table.rs` the rules, row by row. The
+//! texts are in catalogues, one for each language.
 
 mod advice;
 mod articles;

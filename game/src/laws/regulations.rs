@@ -1,4 +1,4 @@
-//! What applies at a board: the rules, the time control, the start, the rounds, and the language of the advice.
+//! The regulations at a board: the rules, the time control, the start, the rounds, and the language of the advice.
 
 use core::str::FromStr;
 
@@ -13,51 +13,52 @@ use super::rules::Rules;
 use super::situation::DrawnStart;
 use super::time_control::TimeControl;
 
-/// What applies at a board.
+/// The regulations at a board.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Regulations {
-    /// The Laws.
+    /// The rules of play.
     pub rules: Rules,
-    /// The mode of play was named; else it follows from the time control.
+    /// Whether the mode of play was configured; otherwise it follows from the time control.
     pub mode_is_named: bool,
-    /// The time control; `None`: not configured.
+    /// The time control; `None` if not configured.
     pub time_control: Option<TimeControl>,
-    /// The position that games begin from; `None`: not configured, and any start position will do.
+    /// The start position of games; `None` if not configured, so that any start position is accepted.
     pub drawn_start: Option<DrawnStart>,
-    /// When rounds begin; none: not configured.
+    /// The start times of rounds; empty if not configured.
     pub rounds: Rounds,
-    /// How late a player may come; `None`: the rules of the event do not say it.
+    /// The default time of the event; `None` if the rules of the event do not specify it.
     pub default_time: Option<DefaultTime>,
-    /// Before both players have made so many moves they may not agree to a draw without the arbiter's consent (2023:
-    /// 9.1.1); `None`: they may.
+    /// Number of moves that both players must make before they may agree to a draw without the arbiter's consent (2023:
+    /// 9.1.1); `None` if there is no such limit.
     pub no_draw_before_move: Option<u32>,
-    /// Whether a player with less than two minutes may claim a draw, as announced for the event (2023: Guidelines III.2);
-    /// `None`: not known.
+    /// Whether a player with less than two minutes may claim a draw, as announced for the event (2023: Guidelines
+    /// III.2); `None` if unknown.
     pub quickplay_finish: Option<bool>,
-    /// The name of the event, for files and reports; `None`: not configured.
+    /// The name of the event, for files and reports; `None` if not configured.
     pub event: Option<String>,
-    /// Where it takes place; `None`: not configured.
+    /// The venue; `None` if not configured.
     pub site: Option<String>,
     /// The language of the advice.
     pub language: Language,
 }
 
 impl Regulations {
-    /// The time control for events and files: as PGN writes it, or as arbiters do where PGN cannot express it.
+    /// The time control for events and files: in PGN notation, or in arbiters' notation if PGN cannot express it.
     #[must_use]
     pub fn time_control_text(&self) -> Option<String> {
         let control = self.time_control.as_ref()?;
         Some(control.pgn().unwrap_or_else(|| control.to_string()))
     }
 
-    /// The time control as it was typed; `None`: there is none, or nobody typed it.
+    /// The time control as it was typed; `None` without a time control, or if it was not typed.
     #[must_use]
     pub fn time_control_typed(&self) -> Option<String> {
         let control = self.time_control.as_ref()?;
         control.typed().map(str::to_owned)
     }
 
-    /// The mode that follows from the time control, with the articles for it (2023: A.1, B.1); `None`: there is no time control.
+    /// The mode that follows from the time control, with the articles that define it (2023: A.1, B.1); `None` without a
+    /// time control.
     #[must_use]
     pub fn mode_of_time(&self) -> Option<(Mode, &'static str)> {
         let control = self.time_control.as_ref()?;
@@ -66,7 +67,7 @@ impl Regulations {
         Some((mode, article))
     }
 
-    /// Play goes on with this time control. The mode follows from it, unless another one was named.
+    /// Sets the time control. The mode follows from it, unless it was configured.
     pub fn set_time_control(&mut self, control: TimeControl) {
         let mode = control.mode(self.rules.edition);
         self.time_control = Some(control);
@@ -75,8 +76,8 @@ impl Regulations {
         }
     }
 
-    /// How late a player may come, in minutes: by the rules of the event, and by the edition where they do not say it
-    /// (2023: 6.7.1). `None`: the edition requires them to say it.
+    /// Most minutes by which a player may be late: by the rules of the event, else by the edition (2023: 6.7.1). `None`
+    /// if the edition leaves it to the event, and the event does not specify it.
     #[must_use]
     pub fn default_minutes(&self) -> Option<u32> {
         self.rules
@@ -95,7 +96,7 @@ pub struct InvalidDrawnStart {
     pub text: String,
 }
 
-/// "standard", "chess960" for any position of it, or the pieces from a to h of the one that was drawn.
+/// Parses "standard", "chess960" for any of its positions, or the pieces from a to h of the drawn position.
 impl FromStr for DrawnStart {
     type Err = InvalidDrawnStart;
 
@@ -104,7 +105,7 @@ impl FromStr for DrawnStart {
             "standard" => Ok(Self::Standard),
             "chess960" => Ok(Self::Chess960(None)),
             pieces => {
-                let placement = drawn(pieces).ok_or_else(|| InvalidDrawnStart {
+                let placement = chess960_placement(pieces).ok_or_else(|| InvalidDrawnStart {
                     text: text.to_owned(),
                 })?;
                 Ok(Self::Chess960(Some(placement)))
@@ -115,13 +116,14 @@ impl FromStr for DrawnStart {
 
 /// The placement of a Chess960 start (2023: Guidelines II): the king between the rooks, the bishops on squares of both
 /// colours.
-fn drawn(pieces: &str) -> Option<String> {
+fn chess960_placement(pieces: &str) -> Option<String> {
     let rank = pieces.to_ascii_lowercase();
     let board = Board::from_ascii_board_fen(
         format!("{rank}/pppppppp/8/8/8/8/PPPPPPPP/{}", rank.to_ascii_uppercase()).as_bytes(),
     )
     .ok()?;
-    let of = |role: Role| board.by_piece(role.of(Color::White)) & Bitboard::from(shakmaty::Rank::First);
+    let first_rank =
+        |role: Role| board.by_piece(role.of(Color::White)) & Bitboard::from(shakmaty::Rank::First);
     let counted = [
         (Role::King, 1),
         (Role::Queen, 1),
@@ -129,16 +131,19 @@ fn drawn(pieces: &str) -> Option<String> {
         (Role::Bishop, 2),
         (Role::Knight, 2),
     ];
-    if counted.iter().any(|(role, count)| of(*role).count() != *count) {
+    if counted
+        .iter()
+        .any(|(role, count)| first_rank(*role).count() != *count)
+    {
         return None;
     }
     let file = |square: Square| square.file();
-    let king = of(Role::King).first().map(file)?;
+    let king = first_rank(Role::King).first().map(file)?;
     let (left, right) = (
-        of(Role::Rook).first().map(file)?,
-        of(Role::Rook).last().map(file)?,
+        first_rank(Role::Rook).first().map(file)?,
+        first_rank(Role::Rook).last().map(file)?,
     );
-    let light = (of(Role::Bishop) & Bitboard::LIGHT_SQUARES).count();
+    let light = (first_rank(Role::Bishop) & Bitboard::LIGHT_SQUARES).count();
     (left < king && king < right && light == 1).then(|| board.board_fen().to_string())
 }
 
@@ -156,7 +161,7 @@ mod tests {
 
     /// Guidelines II of 2023: king between the rooks, bishops on opposite colours.
     #[test]
-    fn what_cannot_be_drawn_is_refused() {
+    fn an_impossible_chess960_start_is_refused() {
         for text in [
             "",
             "rnbqkbnr/8",
@@ -174,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn time_control_is_written_as_pgn_where_possible() {
+    fn a_time_control_is_written_as_pgn_if_possible() {
         let pgn = |text: &str| {
             let regulations = Regulations {
                 time_control: text.parse().ok(),

@@ -1,4 +1,4 @@
-//! When rounds begin, and how late a player may come.
+//! The start times of rounds, and the default time.
 
 use core::str::FromStr;
 use core::time::Duration;
@@ -8,17 +8,17 @@ use thiserror::Error;
 
 use super::time_control::minutes;
 
-/// When rounds begin: as planned, and as an arbiter has announced instead.
+/// The start times of rounds: the plan, and an arbiter's announcement that replaces part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// Ascending.
+    /// In ascending order.
     planned: Vec<Timestamp>,
     announced: Option<Timestamp>,
-    /// By how much the clock that these times are of is ahead of the times that are asked about and answered.
+    /// How far the clock to which the start times refer is ahead of the timestamps of the methods.
     ahead: Duration,
 }
 
-/// How late a player may come (2023: 6.7.1), as in "30 min", "1 h" or "0 min".
+/// The default time: the most minutes by which a player may be late (2023: 6.7.1), as in "30 min", "1 h" or "0 min".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DefaultTime {
     minutes: u32,
@@ -35,14 +35,14 @@ pub struct InvalidDefaultTime {
     pub text: String,
 }
 
-/// A round that begins at most this long before the plan has it is still that round.
+/// Most time by which an announcement can bring a planned round forward.
 const MAX_BROUGHT_FORWARD: Duration = Duration::from_secs(30 * 60);
-/// A game that begins at most this long before a round is of that round.
+/// Most time before a round at which a game can begin that belongs to it.
 const MAX_EARLY: Duration = Duration::from_secs(5 * 60);
 const MINUTES_PER_DAY: u32 = 24 * 60;
 
 impl Rounds {
-    /// Rounds that are to begin at these times.
+    /// Creates a plan with these start times.
     #[must_use]
     pub fn planned(times: impl IntoIterator<Item = Timestamp>) -> Self {
         let mut planned: Vec<Timestamp> = times.into_iter().collect();
@@ -54,18 +54,19 @@ impl Rounds {
         }
     }
 
-    /// The clock that these times are of is so much ahead of the times that are asked about and answered.
+    /// Sets how far the clock to which the start times refer is ahead of the timestamps of the other methods.
     pub fn set_ahead(&mut self, ahead: Duration) {
         self.ahead = ahead;
     }
 
-    /// Goes on with what was announced, and with the clock, of others.
+    /// Copies the announcement of `others`, and how far its clock is ahead.
     pub fn take_over(&mut self, others: &Self) {
         (self.announced, self.ahead) = (others.announced, others.ahead);
     }
 
-    /// Announces that a round begins at that time. It replaces the round announced before, all rounds planned up to then,
-    /// and the next planned one if that is the nearest and begins within half an hour.
+    /// Announces a round that begins at `begins`. It replaces the previous announcement and all rounds planned up to
+    /// `begins`. It also replaces the next planned round, if that begins within half an hour and is nearer than the
+    /// previous planned round.
     pub fn announce(&mut self, begins: Timestamp) {
         self.announced = Some(begins);
     }
@@ -85,7 +86,7 @@ impl Rounds {
     }
 
     /// The number, from 1, of the round of a game that begins at `now`: the last round that has begun, or the next one
-    /// where that is about to. `None` where no rounds are planned, or before the first.
+    /// if that is about to begin. `None` without planned rounds, or before the first.
     #[must_use]
     pub fn number(&self, now: Timestamp) -> Option<u32> {
         if self.planned.is_empty() {
@@ -99,19 +100,19 @@ impl Rounds {
         let last = self.last(now).map(|last| now.saturating_duration_since(last));
         let is_next = next.is_some_and(|next| next <= MAX_EARLY && last.is_none_or(|last| next < last));
         let counted = (begun + usize::from(is_next)).checked_sub(1)?;
-        // An announced round has the number of the planned one that it replaces.
+        // An announced round has the number of the last planned round that it replaces.
         let first = self.announced.map_or(1, |announced| self.replaced(announced));
         u32::try_from(first + counted).ok().filter(|number| *number > 0)
     }
 
-    /// All rounds that count, ascending.
+    /// All rounds that count, in ascending order.
     fn all(&self) -> impl Iterator<Item = Timestamp> {
         let counts = self.announced.map_or(0, |announced| self.replaced(announced));
         let planned = self.planned.get(counts..).unwrap_or_default();
         self.announced.into_iter().chain(planned.iter().copied())
     }
 
-    /// How many of the planned rounds the announced one replaces.
+    /// The number of planned rounds that the announced one replaces.
     fn replaced(&self, announced: Timestamp) -> usize {
         let before = self.planned.partition_point(|begins| *begins <= announced);
         let to_next = self
@@ -128,7 +129,7 @@ impl Rounds {
 }
 
 impl DefaultTime {
-    /// In minutes, at most those of a day.
+    /// The default time in minutes, at most a day.
     #[must_use]
     pub const fn minutes(self) -> u32 {
         self.minutes
@@ -151,12 +152,12 @@ impl FromStr for DefaultTime {
 mod tests {
     use super::*;
 
-    /// A time of that day, in minutes.
+    /// A time of the test day, in minutes.
     fn at(minutes: i64) -> Timestamp {
         Timestamp::from_micros(1_795_269_600_000_000 + minutes * 60_000_000)
     }
 
-    /// The rounds that count for a plan and announcements, in their order.
+    /// The rounds that count for a plan and a series of announcements, in order.
     fn counting(planned: &[i64], announced: &[i64]) -> Vec<i64> {
         let mut rounds = Rounds::planned(planned.iter().copied().map(at));
         announced
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn games_are_of_the_round_that_has_begun_or_is_about_to() {
+    fn a_game_belongs_to_the_current_or_the_imminent_round() {
         let mut rounds = Rounds::planned([at(0), at(240), at(300)]);
         let numbers =
             |rounds: &Rounds| [-60, -5, 0, 200, 236, 240, 290, 296, 999].map(|now| rounds.number(at(now)));
@@ -197,7 +198,7 @@ mod tests {
             numbers(&rounds),
             [None, first, first, first, second, second, second, third, third]
         );
-        // The second round begins late, and is still the second.
+        // The second round begins late and is still the second.
         rounds.announce(at(250));
         assert_eq!(
             [249, 251, 296].map(|now| rounds.number(at(now))),
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn announced_round_replaces_the_planned_one() {
-        for (planned, announced, counts, what) in [
+        for (planned, announced, counts, label) in [
             (&[0, 240][..], &[15][..], &[15, 240][..], "later"),
             (&[0, 240], &[-10], &[-10, 240], "earlier"),
             (&[0, 240], &[230], &[230], "the second one earlier"),
@@ -221,7 +222,7 @@ mod tests {
             (&[0, 240], &[15, 5], &[5, 240], "announced twice, earlier"),
             (&[], &[7], &[7], "without a plan"),
         ] {
-            assert_eq!(counting(planned, announced), counts, "{what}");
+            assert_eq!(counting(planned, announced), counts, "{label}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What applies at a board, and what the referee decides by it.
+//! The rules at a board, and the decisions of the referee that depend on them.
 
 use shakmaty::{ByColor, Color};
 
@@ -26,25 +26,25 @@ pub struct Rules {
     pub edition: Edition,
     /// The mode of play.
     pub mode: Mode,
-    /// Whether rapid or blitz is supervised well enough for the competition rules to apply (2023: A.4, B.2). It
-    /// changes nothing in standard play.
+    /// Whether rapid or blitz is supervised well enough for the competition rules to apply (2023: A.4, B.2). It makes
+    /// no difference in standard play.
     pub supervised: bool,
-    /// How the open points are decided.
+    /// The decisions on open points.
     pub points: OpenPoints,
 }
 
-/// What follows when both flags are down.
+/// The consequence of two fallen flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TwoFlags {
-    /// This player's flag was first: they lose, unless the opponent cannot mate (6.9).
+    /// This player's flag fell first: they lose, unless the opponent cannot mate (6.9).
     Loses(Color),
-    /// It is not known which was first, and another period follows: the game goes on.
+    /// The order is unknown, and another period follows: the game goes on.
     PlayOn,
-    /// It is not known which was first, and it is the last period: the game is drawn.
+    /// The order is unknown, in the last period: the game is drawn.
     Draw,
-    /// The game is drawn, whichever was first (1997: B.8; 2009: A4d3).
+    /// The game is drawn in any order (1997: B.8; 2009: A4d3).
     DrawInAnyOrder,
-    /// It is not known which was first, nor whether it is the last period.
+    /// The order is unknown, and so is whether it is the last period.
     ByPeriod,
 }
 
@@ -61,19 +61,19 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The articles on the topic, as in "7.5.1"; empty where this edition has none.
+    /// The articles on the topic, as in "7.5.1"; empty if this edition has none.
     #[must_use]
     pub fn article(&self, topic: Topic) -> &'static str {
         articles::article(topic, self.edition, self.play()).trim_end_matches('†')
     }
 
-    /// Whether these numbers were checked against the text of the edition.
+    /// Whether these article numbers were checked against the text of the edition.
     pub(super) fn is_checked(&self, topic: Topic) -> bool {
         !articles::article(topic, self.edition, self.play()).ends_with('†')
     }
 
     /// The penalty for an illegal move, with open points decided: never [`Penalty::OpenMinutes`], and
-    /// [`Penalty::QuickplayFinish`] only where the penalties of 1997 are for the quickplay finish.
+    /// [`Penalty::QuickplayFinish`] only if the penalties of 1997 are limited to the quickplay finish.
     #[must_use]
     pub fn penalty(&self) -> Penalty {
         match table::penalty(self.edition, self.play()) {
@@ -90,7 +90,7 @@ impl Rules {
         }
     }
 
-    /// Whether an illegal move that would lose draws where the opponent cannot mate (2023: 7.5.5; not in 1997).
+    /// Whether an illegal move that would lose is a draw if the opponent cannot mate (2023: 7.5.5; not in 1997).
     #[must_use]
     pub fn penalty_spares(&self) -> bool {
         table::penalty_spares(self.edition)
@@ -114,7 +114,7 @@ impl Rules {
         !matches!(self.penalty(), Penalty::OnClaim { .. } | Penalty::WinOnClaim)
     }
 
-    /// What is done with an illegal position that was not put right in time (2023: A.5.4).
+    /// The remedy for an illegal position that was not corrected in time (2023: A.5.4).
     #[must_use]
     pub fn illegal_position(&self) -> IllegalPositionRemedy {
         table::illegal_position(self.edition, self.play())
@@ -127,14 +127,13 @@ impl Rules {
         table::players_may_agree(self.edition)
     }
 
-    /// Whether the penalty for an illegal move is given only when a player asks for a ruling (1997: B.5).
+    /// Whether the penalty for an illegal move is given only if a player asks for a ruling (1997: B.5).
     #[must_use]
     pub fn penalty_on_request(&self) -> bool {
         table::penalty_on_request(self.edition, self.play())
     }
 
-    /// Whether the minutes for an illegal move are a point that the Laws leave open (2023: A.3 and 7.5.5, in supervised
-    /// blitz).
+    /// Whether the Laws leave the minutes for an illegal move open (2023: A.3 and 7.5.5, in supervised blitz).
     #[must_use]
     pub fn penalty_is_open(&self) -> bool {
         table::penalty(self.edition, self.play()) == Penalty::OpenMinutes
@@ -146,7 +145,7 @@ impl Rules {
         table::becomes_queen(self.edition)
     }
 
-    /// How pressing the clock without a move is treated (2023: 7.5.3).
+    /// The treatment of a press without a move (2023: 7.5.3).
     #[must_use]
     pub fn pressed_without_move(&self) -> PressWithoutMove {
         table::pressed_without_move(self.edition)
@@ -158,20 +157,20 @@ impl Rules {
         table::two_hands_as_illegal(self.edition)
     }
 
-    /// Whether Art. 4 is applied only when a player asks for it (1997: B.5; 2009: A4b).
+    /// Whether Article 4 applies only at a player's request (1997: B.5; 2009: A4b).
     #[must_use]
     pub fn touch_on_request(&self) -> bool {
         table::touch_on_request(self.edition, self.play())
     }
 
-    /// How many moves each player completes before a wrong start can no longer be put right (2023: A.5.1.2), nor the
-    /// setting of a clock changed (2023: A.5.1.1); `None`: they can be during the whole game.
+    /// Number of moves that each player completes before a wrong start can no longer be corrected (2023: A.5.1.2), nor
+    /// the setting of a clock changed (2023: A.5.1.1); `None` if both are possible during the whole game.
     #[must_use]
     pub fn start_limit(&self) -> Option<u32> {
         table::start_limit(self.edition, self.play())
     }
 
-    /// Whether a game with colours reversed ends and is played again, after the moves that each player made (2023: 7.3).
+    /// Whether a game with reversed colours ends and is replayed, given the moves made by each player (2023: 7.3).
     #[must_use]
     pub fn reversed_is_void(&self, made: ByColor<u32>) -> bool {
         table::reversed_limit(self.edition).is_some_and(|limit| self.reversed_moves(made) < limit)
@@ -186,59 +185,59 @@ impl Rules {
         }
     }
 
-    /// When fivefold repetition ends the game (2023: 9.6.1); `None`: never.
+    /// The condition on which fivefold repetition ends the game (2023: 9.6.1); `None` if it never does.
     #[must_use]
     pub fn fivefold(&self) -> Option<Fivefold> {
         table::fivefold(self.edition)
     }
 
-    /// When seventy-five moves end the game (2023: 9.6.2); `None`: never.
+    /// The condition on which seventy-five moves end the game (2023: 9.6.2); `None` if they never do.
     #[must_use]
     pub fn seventy_five(&self) -> Option<SeventyFive> {
         table::seventy_five(self.edition)
     }
 
-    /// Whether a position that was put back is a new occurrence of itself.
+    /// Whether a position that was restored counts as a new occurrence of itself.
     #[must_use]
     pub fn reinstated_counts(&self) -> bool {
         self.points.reinstated_counts
     }
 
-    /// Whether a resignation is a draw where the opponent cannot mate (5.1.2, since 2023).
+    /// Whether a resignation is a draw if the opponent cannot mate (5.1.2, since 2023).
     #[must_use]
     pub fn resignation_spares(&self) -> bool {
         table::resignation_spares(self.edition)
     }
 
-    /// Whether a right to castle counts for repetition until it is lost (9.2); in 1997 one that any next move loses no
-    /// longer counts.
+    /// Whether a right to castle counts for repetition until it is lost (9.2). In 1997, a right that every next move
+    /// loses does not count.
     #[must_use]
     pub fn forced_king_keeps_right(&self) -> bool {
         table::forced_king_keeps_right(self.edition)
     }
 
-    /// What a wrong claim of a draw costs (2023: 9.5.3).
+    /// The cost of a wrong claim of a draw (2023: 9.5.3).
     #[must_use]
     pub fn wrong_claim(&self) -> ClaimCost {
         table::wrong_claim(self.edition, self.play())
     }
 
-    /// What the arbiter may do with a claim of a draw in the last two minutes (1997: 10.2; 2023: Guidelines III.5); `None`:
-    /// there is no such claim in this mode.
+    /// The arbiter's options on a claim of a draw in the last two minutes (1997: 10.2; 2023: Guidelines III.5); `None`
+    /// if this mode has no such claims.
     #[must_use]
     pub fn quickplay(&self) -> Option<Quickplay> {
         table::quickplay(self.edition, self.play())
     }
 
-    /// Who calls a flag that has fallen (6.8; 2023: A.5.3, A.5.5).
+    /// The persons who may call a fallen flag (6.8; 2023: A.5.3, A.5.5).
     #[must_use]
     pub fn flag_call(&self) -> FlagCall {
         table::flag_call(self.edition, self.play())
     }
 
-    /// What follows when both flags are down.
+    /// The consequence of two fallen flags.
     ///
-    /// `first` is whose fell first, and `last_period` whether another period follows, if that is known.
+    /// `first` is the player whose flag fell first, and `last_period` whether this is the last period, each if known.
     #[must_use]
     pub fn two_flags(&self, first: Option<Color>, last_period: Option<bool>) -> TwoFlags {
         if table::two_flags_draw(self.edition, self.play()) {
@@ -264,15 +263,15 @@ impl Rules {
         table::needs_mating_material(self.edition, self.play())
     }
 
-    /// Whether a player in time trouble need not write for the rest of the period, even with more than five minutes
-    /// again (8.4).
+    /// Whether a player in time trouble is exempt from writing for the rest of the period, even with more than five
+    /// minutes again (8.4).
     #[must_use]
     pub fn exempt_for_period(&self) -> bool {
         table::exempt_for_period(self.edition)
     }
 
-    /// How many minutes after the start of the round a player may arrive (2023: 6.7.1). `of_event` is what the rules of
-    /// the event say; `None`: the edition leaves it to them, and they do not say it.
+    /// Minutes after the start of the round within which a player may arrive (2023: 6.7.1). `of_event` is the value in
+    /// the rules of the event. `None` if the edition leaves it to the event, and the event does not specify it.
     #[must_use]
     pub fn default_minutes(&self, of_event: Option<u32>) -> Option<u32> {
         of_event.or_else(|| table::default_minutes(self.edition))

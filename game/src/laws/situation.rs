@@ -1,4 +1,4 @@
-//! Situations at a board that the Laws have something to say about.
+//! Situations at a board to which the Laws apply.
 
 use core::str::FromStr;
 use std::collections::BTreeMap;
@@ -9,27 +9,27 @@ use shakmaty::{ByColor, Color, Piece, Role, Square};
 use super::claim::{ClaimKind, ClaimRuling, DrawClaim, TwoMinuteClaim};
 use crate::vocabulary::{self, UnknownWord};
 
-/// A situation at a board, without judgement: what it means depends on the edition and the mode of play.
+/// A situation at a board, without judgement. Its consequences depend on the edition and the mode of play.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Situation {
     /// A move that is illegal by Article 3 was made.
     IllegalMove {
-        /// What is wrong with it.
+        /// The fault of the move.
         fault: Fault,
-        /// How far it has gone.
+        /// The stage that the move has reached.
         stage: Stage,
-        /// Which completed offence of this player it is, from 1; 0 while it is not completed.
+        /// Number of this offence among the player's completed offences, from 1; 0 while the move is not completed.
         offence: u32,
-        /// Whether the opponent could still mate by any sequence of legal moves; `None`: not known.
+        /// Whether the opponent could still mate by any sequence of legal moves; `None` if unknown.
         opponent_can_mate: Option<bool>,
-        /// What the clocks showed, for setting them.
+        /// The clock times from which to set the clocks.
         times: Option<ClockReadings>,
     },
     /// A pawn was left standing on the last rank.
     PromotionNotReplaced {
-        /// Where it stands.
+        /// The pawn's square.
         square: Square,
-        /// How far the move has gone.
+        /// The stage that the move has reached.
         stage: Stage,
         /// As for an illegal move.
         offence: u32,
@@ -47,81 +47,82 @@ pub enum Situation {
         /// As for an illegal move.
         times: Option<ClockReadings>,
     },
-    /// Pieces are on squares where no move has put them.
+    /// Pieces are on squares on which no move has put them.
     DisplacedPieces {
-        /// It was found only after moves had been made or the clock had been pressed.
+        /// Whether this was noticed only after moves had been made or the clock had been pressed.
         found_later: bool,
     },
-    /// The board does not read a piece that should stand there.
+    /// The board does not read a piece on the square on which it should stand.
     PieceNotSeen {
-        /// Where.
+        /// The square of the piece.
         square: Square,
-        /// What should stand there.
+        /// The expected piece.
         piece: Piece,
-        /// The game has begun, or the clock runs.
+        /// Whether the game has begun or the clock runs.
         playing: bool,
     },
     /// Many pieces slid at once, as when somebody runs into the table.
     Jolted {
         /// The squares that are still wrong.
         wrong: Vec<Square>,
-        /// What the clocks showed when it happened, in milliseconds.
+        /// The clock times at that moment, in milliseconds.
         times: Option<ByColor<u64>>,
-        /// Play went on before all pieces were put back.
+        /// Whether play went on before all pieces were put back.
         left: bool,
     },
-    /// A piece was touched, as far as a board can see it, and another one moved.
+    /// According to the board, a piece was touched and another one moved.
     TouchedNotMoved {
-        /// What was touched, and how.
+        /// The kind of touch, and the square.
         touch: Touch,
-        /// The legal moves that were due with the piece touched, in English SAN; empty: any move was free (4.5).
+        /// The legal moves that were due with the touched piece, in English SAN; empty if any move was allowed (4.5).
         due: Vec<String>,
-        /// What was played instead, in SAN or UCI.
+        /// The move played instead, in SAN or UCI.
         played: String,
     },
-    /// Castling began with the rook, or with both at once.
+    /// Castling began with the rook, or with both pieces at once.
     CastlingRookFirst {
-        /// King and rook left their squares in the same scan.
+        /// Whether king and rook left their squares in the same scan.
         together: bool,
     },
     /// Two pieces of one move moved so close together that two hands are likely.
     TwoHandsSuspected {
-        /// Which.
+        /// The two pieces.
         pieces: TwoPieces,
     },
     /// The player on move pressed the clock with the piece still in the hand.
     PressedBeforeRelease,
     /// A promotion piece stood on its square and was exchanged for another one.
     PromotionExchanged {
-        /// Where it stood.
+        /// The square of the promotion.
         square: Square,
-        /// The piece that stood first: the choice was final with it.
+        /// The piece that stood first and made the choice final.
         stood: Role,
         /// The piece that stands there now.
         now: Role,
-        /// The player had pressed the clock before the exchange.
+        /// Whether the player had pressed the clock before the exchange.
         pressed: bool,
     },
     /// A piece was lifted and put back while the other player's clock ran.
     AdjustedOffTurn {
-        /// Which.
+        /// The piece's square.
         square: Square,
     },
     /// The pieces are set up wrongly.
     WrongStart {
-        /// What should stand there.
+        /// The expected start position.
         drawn: DrawnStart,
-        /// Moves that both players have completed since.
+        /// Moves that both players have completed since the start.
         moves: u32,
     },
     /// The board is turned.
     BoardRotated {
-        /// By a quarter (the corner squares have the wrong colours), else by a half: White at the other edge.
+        /// True if the board is turned by a quarter, so that the corner squares have the wrong colours; false if by a
+        /// half, with White at the other edge.
         quarter: bool,
-        /// Moves that both players have completed since.
+        /// Moves that both players have completed since the start.
         moves: u32,
     },
-    /// The players sit at each other's pieces.
+    /// The players play with each other's pieces.
     ColorsReversed {
         /// Moves that both players have made.
         moves: u32,
@@ -130,80 +131,82 @@ pub enum Situation {
     FlagFall {
         /// Moves that the player has completed.
         completed: u32,
-        /// Moves required in the period; `None`: all, or not known.
+        /// Moves required in the period; `None` if the period covers all remaining moves, or if unknown.
         required: Option<u32>,
-        /// The last period, or the only one; false where that is not known.
+        /// Whether this is the last or only period; false if unknown.
         last_period: bool,
         /// As for an illegal move.
         opponent_can_mate: Option<bool>,
-        /// What the opponent's last move broke: it does not win on time.
+        /// Offence in the opponent's last move, because of which the opponent does not win on time.
         opponent_broke: Option<Broken>,
-        /// The period is not the last, and the clock has not added the time of the next one.
+        /// Whether another period follows and the clock has not added its time.
         next_period_missing: bool,
     },
     /// Both flags have fallen.
     TwoFlags {
-        /// Whose fell first, where the clock shows that.
+        /// The player whose flag fell first, if the clock shows it.
         first: Option<Color>,
-        /// Whether it is the last period, or the only one; `None`: not known.
+        /// Whether this is the last or only period; `None` if unknown.
         last_period: Option<bool>,
-        /// The player whose last move is an open offence, and what it broke.
+        /// The player whose last move is an offence that has not been dealt with, and the offence.
         broke: Option<(Color, Broken)>,
     },
-    /// The clock's times do not fit the time that has passed.
+    /// The clock's times do not fit the elapsed time.
     ClockInconsistent {
-        /// How many seconds the sum of both clocks is too low (negative: too high).
+        /// Seconds by which the sum of both clocks is too low (negative: too high).
         missing_s: i64,
-        /// Moves whose increments make up what is missing, by colour, where the arithmetic is exact.
+        /// Moves by each player whose increments are missing, if this explains the difference exactly.
         increments_of: Option<ByColor<u32>>,
-        /// What both should show, in milliseconds, where the arithmetic is exact.
+        /// The correct times, in milliseconds, if they follow exactly.
         should: Option<ByColor<u64>>,
         /// Moves that both players have completed.
         moves: u32,
     },
-    /// Less than five minutes are left in a period, without 30 seconds a move.
+    /// Less than five minutes are left in a period, and a move adds less than 30 seconds.
     TimeTrouble {
-        /// Whose time it is.
+        /// Whether each player is in time trouble.
         players: ByColor<bool>,
     },
-    /// The position is one that no legal play can reach, and not because of the last move.
+    /// No legal play can reach the position, and the last move is not the reason.
     IllegalPosition {
-        /// Both kings are in check, or stand beside each other; else a pawn stands on the last rank, or the pieces are too many.
+        /// True if both kings are in check or stand next to each other; false if a pawn stands on the last rank or
+        /// there are too many pieces.
         kings: bool,
     },
     /// The clock is stopped during the game.
     ClockStopped {
-        /// What the board shows of the reason; `None`: nothing, and play went on after it.
+        /// A reason visible on the board; `None` if there is none and play went on afterwards.
         why: Option<WhyStopped>,
     },
-    /// The game is over by the Laws, and the clock or play goes on.
+    /// The game is over by the Laws, but the clock or play goes on.
     ContinuedAfterEnd,
-    /// The line of play does not explain the board: moves seem to be missing from the record, or to be wrong in it.
+    /// The line of play does not explain the board: moves seem to be missing or wrong in the record.
     RecordUncertain,
     /// The clock is disconnected.
     ClockDisconnected,
     /// The board is disconnected.
     BoardDisconnected,
-    /// A square reports changes that nobody makes.
+    /// A square reports changes that nobody causes.
     SensorFault {
-        /// Which.
+        /// The square.
         square: Square,
     },
-    /// The round has begun and the game has not: the clock is stopped, or it runs and a player's first move is missing.
+    /// The round has begun and the game has not: either the clock is stopped, or it runs and a player's first move is
+    /// missing.
     LateStart {
         /// Whole minutes since the round began.
         minutes: u32,
-        /// How late a player may arrive by the rules of the event, in minutes; `None`: they do not say it.
+        /// Default time of the event, in minutes; `None` if its rules do not specify one.
         default_time: Option<u32>,
-        /// The default time has passed. The incident's player is the one whose first move is missing; without a player,
-        /// the clock is stopped.
+        /// Whether the default time has passed. If it has, the player of the incident is the player whose first move is
+        /// missing; without a player, the clock is stopped.
         defaulted: bool,
     },
-    /// A draw is shown on the board before the event allows players to agree to one.
+    /// The board shows a draw before the event allows players to agree to one.
     EarlyDraw {
         /// Moves that both players have made.
         made: u32,
-        /// The number of moves that the event asks for.
+        /// Number of moves that the event requires.
         limit: u32,
     },
     /// Another game is played at a table whose game of the round is over.
@@ -219,34 +222,34 @@ pub enum Situation {
     },
     /// A player claims a draw by repetition or fifty moves.
     DrawClaimed(Box<DrawClaim>),
-    /// A player with less than two minutes claims a draw, or asks for an increment.
+    /// A player with less than two minutes left claims a draw or asks for an increment.
     TwoMinuteClaimed(Box<TwoMinuteClaim>),
     /// The arbiter has ruled on a claim.
     ClaimRuled {
-        /// What was claimed.
+        /// The kind of claim.
         kind: ClaimKind,
         /// The ruling.
         ruling: ClaimRuling,
-        /// What the advice on the claim named.
+        /// The values in the advice on the claim.
         values: BTreeMap<String, Value>,
-        /// What the clocks show, in milliseconds.
+        /// The clock times, in milliseconds.
         times: Option<ByColor<u64>>,
     },
 }
 
-/// Why somebody may have stopped the clock (Art. 6.11), as far as a board can see it.
+/// A reason for stopping the clock (Art. 6.11) that is visible on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyStopped {
-    /// A pawn is being promoted: the piece may not be at hand.
+    /// A pawn is being promoted, and the piece may not be available.
     Promotion,
     /// The player on move can claim a draw.
     Claim,
-    /// An irregularity on the board is open.
+    /// An irregularity on the board is unresolved.
     Irregularity,
 }
 
 impl Situation {
-    /// The kind of its incident.
+    /// The kind of incident that the situation belongs to.
     #[must_use]
     pub const fn kind(&self) -> IncidentKind {
         match self {
@@ -293,7 +296,7 @@ impl Situation {
 
 vocabulary! {
     "kind of incident"
-    /// The kinds of incidents, those of a kind together: offences, touching, positions, clocks.
+    /// The kinds of incidents, in groups: offences, touching, positions, clocks.
     pub enum IncidentKind {
         /// A move that is illegal by Article 3.
         IllegalMove = "illegal_move",
@@ -301,41 +304,41 @@ vocabulary! {
         PromotionNotReplaced = "promotion_not_replaced",
         /// The clock was pressed without a move.
         ClockPressedWithoutMove = "clock_pressed_without_move",
-        /// Perhaps the clock was pressed with the piece still in the hand.
+        /// Possibly, the clock was pressed with the piece still in the hand.
         PressedBeforeRelease = "pressed_before_release",
-        /// Perhaps a move made with two hands.
+        /// Possibly, a move was made with two hands.
         TwoHandsSuspected = "two_hands_suspected",
-        /// Perhaps one piece was touched and another one moved.
+        /// Possibly, one piece was touched and another one moved.
         PieceTouchedNotMoved = "piece_touched_not_moved",
-        /// Castling began with the rook, or with both at once.
+        /// Castling began with the rook, or with both pieces at once.
         CastlingRookFirst = "castling_rook_first",
-        /// A promotion piece was exchanged after it stood.
+        /// A promotion piece was exchanged after it had stood on its square.
         PromotionExchanged = "promotion_exchanged",
         /// A piece was lifted and put back on the other player's time.
         AdjustedOffTurn = "adjusted_off_turn",
-        /// Pieces are on squares where no move has put them.
+        /// Pieces are on squares on which no move has put them.
         DisplacedPieces = "displaced_pieces",
         /// The pieces are set up wrongly.
         WrongStartPosition = "wrong_start_position",
         /// The board is turned.
         BoardRotated = "board_rotated",
-        /// The players sit at each other's pieces.
+        /// The players play with each other's pieces.
         ColorsReversed = "colors_reversed",
-        /// The position is one that no legal play can reach.
+        /// No legal play can reach the position.
         IllegalPosition = "illegal_position",
-        /// The game was over, and play went on.
+        /// Play went on after the end of the game.
         ContinuedAfterEnd = "continued_after_end",
-        /// The record does not explain what stands on the board.
+        /// The record does not explain the placement on the board.
         RecordUncertain = "record_uncertain",
         /// The board is disconnected.
         BoardDisconnected = "board_disconnected",
-        /// A square reports changes that nobody makes.
+        /// A square reports changes that nobody causes.
         SensorFault = "sensor_fault",
         /// A flag has fallen.
         FlagFall = "flag_fall",
         /// Both flags have fallen.
         TwoFlags = "two_flags",
-        /// The clock's times do not fit the time that has passed.
+        /// The clock's times do not fit the elapsed time.
         ClockInconsistent = "clock_inconsistent",
         /// Less than five minutes are left.
         TimeTrouble = "time_trouble",
@@ -345,13 +348,13 @@ vocabulary! {
         ClockDisconnected = "clock_disconnected",
         /// The round has begun and the game has not.
         LateStart = "late_start",
-        /// A draw is shown on the board before the event allows players to agree to one.
+        /// The board shows a draw before the event allows players to agree to one.
         EarlyDraw = "early_draw",
         /// Another game is played at a table whose game of the round is over.
         SecondGame = "second_game",
         /// A player claims a draw by repetition or fifty moves.
         DrawClaimed = "draw_claimed",
-        /// A player with less than two minutes claims a draw, or asks for an increment.
+        /// A player with less than two minutes left claims a draw or asks for an increment.
         TwoMinuteClaim = "two_minute_claim",
     }
 }
@@ -364,31 +367,31 @@ impl FromStr for IncidentKind {
     }
 }
 
-/// What is wrong with a move.
+/// The fault of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// No piece of its kind moves like that, or something stands in the way.
+    /// The piece cannot move like that, or its way is blocked.
     Geometry,
-    /// It leaves or puts the player's own king in check.
+    /// The player's own king is in check after the move.
     KingInCheck,
-    /// A piece of the player's own was captured.
+    /// The player captured a piece of their own colour.
     OwnPieceCaptured,
-    /// Castling that is not allowed, or only half done.
+    /// The castling is not allowed or not complete.
     Castling,
-    /// En passant too late, or without removing the pawn.
+    /// The capture en passant came too late, or the pawn was not removed.
     EnPassant,
     /// The king was captured.
     KingCaptured,
-    /// To a king or pawn, to the other colour, or without reaching the last rank.
+    /// The promotion was to a king or pawn, to a piece of the other colour, or before the last rank.
     Promotion,
     /// It was the other side's turn.
     WrongSide,
-    /// More than one move at once, or pieces that no move explains.
+    /// Several moves were made at once, or no move explains the pieces.
     Several,
 }
 
 impl Fault {
-    /// Its name, as in "king_in_check".
+    /// The name of the fault, as in "king_in_check".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -405,21 +408,21 @@ impl Fault {
     }
 }
 
-/// What a player's last move broke, so that the player does not win on time by it.
+/// An offence in a player's last move, because of which the player does not win on time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
-    /// Article 3: the move was illegal.
+    /// Article 3: an illegal move.
     IllegalMove,
-    /// Article 3: a pawn was left on the last rank.
+    /// Article 3: a pawn left on the last rank.
     Promotion,
-    /// No move was made, and the clock was pressed.
+    /// A press without a move.
     PressedWithoutMove,
-    /// Perhaps Article 4: one piece was touched and another one moved. A board cannot prove it.
+    /// Possibly Article 4: one piece was touched and another one moved. A board cannot prove it.
     Touch,
 }
 
 impl Broken {
-    /// Its name, as in "illegal_move".
+    /// The name of the offence, as in "illegal_move".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -430,17 +433,17 @@ impl Broken {
         }
     }
 
-    /// Whether it is an offence by what the board shows, and not only a hint.
+    /// Whether the board's evidence proves an offence; otherwise it is only a hint.
     #[must_use]
     pub const fn is_offence(self) -> bool {
         !matches!(self, Self::Touch)
     }
 }
 
-/// How far a move has gone.
+/// The stage of an irregular move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It stands on the board; the clock is not pressed.
+    /// The move stands on the board; the clock is not pressed.
     Made,
     /// The player has pressed the clock.
     Completed,
@@ -448,14 +451,14 @@ pub enum Stage {
     Answered,
 }
 
-/// What the clocks showed around an irregularity, in milliseconds.
+/// The clock times around an irregularity, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockReadings {
-    /// When the last legal ply was completed.
+    /// At the completion of the last legal ply.
     pub before: ByColor<u64>,
-    /// Now.
+    /// At present.
     pub now: ByColor<u64>,
-    /// What the offender's clock gained by the press, in milliseconds.
+    /// Time added to the offender's clock by the press, in milliseconds.
     pub undue: u64,
 }
 
@@ -464,12 +467,12 @@ pub struct ClockReadings {
 pub enum TwoPieces {
     /// King and rook.
     Castling,
-    /// The pawn and the piece it becomes.
+    /// The pawn and the promotion piece.
     Promotion,
 }
 
 impl TwoPieces {
-    /// Its name, as in "castling".
+    /// The name of the pair, as in "castling".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -479,36 +482,36 @@ impl TwoPieces {
     }
 }
 
-/// What was touched, as far as a board can see it.
+/// A touched piece, as observed by the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
     /// A piece of the player's own was lifted and put back on its square.
     Own {
-        /// Where it stands.
+        /// The piece's square.
         square: Square,
     },
-    /// An opponent's piece was lifted and not taken.
+    /// An opponent's piece was lifted and not captured.
     Other {
-        /// Where it stands.
+        /// The piece's square.
         square: Square,
     },
-    /// A piece stood on one square and then went on to another.
+    /// A piece stood on one square and then moved on to another.
     Released {
-        /// Where it stood.
+        /// The first square.
         square: Square,
     },
     /// A move was made and taken back before the press.
     TakenBack {
-        /// Where the piece came from.
+        /// The piece's original square.
         square: Square,
     },
 }
 
-/// The position that a game should have begun from.
+/// The prescribed start position of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawnStart {
-    /// That of Art. 2.3.
+    /// The position of Art. 2.3.
     Standard,
-    /// One of Chess960, as FEN placement, where it is known.
+    /// A start position of Chess960, as FEN placement if it is known.
     Chess960(Option<String>),
 }

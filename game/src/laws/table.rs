@@ -1,7 +1,8 @@
-//! The rules themselves: what differs between editions and ways of playing, with one row per topic.
+//! The rules that differ between editions and modes of play, with one row for each topic.
 //!
-//! Like the articles, a row goes from the oldest edition to the newest; an edition that is not named has the rule of the
-//! one before. Each row names the article that it comes from in `articles.rs` by its topic.
+//! As in `articles.rs`, a row lists editions from the oldest to the newest; an edition that is not listed has the rule
+//! of the edition before. The sources are in `articles.rs`, by topic. A function without documentation is documented at
+//! the method of [`Rules`](super::Rules) with the same name, or at the type that it returns.
 
 use super::edition::Edition::{self, *};
 use super::edition::Mode;
@@ -10,23 +11,23 @@ use super::edition::Play::{self, *};
 /// The penalty for an illegal move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Penalty {
-    /// The opponent gets extra minutes; the offence of number `loses_at` loses.
+    /// The opponent gets extra minutes; the player's offence number `loses_at` loses the game.
     Minutes {
         /// The minutes.
         minutes: u8,
         /// The offence that loses, counted from 1.
         loses_at: u32,
     },
-    /// The same, but its article belongs to the quickplay finish (1997).
+    /// As [`Self::Minutes`], but from an article of the quickplay finish (1997).
     QuickplayFinish {
         /// The minutes.
         minutes: u8,
         /// The offence that loses, counted from 1.
         loses_at: u32,
     },
-    /// The first one loses.
+    /// The first offence loses.
     LosesAtOnce,
-    /// The same minutes, when the opponent claims before making the next move.
+    /// As [`Self::Minutes`], but only if the opponent claims before making the next move.
     OnClaim {
         /// The minutes.
         minutes: u8,
@@ -35,53 +36,53 @@ pub enum Penalty {
     },
     /// The opponent may claim a win before making the next move.
     WinOnClaim,
-    /// As [`Self::Minutes`] with two offences, the minutes being an open point.
+    /// As [`Self::Minutes`] with `loses_at` 2; the number of minutes is an open point.
     OpenMinutes,
 }
 
-/// How pressing the clock without a move is treated.
+/// The treatment of a press without a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PressWithoutMove {
-    /// There is no rule on it.
+    /// The edition has no rule.
     NoRule,
-    /// Something the arbiter may punish.
+    /// The arbiter may penalise it.
     Discretion,
-    /// The same as an illegal move.
+    /// It is an illegal move.
     AsIllegal,
 }
 
-/// When fivefold repetition ends the game.
+/// The condition on which fivefold repetition ends the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fivefold {
-    /// At five consecutive alternate moves of each player: plies p, p + 4 and so on to p + 16.
+    /// Five times in alternate moves of each player: plies p, p + 4 and so on to p + 16.
     Consecutive,
     /// In any order.
     AnyOrder,
 }
 
-/// When seventy-five moves without pawn move or capture end the game.
+/// The moment at which seventy-five moves without pawn move or capture end the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeventyFive {
-    /// When the last one is completed.
+    /// When the last move is completed.
     Completed,
-    /// When the last one is made.
+    /// When the last move is made.
     Made,
 }
 
-/// Who calls a flag that has fallen.
+/// The persons who may call a fallen flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlagCall {
-    /// The arbiter, or a player.
+    /// The arbiter or a player.
     Arbiter,
-    /// The arbiter, or a player, who must stop the clocks and still have time (2014: A.4c).
+    /// The arbiter, or a player who stops the clocks and still has time (2014: A.4c).
     ArbiterOrTimelyClaim,
-    /// The arbiter, or a player, who may stop the clocks; that player's own time is no condition (2023: A.5.3, A.5.5).
+    /// The arbiter or a player, who may stop the clocks; that player's own time does not matter (2023: A.5.3, A.5.5).
     ArbiterOrClaim,
-    /// A player alone, who stops both clocks with their own flag still up; the arbiter says nothing.
+    /// Only a player, who stops both clocks with their own flag still up; the arbiter does not intervene.
     Claim,
 }
 
-/// What is done with an illegal position that was not put right in time.
+/// The remedy for an illegal position that was not corrected in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IllegalPositionRemedy {
     /// Go back to the last legal position.
@@ -94,45 +95,47 @@ pub enum IllegalPositionRemedy {
     Leave,
 }
 
-/// What a wrong claim of a draw costs.
+/// The cost of a wrong claim of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimCost {
-    /// The claimant loses half of the time left, at most three minutes; the opponent gets three.
+    /// The claimant loses half of the remaining time, at most three minutes; the opponent gets three.
     HalfTheTime,
-    /// The opponent gets so many minutes.
+    /// The opponent gets this number of minutes.
     Minutes(u8),
 }
 
-/// What the arbiter may do with a claim in the last two minutes of a quickplay finish.
+/// The arbiter's options on a claim in the last two minutes of a quickplay finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quickplay {
     /// Declare the game drawn, or postpone the decision (1997).
     DrawOrPostpone,
-    /// The same, or reject the claim.
+    /// As [`Self::DrawOrPostpone`], or reject the claim.
     Decide,
-    /// The same; and a player may ask for an increment instead (since 2014). The event must have announced it.
+    /// As [`Self::Decide`]; in addition, a player may ask for an increment instead (since 2014). The event must have
+    /// announced it.
     DecideOrIncrement,
 }
 
-/// Pressing the clock while the opponent has yet to put displaced pieces back.
+/// The rule on a press before the opponent has put displaced pieces back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DisplacedPress {
-    /// It is a right.
+    /// The player has the right to press.
     Allowed,
-    /// There is no rule.
+    /// The edition has no rule.
     Silent,
-    /// It is treated as pressing without a move.
+    /// It is treated as a press without a move.
     Offence,
 }
 
 type ByEdition<T> = &'static [(Edition, T)];
 
-/// The rule of an edition; its rows begin with the oldest one.
+/// The rule in an edition: the last of `changes` up to this edition, or `first` before any change.
 fn since<T: Copy>(first: T, changes: ByEdition<T>, edition: Edition) -> T {
     let change = changes.iter().rfind(|(since, _)| *since <= edition);
     change.map_or(first, |(_, rule)| *rule)
 }
 
+// Named by the minutes and by the offence that loses: `TWO_OF_THREE` is two minutes, and the third offence loses.
 const TWO_OF_TWO: Penalty = Penalty::Minutes {
     minutes: 2,
     loses_at: 2,
@@ -156,7 +159,6 @@ const FINISH: Penalty = Penalty::QuickplayFinish {
 const AT_ONCE: Penalty = Penalty::LosesAtOnce;
 const WIN: Penalty = Penalty::WinOnClaim;
 
-/// The penalty for an illegal move.
 #[rustfmt::skip]
 pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
     match play {
@@ -168,12 +170,10 @@ pub(super) fn penalty(edition: Edition, play: Play) -> Penalty {
     }
 }
 
-/// Whether a draw takes the place of the loss where the opponent cannot mate.
 pub(super) fn penalty_spares(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether an illegal move can no longer be corrected once the opponent has made their next move.
 pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     match play {
         S | Rs => false,
@@ -183,17 +183,14 @@ pub(super) fn stands_once_answered(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether an illegal move that stands may still be corrected where the players agree on it without the arbiter.
 pub(super) fn players_may_agree(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
 
-/// Whether the penalty for an illegal move is given only when a player asks for a ruling.
 pub(super) fn penalty_on_request(edition: Edition, play: Play) -> bool {
     matches!(play, Rs | Ru) && since(true, &[(Fide2009, false)], edition)
 }
 
-/// What is done with an illegal position that was not put right in time.
 pub(super) fn illegal_position(edition: Edition, play: Play) -> IllegalPositionRemedy {
     use IllegalPositionRemedy::{GoBack, Intervene, Leave, WaitThenDraw};
     match play {
@@ -208,12 +205,10 @@ pub(super) fn illegal_position(edition: Edition, play: Play) -> IllegalPositionR
     }
 }
 
-/// Whether a pawn left on the last rank becomes a queen where it stands.
 pub(super) fn becomes_queen(edition: Edition) -> bool {
     since(false, &[(Fide2014, true)], edition)
 }
 
-/// How pressing the clock without a move is treated.
 pub(super) fn pressed_without_move(edition: Edition) -> PressWithoutMove {
     since(
         PressWithoutMove::NoRule,
@@ -225,7 +220,6 @@ pub(super) fn pressed_without_move(edition: Edition) -> PressWithoutMove {
     )
 }
 
-/// Pressing the clock while the opponent has yet to put displaced pieces back.
 pub(super) fn press_while_displaced(edition: Edition) -> DisplacedPress {
     since(
         DisplacedPress::Allowed,
@@ -242,12 +236,10 @@ pub(super) fn displacing_may_cost(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether making a move with two hands is treated as an illegal move.
 pub(super) fn two_hands_as_illegal(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
-/// Whether Art. 4 is applied only when a player asks for it.
 pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     match play {
         S => false,
@@ -256,8 +248,8 @@ pub(super) fn touch_on_request(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Up to how many moves by each player a wrong start is put right and the setting of a clock changed; `None`: during the
-/// whole game.
+/// Number of moves by each player up to which a wrong start is corrected and the setting of a clock changed; `None` if
+/// this is possible during the whole game.
 pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     match play {
         S => None,
@@ -266,15 +258,15 @@ pub(super) fn start_limit(edition: Edition, play: Play) -> Option<u32> {
     }
 }
 
-/// Whether that limit bars claims of the players; since 2014 it bars any change.
+/// Whether the [limit](start_limit) only bars claims by the players. Since 2014, it bars any change.
 pub(super) fn limit_bars_claims(edition: Edition) -> bool {
     since(true, &[(Fide2014, false)], edition)
 }
 
-/// Who may no longer castle in a game that goes on from a wrong start.
+/// The pieces that may no longer castle in a game that continues from a wrong start (2009: A4a; 2014: A.4a).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CastlingLost {
-    /// No rule of its own.
+    /// The edition has no special rule.
     NoRule,
     /// A king that began on the queen's square.
     SwappedKing,
@@ -282,7 +274,6 @@ pub(super) enum CastlingLost {
     Misplaced,
 }
 
-/// Who may no longer castle in a game that goes on from a wrong start (2009: A4a; 2014: A.4a).
 pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     since(
         CastlingLost::NoRule,
@@ -294,17 +285,17 @@ pub(super) fn castling_lost(edition: Edition) -> CastlingLost {
     )
 }
 
-/// Whether a turned board must be put right, or only may.
+/// Whether a turned board must be corrected. If not, it may be.
 pub(super) fn rotated_must(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// From how many moves on a game with colours reversed goes on; `None`: it always does, unless the arbiter rules otherwise.
+/// Number of moves from which a game with reversed colours continues; `None` if it always does, unless the arbiter
+/// rules otherwise.
 pub(super) fn reversed_limit(edition: Edition) -> Option<u32> {
     since(None, &[(Fide2017, Some(10))], edition)
 }
 
-/// When fivefold repetition ends the game.
 pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     since(
         None,
@@ -316,7 +307,6 @@ pub(super) fn fivefold(edition: Edition) -> Option<Fivefold> {
     )
 }
 
-/// When seventy-five moves end the game.
 pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     since(
         None,
@@ -328,17 +318,14 @@ pub(super) fn seventy_five(edition: Edition) -> Option<SeventyFive> {
     )
 }
 
-/// Whether a king that must move keeps its right to castle until it has moved; 1997 looks at the right in the future.
 pub(super) fn forced_king_keeps_right(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether a resignation is a draw where the opponent cannot mate.
 pub(super) fn resignation_spares(edition: Edition) -> bool {
     since(false, &[(Fide2023, true)], edition)
 }
 
-/// Who calls a flag that has fallen.
 pub(super) fn flag_call(edition: Edition, play: Play) -> FlagCall {
     use FlagCall::{Arbiter, ArbiterOrClaim, ArbiterOrTimelyClaim, Claim};
     match play {
@@ -352,12 +339,12 @@ pub(super) fn flag_call(edition: Edition, play: Play) -> FlagCall {
     }
 }
 
-/// Whether the arbiter, who leaves a flag to the players, may announce that both are down (2009: A4d).
+/// Whether an arbiter who leaves flags to the players may announce that both are down (2009: A4d).
 pub(super) fn may_announce_two_flags(edition: Edition) -> bool {
     since(false, &[(Fide2009, true)], edition)
 }
 
-/// Whether two fallen flags are a draw whichever was first.
+/// Whether two fallen flags are a draw in any order.
 pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
     match play {
         S => false,
@@ -366,17 +353,14 @@ pub(super) fn two_flags_draw(edition: Edition, play: Play) -> bool {
     }
 }
 
-/// Whether the winner needs material that can mate soon, and not just any way to mate.
 pub(super) fn needs_mating_material(edition: Edition, play: Play) -> bool {
     matches!(play, Bs | Bu) && since(true, &[(Fide2009, false)], edition)
 }
 
-/// Whether a player in time trouble need not write for the rest of the period, even with more than five minutes again.
 pub(super) fn exempt_for_period(edition: Edition) -> bool {
     since(false, &[(Fide2017, true)], edition)
 }
 
-/// What a wrong claim of a draw costs.
 pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     use ClaimCost::{HalfTheTime, Minutes};
     const SINCE_2009: (Edition, ClaimCost) = (Fide2009, Minutes(3));
@@ -391,7 +375,6 @@ pub(super) fn wrong_claim(edition: Edition, play: Play) -> ClaimCost {
     }
 }
 
-/// What the arbiter may do with a claim in the last two minutes of a quickplay finish; `None`: there is none in this mode.
 pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
     use Quickplay::{Decide, DecideOrIncrement, DrawOrPostpone};
     match play {
@@ -405,8 +388,7 @@ pub(super) fn quickplay(edition: Edition, play: Play) -> Option<Quickplay> {
     }
 }
 
-/// How many minutes after the start of the round a player may arrive, where the rules of the event do not say it; `None`:
-/// they have to.
+/// Default time, in minutes, if the rules of the event do not specify one; `None` if they must.
 pub(super) fn default_minutes(edition: Edition) -> Option<u32> {
     since(
         Some(60),
@@ -417,7 +399,7 @@ pub(super) fn default_minutes(edition: Edition) -> Option<u32> {
 
 /// The mode of a game in which a player has `seconds` for sixty moves.
 pub(super) fn mode(edition: Edition, seconds: u64) -> Mode {
-    // From which second on it is rapid, and from which one standard: 1997 counts a whole hour to rapid.
+    // The first second of rapid and of standard play. 1997 counts a whole hour as rapid.
     const CHANGES: ByEdition<(u64, u64)> = &[(Fide2009, (900, 3600)), (Fide2014, (601, 3600))];
     let (rapid, standard) = since((900, 3601), CHANGES, edition);
     match seconds {

@@ -1,4 +1,5 @@
-//! Every edition, every way of playing, every situation: what is advised exists and says all it names.
+//! Checks that advice exists for every edition, mode of play and situation, with a text and the values of its
+//! placeholders.
 
 mod rulings;
 
@@ -9,7 +10,7 @@ use shakmaty::Color;
 use super::examples::examples;
 use super::*;
 
-/// All rules that can be set.
+/// All combinations of rules.
 fn all_rules() -> Vec<Rules> {
     let points = [
         OpenPoints::default(),
@@ -60,7 +61,7 @@ fn every_advice_has_a_text_with_all_its_values_in_every_language() {
 }
 
 #[test]
-fn every_advice_rests_on_an_article_but_for_faults_of_the_board_and_pairings() {
+fn every_advice_cites_an_article_except_on_board_faults_and_pairings() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             let advice = rules.advise(&situation, color);
@@ -75,19 +76,19 @@ fn every_advice_rests_on_an_article_but_for_faults_of_the_board_and_pairings() {
 }
 
 #[test]
-fn every_text_belongs_to_a_case_that_occurs() {
-    let mut met = BTreeSet::new();
+fn every_text_belongs_to_a_possible_case() {
+    let mut possible = BTreeSet::new();
     for rules in all_rules() {
         for (situation, color) in examples() {
-            met.insert(rules.advise(&situation, color).case.to_owned());
+            possible.insert(rules.advise(&situation, color).case.to_owned());
         }
     }
     let written: BTreeSet<String> = catalogue::cases(Language::English).collect();
-    assert_eq!(met, written);
+    assert_eq!(possible, written);
 }
 
 #[test]
-fn what_a_board_cannot_see_is_a_hint_at_most() {
+fn an_unobservable_offence_is_a_hint_at_most() {
     for rules in all_rules() {
         for (situation, color) in examples() {
             let unseen = matches!(

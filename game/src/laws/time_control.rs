@@ -1,4 +1,4 @@
-//! Time controls: how much time a player has for which moves, as arbiters and as PGN write it.
+//! Time controls: the time that a player has for a number of moves, as arbiters and as PGN write it.
 
 mod element;
 mod read;
@@ -12,13 +12,13 @@ use super::edition::{Edition, Mode};
 use super::table;
 pub(super) use read::minutes;
 
-/// How much time each player has for which moves (2023: 6.3.1).
+/// The time that each player has for the moves of each period (2023: 6.3.1).
 ///
-/// Read as people write it, in minutes and seconds per move ("90+30", "90'/40 + 30' + 30\"", "G/90;d5", "40/90, SD/30; +30",
-/// "90 Min. + 30 Sek./Zug"), and as PGN does, in seconds ("40/7200:3600"). What may be meant in two ways that are both
-/// played, as "40/90", is asked back. Written in minutes: "90 min/40 + 30 min, 30 s from move 1".
+/// Parses the notation of people, in minutes and seconds per move ("90+30", "90'/40 + 30' + 30\"", "G/90;d5", "40/90,
+/// SD/30; +30", "90 Min. + 30 Sek./Zug"), and that of PGN, in seconds ("40/7200:3600"). A text with two plausible
+/// readings, such as "40/90", is an error that lists them. Formats in minutes: "90 min/40 + 30 min, 30 s from move 1".
 ///
-/// Two time controls are the same where players have the same time, however they were typed.
+/// Two time controls are equal if players have the same time, regardless of the notation.
 ///
 /// ```
 /// use kiebitz_game::laws::{Bonus, TimeControl};
@@ -31,9 +31,9 @@ pub(super) use read::minutes;
 /// ```
 #[derive(Debug, Clone)]
 pub struct TimeControl {
-    /// At least one; all but the last one have a number of moves.
+    /// At least one period; all but the last one have a number of moves.
     periods: Vec<Period>,
-    /// The text that it was read from.
+    /// The text from which it was parsed.
     typed: Option<String>,
 }
 
@@ -48,23 +48,23 @@ impl Eq for TimeControl {}
 /// A period of a time control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
-    /// The moves to be made in it, at least one; `None`: all that are left.
+    /// Number of moves in the period, at least one; `None` for all remaining moves.
     pub moves: Option<u32>,
-    /// The time that it brings, in seconds. What was left of the period before is added (6.3.2).
+    /// Time added at the start of the period, in seconds. Unused time of the period before is kept (6.3.2).
     pub seconds: u32,
-    /// What each of its moves brings.
+    /// Time added by each move of the period.
     pub bonus: Bonus,
 }
 
-/// What a move brings.
+/// Time added by a move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Bonus {
-    /// Nothing.
+    /// No time is added.
     #[default]
     None,
-    /// Seconds that are added to the player's time.
+    /// Seconds added to the player's time after the move.
     Fischer(u32),
-    /// Seconds that pass before the player's time runs; unused ones are lost (Bronstein).
+    /// Seconds before the player's time starts to run; unused seconds are lost (Bronstein).
     Delay(u32),
 }
 
@@ -72,19 +72,19 @@ pub enum Bonus {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InvalidTimeControl {
-    /// It is empty.
+    /// The text is empty.
     #[error(
         "the time control is empty; write it as in \"90+30\" or \"90 min/40 + 30 min, 30 s from move 1\""
     )]
     Empty,
-    /// Something else belongs there.
+    /// A part of the text is unexpected.
     #[error("time control {text:?}: found {found:?} where {expected} belongs")]
     Unexpected {
         /// The whole text.
         text: String,
-        /// What stands there; "the end" when nothing does.
+        /// The unexpected part; "the end" if the text ends too early.
         found: String,
-        /// What belongs there.
+        /// The expected text.
         expected: &'static str,
     },
     /// A number is too large or zero.
@@ -92,15 +92,15 @@ pub enum InvalidTimeControl {
     Number {
         /// The whole text.
         text: String,
-        /// What is wrong with it.
+        /// The error.
         what: &'static str,
     },
-    /// It can be read in several ways.
+    /// The text has several plausible readings.
     #[error("time control {text:?} is ambiguous: write {}", listed(readings))]
     Ambiguous {
         /// The whole text.
         text: String,
-        /// What may be meant, each as it can be written.
+        /// The readings, each in an unambiguous notation.
         readings: Vec<String>,
     },
     /// PGN's sign for a sand clock, for an unknown time control or for none.
@@ -113,45 +113,45 @@ pub enum InvalidTimeControl {
     },
 }
 
-/// Where a player stands in a time control.
+/// A player's progress in a time control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
     /// The period, from 0; the last one repeats if it has a number of moves.
     pub period: u32,
-    /// Moves still to be completed in it; `None`: all that are left.
+    /// Moves still to be completed in the period; `None` for all remaining moves.
     pub moves_left: Option<u32>,
 }
 
 impl TimeControl {
-    /// A time control of these periods; `None` where the list is empty, a period other than the last has no number of
-    /// moves, or a number is zero or too large.
+    /// Creates a time control. `None` if the list is empty, a period other than the last has no number of moves, or a
+    /// number is zero or too large.
     #[must_use]
     pub fn new(periods: Vec<Period>) -> Option<Self> {
         let (last, others) = periods.split_last()?;
-        let sensible = |period: &Period| {
+        let is_plausible = |period: &Period| {
             period.moves.is_none_or(|moves| (1..=MAX_MOVES).contains(&moves))
                 && (1..=MAX_SECONDS).contains(&period.seconds)
                 && period.bonus.seconds() <= MAX_SECONDS
                 && !matches!(period.bonus, Bonus::Fischer(0) | Bonus::Delay(0))
         };
         let numbered = others.iter().all(|period| period.moves.is_some());
-        let right = numbered && others.iter().all(sensible) && sensible(last);
-        right.then_some(Self { periods, typed: None })
+        let is_valid = numbered && others.iter().all(is_plausible) && is_plausible(last);
+        is_valid.then_some(Self { periods, typed: None })
     }
 
-    /// The periods in their order: at least one.
+    /// The periods in order, at least one.
     #[must_use]
     pub fn periods(&self) -> &[Period] {
         &self.periods
     }
 
-    /// As it was typed; `None` where it was not read from a text that a person wrote.
+    /// The text as typed; `None` if the time control was not parsed from a person's text.
     #[must_use]
     pub fn typed(&self) -> Option<&str> {
         self.typed.as_deref()
     }
 
-    /// As the PGN tag TimeControl has it, as in "40/5400+30:1800+30". `None`: with a delay, which PGN cannot express.
+    /// The value of the PGN tag TimeControl, as in "40/5400+30:1800+30"; `None` with a delay, which PGN cannot express.
     #[must_use]
     pub fn pgn(&self) -> Option<String> {
         let field = |period: &Period| {
@@ -166,7 +166,7 @@ impl TimeControl {
         fields.map(|fields| fields.join(":"))
     }
 
-    /// Where a player stands who has completed `completed` moves.
+    /// The progress of a player after `completed` moves.
     #[must_use]
     pub fn standing(&self, completed: u32) -> Reached {
         let mut period = 0;
@@ -189,26 +189,26 @@ impl TimeControl {
         }
     }
 
-    /// How many moves a player must have completed at the end of a period, from 0; `None`: all.
+    /// Number of moves that a player must have completed at the end of `period`, from 0; `None` for all.
     #[must_use]
     pub fn required(&self, period: u32) -> Option<u32> {
         let mut moves = (0..=period).map(|period| self.period(period).moves);
         moves.try_fold(0_u32, |sum, moves| Some(sum.saturating_add(moves?)))
     }
 
-    /// Whether no period follows that one, from 0.
+    /// Whether no period follows `period`, from 0.
     #[must_use]
     pub fn is_last(&self, period: u32) -> bool {
         self.period(period).moves.is_none()
     }
 
-    /// What a player's move of that number, from 1, brings.
+    /// Time added by the player's move with this number, from 1.
     #[must_use]
     pub fn bonus(&self, number: u32) -> Bonus {
         self.period(self.standing(number.saturating_sub(1)).period).bonus
     }
 
-    /// The time that the first periods bring, in milliseconds.
+    /// Sum of the times of the first `periods` periods, in milliseconds.
     #[must_use]
     pub fn credited_ms(&self, periods: u32) -> u64 {
         (0..periods).fold(0, |sum: u64, period| {
@@ -216,8 +216,8 @@ impl TimeControl {
         })
     }
 
-    /// The time of a player for sixty moves, in seconds: all base times and sixty times the increment or delay, by which
-    /// rapid and blitz are told apart (2023: A.1, B.1).
+    /// A player's time for sixty moves, in seconds: all base times plus sixty times the increment or delay. It decides
+    /// between rapid and blitz (2023: A.1, B.1).
     #[must_use]
     pub fn player_seconds(&self) -> u64 {
         let base: u64 = self.periods.iter().map(|period| u64::from(period.seconds)).sum();
@@ -227,25 +227,25 @@ impl TimeControl {
         base + bonus
     }
 
-    /// How long a game of sixty moves may last, in seconds.
+    /// Longest duration of a game of sixty moves, in seconds.
     #[must_use]
     pub fn game_seconds(&self) -> u64 {
         2 * self.player_seconds()
     }
 
-    /// What an edition calls a game with this time (1997: B.1, C.1; 2023: A.1, B.1).
+    /// The mode of play to which an edition assigns this time (1997: B.1, C.1; 2023: A.1, B.1).
     #[must_use]
     pub fn mode(&self, edition: Edition) -> Mode {
         table::mode(edition, self.player_seconds())
     }
 
-    /// Whether a player in time trouble has to go on writing: with thirty seconds or more per move (8.4).
+    /// Whether a player in time trouble must keep writing because moves add thirty seconds or more (8.4).
     #[must_use]
     pub fn keeps_writing(&self, period: u32) -> bool {
         self.period(period).bonus.seconds() >= 30
     }
 
-    /// A period, from 0; the last one repeats.
+    /// The period with this index, from 0; the last one repeats.
     fn period(&self, index: u32) -> Period {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let last = Period {
@@ -259,7 +259,7 @@ impl TimeControl {
 }
 
 impl Bonus {
-    /// Its seconds.
+    /// The seconds of the increment or delay; zero for neither.
     #[must_use]
     pub const fn seconds(self) -> u32 {
         match self {
@@ -269,11 +269,12 @@ impl Bonus {
     }
 }
 
-/// The most moves in a period: no game has more.
+/// Most moves in a period. No real game has more.
 const MAX_MOVES: u32 = 999;
-/// The most time in seconds, a hundred hours: no game has more.
+/// Most time, in seconds: a hundred hours. No real game has more.
 const MAX_SECONDS: u32 = 360_000;
-/// As arbiters write it: reading it gives the same time control.
+
+/// Formats in arbiters' notation. Parsing the result gives an equal time control.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [
@@ -293,7 +294,7 @@ impl fmt::Display for TimeControl {
 }
 
 impl TimeControl {
-    /// As in "90 min/40 + 30 min, 30 s from move 1": every number with its unit.
+    /// Formats every number with its unit, as in "90 min/40 + 30 min, 30 s from move 1".
     fn in_words(&self) -> String {
         let mut from = 1;
         let mut before = Bonus::None;
@@ -314,9 +315,9 @@ impl TimeControl {
             }
             before = period.bonus;
             if let Some(moves) = period.moves {
-                // "90 min/30" alone might be an increment.
-                let alone = if self.periods.len() == 1 { " moves" } else { "" };
-                let _ = write!(words, "/{moves}{alone}");
+                // "90 min/30" alone might mean an increment.
+                let unit = if self.periods.len() == 1 { " moves" } else { "" };
+                let _ = write!(words, "/{moves}{unit}");
                 from += moves;
             }
         }
@@ -324,7 +325,7 @@ impl TimeControl {
     }
 }
 
-/// As in "2 h", "90 min" or "1 min 30 s".
+/// Formats as in "2 h", "90 min" or "1 min 30 s".
 fn time_text(seconds: u32) -> String {
     match (seconds / 60, seconds % 60) {
         (minutes, 0) if minutes % 60 == 0 => format!("{} h", minutes / 60),
@@ -333,7 +334,7 @@ fn time_text(seconds: u32) -> String {
     }
 }
 
-/// As in "\"90+30\" or \"90 min/30 moves\"".
+/// Formats as in "\"90+30\" or \"90 min/30 moves\"".
 fn listed(readings: &[String]) -> String {
     let quoted: Vec<String> = readings.iter().map(|reading| format!("{reading:?}")).collect();
     quoted.join(" or ")

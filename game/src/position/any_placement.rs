@@ -1,17 +1,18 @@
-//! The legal moves from any placement, also from one that legal play cannot reach.
+//! Legal moves from any placement, including placements that legal play cannot reach.
 //!
-//! The rules library refuses a position in which the player who has just moved is in check, and some others that illegal
-//! play leaves on a board. The Laws do not: a move is legal when the piece moves as it should and the mover's own king is
-//! not attacked after it (Art. 3.1 to 3.9).
+//! shakmaty rejects a position in which the player who has just moved is in check, and some other results of illegal
+//! play. The Laws do not: a move is legal if it follows the rules of the piece and the mover's own king is not attacked
+//! afterwards (Art. 3.1 to 3.9).
 
 use shakmaty::{Bitboard, Board, CastlingSide, Color, Move, Rank, Role, Setup, Square, attacks};
 
-/// The legal moves. `may_castle` has rooks whose right to castle is not known; they are taken to have it.
+/// The legal moves. It is unknown whether the rooks in `may_castle` have the right to castle; they are assumed to have
+/// it.
 pub(super) fn legal_moves(setup: &Setup, may_castle: Bitboard) -> Vec<Move> {
     let board = &setup.board;
     let color = setup.turn;
     let takes_king = |m: &Move| m.capture() == Some(Role::King);
-    let mut moves: Vec<Move> = unruled_moves(board, color)
+    let mut moves: Vec<Move> = pseudo_legal_moves(board, color)
         .into_iter()
         .filter(|m| !takes_king(m))
         .chain(en_passant(setup))
@@ -21,13 +22,13 @@ pub(super) fn legal_moves(setup: &Setup, may_castle: Bitboard) -> Vec<Move> {
     moves
 }
 
-/// Whether the king of `color` is attacked; a king that is missing is not.
+/// Whether the king of `color` is attacked; false without a king.
 pub(super) fn in_check(board: &Board, color: Color) -> bool {
     let king = board.king_of(color);
     king.is_some_and(|king| board.attacks_to(king, !color, board.occupied()).any())
 }
 
-/// The square that a pawn passes with a double step.
+/// The square that a pawn passes with a double step; `None` for any other move.
 pub(super) fn passed_square(m: Move) -> Option<Square> {
     let Move::Normal {
         role: Role::Pawn,
@@ -43,8 +44,8 @@ pub(super) fn passed_square(m: Move) -> Option<Square> {
         .flatten()
 }
 
-/// The moves that the pieces of `color` can make, regardless of check. Castling and en passant are left out.
-pub(super) fn unruled_moves(board: &Board, color: Color) -> Vec<Move> {
+/// The pseudo-legal moves of `color`, regardless of check. Castling and en passant are left out.
+pub(super) fn pseudo_legal_moves(board: &Board, color: Color) -> Vec<Move> {
     let own = board.by_color(color);
     let mut moves = Vec::new();
     for (from, role) in own
@@ -114,7 +115,7 @@ fn en_passant(setup: &Setup) -> impl Iterator<Item = Move> + '_ {
         .flat_map(move |to| from(to).into_iter().map(move |from| Move::EnPassant { from, to }))
 }
 
-/// Castling with those of `rooks` that belong to `color` (Art. 3.8.2; Chess960: Guidelines II.3).
+/// Castling moves of `color` with any of `rooks` (Art. 3.8.2; Chess960: Guidelines II.3).
 fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
     let rank = color.fold_wb(Rank::First, Rank::Eighth);
     let Some(king) = board.king_of(color).filter(|king| king.rank() == rank) else {
@@ -128,7 +129,7 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
             | attacks::between(*rook, rook_to).with(rook_to)
             | attacks::between(king, *rook);
         let others = board.occupied().without(king).without(*rook);
-        let walks = attacks::between(king, king_to).with(king).with(king_to);
+        let king_path = attacks::between(king, king_to).with(king).with(king_to);
         let attacked = |square: Square| {
             let occupied = if square == king_to {
                 others.with(rook_to)
@@ -137,7 +138,7 @@ fn castling(board: &Board, color: Color, rooks: Bitboard) -> Vec<Move> {
             };
             board.attacks_to(square, !color, occupied).any()
         };
-        (path & others).is_empty() && !walks.into_iter().any(attacked)
+        (path & others).is_empty() && !king_path.into_iter().any(attacked)
     };
     own.into_iter()
         .filter(allowed)
@@ -157,7 +158,7 @@ mod tests {
         fen.parse::<Fen>().expect("a FEN").into_setup()
     }
 
-    /// In UCI, castling as the king takes the rook.
+    /// The legal moves in UCI, with castling as the king taking the rook.
     fn legal(setup: &Setup) -> Vec<String> {
         let moves = legal_moves(setup, Bitboard::EMPTY).into_iter();
         let mut moves: Vec<String> = moves
@@ -167,9 +168,9 @@ mod tests {
         moves
     }
 
-    /// Art. 3.9: it is the mover's own king that must not be attacked; the opponent's may be, after an illegal move.
+    /// Art. 3.9: only the mover's own king must not be attacked; the opponent's may be, after an illegal move.
     #[test]
-    fn a_reply_is_legal_where_the_opponent_stands_in_check() {
+    fn a_reply_is_legal_if_the_opponent_stands_in_check() {
         let both = setup("5K2/8/8/1Nqk4/4R3/8/8/2R5 w - - 0 1");
         let moves = legal(&both);
         assert!(moves.contains(&"c1c5".to_owned()), "{moves:?}");
@@ -181,9 +182,9 @@ mod tests {
         assert!(!legal(&king).contains(&"e2e8".to_owned()), "Art. 1.4.1");
     }
 
-    /// Art. 3.8.2: out of check, through attacked squares, into check, over pieces.
+    /// Art. 3.8.2: castling is not allowed out of check, through attacked squares, into check or over pieces.
     #[test]
-    fn castling_is_allowed_as_the_laws_have_it() {
+    fn castling_follows_the_laws() {
         for (fen, allowed) in [
             ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", 2),
             ("4k3/8/8/8/4r3/8/8/R3K2R w KQ - 0 1", 0),
@@ -199,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where the rules library accepts a position, its moves are these.
+        /// For a position that shakmaty accepts, the legal moves are those of shakmaty.
         #[test]
         fn legal_moves_are_those_of_the_library(
             chess960 in any::<bool>(),

@@ -1,10 +1,10 @@
-//! The board's fields and piece codes in terms of chess.
+//! Conversion between the protocol's fields and pieces and the squares and pieces of chess.
 
 use kiebitz_protocol::{Dump, Field, Piece as WirePiece};
 use shakmaty::{Board, Piece, Square};
 
-/// The square of a field: with the connector on White's left, field 0 is a8 and field 63 is h1. The board keeps its
-/// numbering when it is turned.
+/// The square of a field. If the connector is on White's left, field 0 is a8 and field 63 is h1. Turning the board does
+/// not change the numbers of its fields.
 pub(crate) fn square_of(field: Field, turned: bool) -> Square {
     let field = if turned { field.turned() } else { field };
     Square::new(u32::from(field.number())).flip_vertical()
@@ -24,7 +24,6 @@ pub(crate) fn chess_piece(piece: WirePiece) -> Option<Piece> {
     piece.fen().and_then(Piece::from_char)
 }
 
-/// The chess pieces of a dump.
 pub(crate) fn board_of(fields: &Dump, turned: bool) -> Board {
     let mut board = Board::empty();
     for (field, contents) in Field::all().zip(fields) {

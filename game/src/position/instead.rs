@@ -1,15 +1,14 @@
-//! What a player did with their pieces instead of a legal move.
+//! Irregular moves: a player's actions in place of a legal move.
 
 use shakmaty::{Bitboard, Board, File, Piece, Rank, Role, Square};
 
 use super::state::{Footprint, State};
 
-/// What a player did with their pieces instead of a legal move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instead {
-    /// Origin and destination, if a single piece moved; in castling, the king's.
+    /// Origin and destination, if a single piece moved; in castling, those of the king.
     pub(crate) went: Option<(Square, Square)>,
-    /// King and rook moved as in castling.
+    /// Whether king and rook moved as in castling.
     pub(crate) castles: bool,
     pub(crate) footprint: Footprint,
 }
@@ -18,10 +17,11 @@ pub(crate) struct Instead {
 const MAX_PIECES: usize = 2;
 
 impl Instead {
-    /// What the side to move did, judged by the squares that differ: as many of its pieces must have arrived as left.
+    /// Derives the irregular move of the side to move from the squares that differ; `None` unless one or two of its
+    /// pieces left their squares and as many arrived on others.
     pub(crate) fn read(before: &State, board: &Board, differs: Bitboard) -> Option<Self> {
         let (left, arrived) = changed(before, board, differs);
-        // A single piece may have taken one of its own.
+        // A single piece may have captured one of its own colour.
         let left = if arrived.single_square().is_some() {
             left.without(arrived)
         } else {
@@ -48,7 +48,6 @@ impl Instead {
         })
     }
 
-    /// The state after it.
     pub(crate) fn after(&self, before: &State) -> State {
         let mut board = before.board().clone();
         self.footprint.make(&mut board);
@@ -56,7 +55,7 @@ impl Instead {
     }
 }
 
-/// The squares that pieces of the side to move have left, and those where they have arrived.
+/// The squares that pieces of the side to move have left, and those on which they have arrived.
 fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitboard) {
     let changed = |a: &Board, b: &Board| -> Bitboard {
         let own = a.by_color(before.turn()) & differs;
@@ -67,22 +66,23 @@ fn changed(before: &State, board: &Board, differs: Bitboard) -> (Bitboard, Bitbo
     (changed(before.board(), board), changed(board, before.board()))
 }
 
-/// Where the king went, if it and a rook have moved along their rank as in castling, which may not be allowed: the king to
-/// the c- or g-file. Castling is a move of the king (Art. 3.8.2).
+/// The king's move, if king and rook moved along their rank as in castling and the king went to the c- or g-file; the
+/// castling need not be legal. Castling is a move of the king (Art. 3.8.2).
 fn castled(before: &Board, pairs: &[(Square, Square)]) -> Option<(Square, Square)> {
-    let of = |role: Role| {
+    let pair_of = |role: Role| {
         let mut pairs = pairs.iter().copied();
         pairs.find(|(from, _)| before.role_at(*from) == Some(role))
     };
-    let (king, rook) = (of(Role::King)?, of(Role::Rook)?);
+    let (king, rook) = (pair_of(Role::King)?, pair_of(Role::Rook)?);
     let along = |(from, to): (Square, Square)| from.rank() == king.0.rank() && to.rank() == king.0.rank();
-    let home = matches!(king.1.file(), File::C | File::G);
-    (home && along(king) && along(rook)).then_some(king)
+    let on_castling_file = matches!(king.1.file(), File::C | File::G);
+    (on_castling_file && along(king) && along(rook)).then_some(king)
 }
 
-/// Which piece went where. Each arrives unchanged, or as what a pawn is promoted to on the last rank.
+/// Origin and destination of each piece; `None` if a piece that left does not match any arrived piece. A pawn on the
+/// last rank arrives promoted, any other piece unchanged.
 fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Option<Vec<(Square, Square)>> {
-    let mut open = arrived;
+    let mut remaining = arrived;
     let mut pairs = Vec::new();
     for from in left {
         let piece = before.piece_at(from)?;
@@ -91,8 +91,8 @@ fn pairs(before: &Board, board: &Board, left: Bitboard, arrived: Bitboard) -> Op
                 .piece_at(*to)
                 .is_some_and(|shown| can_become(piece, shown, *to))
         };
-        let to = open.into_iter().find(became)?;
-        open.discard(to);
+        let to = remaining.into_iter().find(became)?;
+        remaining.discard(to);
         pairs.push((from, to));
     }
     Some(pairs)
@@ -103,7 +103,7 @@ fn can_become(piece: Piece, shown: Piece, at: Square) -> bool {
     shown == piece || (shown.color == piece.color && promotes)
 }
 
-/// Whether a pawn moves as if it captured en passant.
+/// Whether a pawn moves as in a capture en passant, which need not be legal.
 pub(crate) fn passes(before: &State, from: Square, to: Square) -> bool {
     let Some(piece) = before.board().piece_at(from) else {
         return false;

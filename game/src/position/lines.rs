@@ -1,25 +1,23 @@
-//! Several plies between two known placements: which legal lines lead from one to the other.
+//! The legal lines of several plies between two known placements.
 
 use shakmaty::{Bitboard, Board, Color, Move};
 
 use super::difference;
 use super::state::State;
 
-/// What a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FoundLines {
     /// Exactly one line.
     Only(Vec<Move>),
-    /// The same moves in more than one order; this is one of them.
+    /// The same moves in several orders; this is one of them.
     AnyOrder(Vec<Move>),
-    /// Different moves lead there, or the budget ran out.
+    /// Different moves lead to the target, or the budget ran out.
     Several,
     /// No line of this length.
     Nothing,
 }
 
 impl FoundLines {
-    /// The same lines with a move before them.
     pub(crate) fn preceded_by(mut self, first: Move) -> Self {
         if let Self::Only(line) | Self::AnyOrder(line) = &mut self {
             line.insert(0, first);
@@ -28,10 +26,10 @@ impl FoundLines {
     }
 }
 
-/// The legal lines of `plies` plies from `start` to the placement `target`. At most `budget` positions are visited.
+/// Searches for legal lines of `plies` plies from `start` to the placement `target`. Visits at most `budget` positions.
 ///
-/// Every move must leave or reach a square on which the target differs. Lines in which a piece wanders off and comes back
-/// are not credible.
+/// Every move must leave or reach a square on which the target differs: lines in which a piece wanders off and comes
+/// back are not credible.
 pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize) -> FoundLines {
     let mut search = LineSearch {
         target,
@@ -52,15 +50,13 @@ pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize
 
 struct LineSearch<'a> {
     target: &'a Board,
-    /// How many more positions may be visited.
+    /// Number of positions that may still be visited.
     left: usize,
-    /// The first line that was found.
     found: Option<Vec<Move>>,
-    /// How many lines were found.
+    /// Number of lines found.
     orders: usize,
-    /// A line with different moves was found.
+    /// Whether a line with different moves was found.
     several: bool,
-    /// The line that is being tried.
     line: Vec<Move>,
 }
 
@@ -78,7 +74,7 @@ impl LineSearch<'_> {
         }
         for m in state.legal_moves() {
             let leaves = m.from().is_some_and(|from| differs.contains(from));
-            // Most moves have nothing to do with what differs.
+            // Most moves do not touch any differing square.
             if !leaves && !differs.contains(m.to()) && !m.is_castle() {
                 continue;
             }
@@ -92,7 +88,7 @@ impl LineSearch<'_> {
         }
     }
 
-    /// A line has reached the target.
+    /// Records that the present line has reached the target.
     fn arrive(&mut self) {
         self.orders += 1;
         match &self.found {
@@ -101,17 +97,21 @@ impl LineSearch<'_> {
         }
     }
 
-    /// Whether `plies` plies can put all pieces where they belong. A ply brings one piece there, castling two; and a ply
-    /// takes one piece off a square, by moving it or by capturing it.
+    /// Whether `plies` plies can bring all pieces to their target squares. A ply brings one piece there, castling two;
+    /// and a ply removes one piece from a square, by moving or capturing it.
     fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
         Color::ALL.into_iter().all(|color| {
-            let own = plies.div_ceil(2);
-            let own = if color == state.turn() { own } else { plies - own };
+            let own_plies = plies.div_ceil(2);
+            let own_plies = if color == state.turn() {
+                own_plies
+            } else {
+                plies - own_plies
+            };
             let castles =
                 usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
             let arrive = (differs & self.target.by_color(color)).count();
             let leave = (differs & state.board().by_color(color)).count();
-            arrive <= own + castles && leave <= plies + castles
+            arrive <= own_plies + castles && leave <= plies + castles
         })
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_that_fit_in_any_order_are_found_as_such() {
+    fn moves_that_fit_in_any_order_are_reported_as_such() {
         let found = searched(KINGS_AND_PAWNS, "4k3/p7/7p/3P4/8/7P/8/4K3");
         assert_eq!(found, FoundLines::Nothing, "a pawn does not change files");
         let found = searched(KINGS_AND_PAWNS, "4k3/8/p6p/8/8/P6P/8/4K3");
@@ -161,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn different_moves_to_one_placement_are_several() {
-        // The white king has more than one way to its square.
+    fn different_moves_to_one_placement_are_ambiguous() {
+        // The white king has several ways to its square.
         let found = searched("k7/8/8/8/8/8/P7/K7 w - - 0 1", "8/k7/8/8/P7/K7/8/8");
         assert_eq!(found, FoundLines::Several);
     }

@@ -1,6 +1,4 @@
-//! Chess as far as a board shows it: positions, legal or not, and the ways that lead from one to another.
-//!
-//! It knows nothing of time or hands.
+//! Chess positions, legal or not, and the lines of play between them. This module does not deal with time or hands.
 
 mod any_placement;
 pub(crate) mod fields;
@@ -19,7 +17,7 @@ pub use start::{Orientation, Variant};
 pub use state::State;
 pub(crate) use state::{Footprint, PossibleMove, castled};
 
-/// The result that both kings show in the centre by the colour of their squares: light for White, dark for Black, one of
+/// The result that two kings in the centre show: both on light squares for White, both on dark ones for Black, one on
 /// each for a draw.
 pub(crate) fn outcome_of_kings(board: &Board) -> Option<KnownOutcome> {
     let kings = board.kings() & Bitboard::CENTER;
@@ -33,7 +31,6 @@ pub(crate) fn outcome_of_kings(board: &Board) -> Option<KnownOutcome> {
     })
 }
 
-/// Squares on which two placements differ.
 pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
     let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
     let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));

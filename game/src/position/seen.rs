@@ -1,19 +1,19 @@
-//! Which squares were seen to work.
+//! Evidence that squares work.
 
 use shakmaty::{Bitboard, Board};
 
-/// The squares that were seen to lose their piece, and to get one.
+/// The squares that were seen to lose a piece, and to receive one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Those that lost it.
+    /// Squares that lost a piece.
     pub emptied: Bitboard,
-    /// Those that got one.
+    /// Squares that received a piece.
     pub filled: Bitboard,
 }
 
 impl Seen {
-    /// Notes what one report of a board has changed. A report is of one square: where more are others, the board was only
-    /// found to stand the other way round.
+    /// Records the change shown by one report of a board. A report concerns one square: if more squares differ, the
+    /// report only revealed the orientation of the board.
     pub(crate) fn note(&mut self, before: &Board, after: &Board) {
         let changed = super::difference(before, after);
         if changed.count() == 1 {
@@ -22,13 +22,13 @@ impl Seen {
         }
     }
 
-    /// The same with what was seen besides.
+    /// Adds the evidence in `other`.
     pub fn add(&mut self, other: Self) {
         self.emptied |= other.emptied;
         self.filled |= other.filled;
     }
 
-    /// Whether no square was seen to do anything.
+    /// Whether there is no evidence for any square.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_that_is_lifted_and_put_back_was_seen_both_ways() {
+    fn lifting_and_replacing_a_piece_is_evidence_of_both_changes() {
         let full = Board::default();
         let mut lifted = full.clone();
         lifted.discard_piece_at(Square::E2);

@@ -1,4 +1,4 @@
-//! Start positions: what can stand on a board before the first move.
+//! Start positions: placements on a board before the first move.
 
 use shakmaty::{
     Bitboard, Board, CastlingMode, Chess, Color, File, FromSetup, Position, PositionError, Rank, Role, Setup,
@@ -12,12 +12,12 @@ vocabulary! {
     "variant"
     /// The kind of game that a start position opens.
     pub enum Variant {
-        /// The usual start position (Laws Art. 2.3).
+        /// The standard start position (Laws Art. 2.3).
         Standard = "standard",
         /// One of the other 959 start positions of Chess960 (Laws, Guidelines II).
         Chess960 = "chess960",
-        /// All pieces on their own ranks, but not as in either: set up wrongly, the usual position but for a swap or two
-        /// among them. Castling is written as in Chess960.
+        /// All pieces on their own ranks, but neither in the standard order nor in one of Chess960: set up wrongly.
+        /// This includes the standard position with one or two swaps. Castling is written as in Chess960.
         WrongStart = "wrong_start",
         /// Any other position: the board was found in it, without its history.
         FromPosition = "from_position",
@@ -26,17 +26,17 @@ vocabulary! {
 
 vocabulary! {
     "orientation"
-    /// Where White sits.
+    /// The side of the board on which White sits.
     pub enum Orientation {
-        /// With the connector on White's left.
+        /// The connector is on White's left.
         Normal = "normal",
-        /// With the connector on White's right.
+        /// The connector is on White's right.
         Turned = "turned",
     }
 }
 
 impl Orientation {
-    /// Of a board that stands turned, or not.
+    /// Converts from the flag `turned`.
     #[must_use]
     pub const fn of(turned: bool) -> Self {
         if turned { Self::Turned } else { Self::Normal }
@@ -44,7 +44,7 @@ impl Orientation {
 }
 
 impl Variant {
-    /// How castling is done and written; `None` where the position has to tell.
+    /// The rules and notation of castling; `None` if they depend on the position.
     #[must_use]
     pub const fn castling_mode(self) -> Option<CastlingMode> {
         match self {
@@ -55,56 +55,58 @@ impl Variant {
     }
 }
 
-/// The start position that a game should begin from.
+/// The prescribed start position of a game.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Drawn {
-    /// Nobody has said which: the usual one, or any of Chess960.
+    /// Not prescribed: the standard position, or any of Chess960.
     #[default]
     Any,
-    /// The usual one.
+    /// The standard position.
     Usual,
-    /// One of Chess960, not known which.
+    /// An unknown start position of Chess960.
     Chess960,
-    /// This one.
+    /// A given placement.
     Placement(Board),
 }
 
 impl Drawn {
-    /// The rooks of a start position that may castle (2023: A.5.1.2): those that stand where they belong, with their king
-    /// where it belongs.
+    /// The rooks of a start position that may castle (2023: A.5.1.2): the rooks on their prescribed squares, if the
+    /// king is on its prescribed square too.
     fn castling_rights(&self, variant: Variant, board: &Board) -> Bitboard {
-        let usual = Board::new();
-        let belongs = match (self, variant) {
+        let standard = Board::new();
+        let prescribed = match (self, variant) {
             (Self::Placement(placement), _) => placement,
-            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &usual,
+            (Self::Usual, _) | (Self::Any, Variant::WrongStart) => &standard,
             (Self::Any | Self::Chess960, _) => board,
         };
-        let right = |color: &Color| board.king_of(*color) == belongs.king_of(*color);
+        let king_in_place = |color: &Color| board.king_of(*color) == prescribed.king_of(*color);
         Color::ALL
             .into_iter()
-            .filter(right)
+            .filter(king_in_place)
             .fold(Bitboard::EMPTY, |rooks, color| {
                 let rook = Role::Rook.of(color);
-                rooks | (board.by_piece(rook) & belongs.by_piece(rook))
+                rooks | (board.by_piece(rook) & prescribed.by_piece(rook))
             })
     }
 }
 
-/// On so few squares the usual start position with two pairs of pieces swapped differs from itself.
+/// Number of squares on which a start position differs from the standard one if two pairs of pieces are swapped.
 const TWO_SWAPS: usize = 4;
-/// Most pieces of the usual start position that the board may fail to read: a dead coil in a piece or under a square is
-/// rare, two are rarer, and more are pieces that nobody has set up yet.
+/// Most pieces of the standard start position that the board may fail to read. A dead coil in a piece or under a square
+/// is rare, and two are rarer; more missing pieces have not been set up yet.
 const MAX_UNSEEN: usize = 2;
 
-/// The start position that stands on the board, if all pieces are set up: pawns on their ranks, the others behind them.
+/// Recognises a start position, if all pieces are set up: pawns on their ranks, the others behind them.
 ///
-/// It is one of Chess960 if the pieces are mirrored, the king between the rooks, the bishops on squares of different
-/// colours, and wrong if it is none, or the usual one but for two swaps.
+/// The position is one of Chess960 if the pieces are mirrored, the king stands between the rooks, and the bishops stand
+/// on squares of different colours. It is wrong if it is neither standard nor Chess960, or if it differs from the
+/// standard one by at most two swaps.
 pub(crate) fn recognise(board: &Board) -> Option<(Variant, State)> {
     recognise_as(&Drawn::Any, board)
 }
 
-/// The same where `drawn` should stand: a king or rook that does not stand where it belongs has no right to castle.
+/// As [`recognise`], with `drawn` as the prescribed position: a king or rook that is not on its prescribed square has
+/// no right to castle.
 pub(crate) fn recognise_as(drawn: &Drawn, board: &Board) -> Option<(Variant, State)> {
     if !is_array(board) {
         return None;
@@ -126,8 +128,8 @@ pub(crate) fn recognise_as(drawn: &Drawn, board: &Board) -> Option<(Variant, Sta
     Some((variant, State::from_setup(setup, mode)))
 }
 
-/// Whether a placement is that of a start position after White has castled with the first move, or both players have:
-/// all pieces stand on their own ranks then, as in a start position that was set up wrongly.
+/// Whether a placement results from a start position after White, or both players, castled with the first move. All
+/// pieces then stand on their own ranks, as in a start position that was set up wrongly.
 pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
     let castled = |state: &State| {
         let moves = state.legal_moves().into_iter().filter(|m| m.is_castle());
@@ -138,8 +140,8 @@ pub(crate) fn is_castled(start: &State, board: &Board) -> bool {
     by_white.iter().any(|state| state.board() == board) || by_both().any(|state| state.board() == board)
 }
 
-/// The start position of Chess960 from which White has come to a placement by castling with the first move: that which
-/// Black's pieces still show.
+/// The Chess960 start position from which White reached a placement by castling with the first move, derived from
+/// Black's pieces.
 pub(crate) fn before_castling(board: &Board) -> Option<State> {
     let mut start = board.clone();
     for square in Bitboard::from(Rank::First) {
@@ -151,10 +153,11 @@ pub(crate) fn before_castling(board: &Board) -> Option<State> {
         .map(|(_, state)| state)
 }
 
-/// The squares of the usual start position whose pieces are not seen, if everything else stands as there.
+/// The squares of the standard start position that show no piece; `None` if no piece or more than `MAX_UNSEEN` are
+/// missing, or if any other square differs.
 pub(crate) fn unseen(board: &Board) -> Option<Bitboard> {
-    let usual = Board::new();
-    let missing = difference(board, &usual);
+    let standard = Board::new();
+    let missing = difference(board, &standard);
     let few = (1..=MAX_UNSEEN).contains(&missing.count());
     (few && (missing & board.occupied()).is_empty()).then_some(missing)
 }
@@ -175,7 +178,7 @@ fn is_array(board: &Board) -> bool {
 /// The position of a placement with `turn` to move, in a game whose start was not observed. Kings and rooks on their
 /// original squares have the right to castle. `None` if the placement allows no legal position.
 pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
-    let home = |color: Color| {
+    let castling_rooks = |color: Color| {
         let rank = color.fold_wb(Rank::First, Rank::Eighth);
         let castles = board.king_of(color) == Some(Square::from_coords(File::E, rank));
         let corners =
@@ -189,20 +192,20 @@ pub(crate) fn without_history(board: &Board, turn: Color) -> Option<State> {
     position_of(
         board,
         turn,
-        home(Color::White) | home(Color::Black),
+        castling_rooks(Color::White) | castling_rooks(Color::Black),
         CastlingMode::Standard,
     )
 }
 
-/// Whether a side has more pieces than it had before.
+/// Whether a side has more pieces than in `before`, so that another game must have begun.
 pub(crate) fn is_another_game(board: &Board, before: &Board) -> bool {
     let count = |board: &Board, color: Color| board.by_color(color).count();
-    let more = |color: Color| count(board, color) > count(before, color);
-    Color::ALL.into_iter().any(more)
+    let has_more = |color: Color| count(board, color) > count(before, color);
+    Color::ALL.into_iter().any(has_more)
 }
 
-/// The same for a game that was observed until `last`: a king or rook that has left its square since then has no right to
-/// castle. If a side has more pieces than it had then, another game has begun.
+/// As [`without_history`], for a game that was observed until `last`: a king or rook that has left its square since
+/// then has no right to castle. If another game has begun, `last` is ignored.
 pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<State> {
     if is_another_game(board, last.board()) {
         return without_history(board, turn);
@@ -210,20 +213,21 @@ pub(crate) fn after_gap(board: &Board, turn: Color, last: &State) -> Option<Stat
     let rights = last
         .position()
         .map_or(Bitboard::EMPTY, |position| position.castles().castling_rights());
-    let stays = |color: Color| board.king_of(color) == last.board().king_of(color);
-    let kept = Color::ALL.into_iter().filter(|color| stays(*color));
-    // A rook may stand where it has captured one.
+    let king_unmoved = |color: Color| board.king_of(color) == last.board().king_of(color);
+    let kept = Color::ALL.into_iter().filter(|color| king_unmoved(*color));
+    // The colour must match, too: an enemy rook may stand on the square on which it captured this one.
     let rooks = kept.fold(Bitboard::EMPTY, |rooks, color| {
         let rook = Role::Rook.of(color);
         rooks | (board.by_piece(rook) & last.board().by_piece(rook))
     });
     let state = position_of(board, turn, rights & rooks, last.mode())?;
-    // Pieces that stand as they did, and not at home, would hardly stand there in another game.
+    // Rooks that stayed on squares other than their home squares indicate the same game, so a right lost before is
+    // still lost.
     let at_home = without_history(board, turn).map_or(Bitboard::EMPTY, |state| state.castling_rights());
     Some(state.without_castling(rooks & !rights & !at_home & !last.may_castle()))
 }
 
-/// Whether a placement seems to be read the wrong way round, where it is not known on which side White sits: on average
+/// Guesses whether a placement was read the wrong way round, for a board on which White's side is unknown: on average,
 /// the white pawns should stand on lower ranks than the black ones.
 pub(crate) fn seems_turned(board: &Board) -> bool {
     let mut turned = board.clone();
@@ -236,16 +240,16 @@ pub(crate) fn seems_turned(board: &Board) -> bool {
         (ranks, pawns.count())
     };
     let ((white, whites), (black, blacks)) = (pawns(Color::White), pawns(Color::Black));
-    let apart = white * blacks > black * whites;
-    apart && Color::ALL.into_iter().any(could_be)
+    let reversed = white * blacks > black * whites;
+    reversed && Color::ALL.into_iter().any(could_be)
 }
 
-/// Whether all that differs between two placements is a pawn that went towards its own side.
+/// Whether the only difference between two placements is a pawn that moved towards its own side.
 pub(crate) fn went_back(before: &Board, board: &Board) -> bool {
     let differs = difference(before, board);
     let left = differs.without(board.occupied()).single_square();
-    let came = differs.without(before.occupied()).single_square();
-    let Some((from, to)) = left.zip(came).filter(|_| differs.count() == 2) else {
+    let arrived = differs.without(before.occupied()).single_square();
+    let Some((from, to)) = left.zip(arrived).filter(|_| differs.count() == 2) else {
         return false;
     };
     let pawn = before.piece_at(from).filter(|piece| piece.role == Role::Pawn);
@@ -262,17 +266,17 @@ fn position_of(board: &Board, turn: Color, castling_rights: Bitboard, mode: Cast
         castling_rights,
         ..Setup::empty()
     };
-    // Swapped bishops look like more of them than a game can have.
+    // After a wrong set-up, shakmaty may count two bishops on one square colour as more material than a game can have.
     let position = Chess::from_setup(setup, mode).or_else(PositionError::ignore_too_much_material);
     Some(State::legal(position.ok()?, mode).with_unknown_past())
 }
 
-/// Whether the pieces stand as Chess960 has them, the usual start position included (Guidelines II.2).
+/// Whether the pieces stand in a Chess960 order, including the standard start position (Guidelines II.2).
 pub fn is_chess960(board: &Board) -> bool {
     is_array(board) && has_start_shape(board)
 }
 
-/// Whether the pieces of an array stand as Chess960 has them.
+/// Whether the pieces of an array stand in a Chess960 order.
 fn has_start_shape(board: &Board) -> bool {
     let back = board.white() & Rank::First;
     let mirrored = back.into_iter().all(|square: Square| {
@@ -294,7 +298,7 @@ fn has_start_shape(board: &Board) -> bool {
 mod tests {
     use super::*;
 
-    /// The rights to castle of a start position with these pieces of White's and Black's, as FEN has them.
+    /// Castling rights, as in FEN, of a start position with these pieces of White and Black.
     fn rights(drawn: &Drawn, white: &str, black: &str) -> String {
         let placement = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white}");
         let board: Board = placement.parse().expect("a placement");
@@ -303,10 +307,10 @@ mod tests {
         fen.split(' ').nth(2).expect("rights").to_owned()
     }
 
-    /// 2023, A.5.1.2: a king that began on a wrong square may not castle, and nobody castles with a rook that did. What
-    /// is wrong depends on the position that was drawn.
+    /// 2023, A.5.1.2: a king that began on a wrong square may not castle, and no king may castle with a rook that did.
+    /// The correct squares depend on the drawn position.
     #[test]
-    fn only_pieces_that_begin_where_they_belong_may_castle() {
+    fn only_pieces_on_their_prescribed_squares_may_castle() {
         let swapped = || {
             Drawn::Placement(
                 "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
@@ -336,7 +340,7 @@ mod tests {
         }
     }
 
-    /// A step of a pawn tells which way its side plays.
+    /// A pawn step shows the direction in which its side plays.
     #[test]
     fn a_pawn_goes_back_if_the_board_is_turned() {
         let placement = |fen: &str| fen.parse::<Board>().expect("a placement");
@@ -353,9 +357,9 @@ mod tests {
         }
     }
 
-    /// A gap does not give a right back to a king that is known not to have it.
+    /// A gap does not restore a right that a king is known to have lost.
     #[test]
-    fn a_gap_gives_no_right_to_castle() {
+    fn a_gap_does_not_restore_a_right_to_castle() {
         let board: Board = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"
             .parse()
             .expect("a placement");

@@ -1,4 +1,4 @@
-//! A position in a line of play: one that legal play can reach, or any other placement that play goes on from.
+//! A position in a line of play: legal, or any other placement from which play continues.
 
 use core::num::NonZeroU32;
 
@@ -10,33 +10,32 @@ use shakmaty::{
     Position, PositionError, Rank, Role, Setup, Square,
 };
 
-use super::any_placement::{self, unruled_moves};
+use super::any_placement::{self, pseudo_legal_moves};
 
 /// A placement with the side to move, the rights to castle, and the counters of the FEN.
 ///
-/// Legality is judged for the player who moves (Laws Art. 3.10.1: a move is legal when it meets Art. 3.1 to 3.9),
-/// whatever play has led here: their pieces move as the Laws have it, and do not leave their own king attacked.
+/// Whether a move is legal does not depend on the history (Laws Art. 3.10.1: a move is legal if it meets Art. 3.1 to
+/// 3.9): the piece must move according to the Laws, and the player's own king must not be left attacked.
 #[derive(Debug, Clone)]
 pub struct State {
     basis: Basis,
     mode: CastlingMode,
-    /// Rooks whose right to castle is not known, because the start of the game was not observed. The position claims no
-    /// right for them.
+    /// Rooks that may have the right to castle: the right is unknown because the start of the game was not observed.
+    /// They are not in the castling rights of `basis`.
     may_castle: Bitboard,
 }
 
-/// What a state is, as the rules library sees it.
+/// The placement of a state, whether or not shakmaty accepts it as a position.
 #[derive(Debug, Clone)]
 enum Basis {
-    /// A position that the library accepts.
+    /// A position that shakmaty accepts.
     Position(Chess),
-    /// Any other placement, as illegal play leaves it: the player who has moved is in check, pawns stand on the last
-    /// rank, a king is missing.
+    /// Any other placement, for example after illegal play: the player who has just moved is in check, a pawn stands
+    /// on the last rank, or a king is missing.
     Any(Box<Setup>),
 }
 
 impl Basis {
-    /// The position of a setup, where the library accepts it.
     fn of(setup: Setup, mode: CastlingMode) -> Self {
         match accepted(setup.clone(), mode) {
             Some(position) => Self::Position(position),
@@ -52,7 +51,7 @@ impl Basis {
     }
 }
 
-/// The position of a setup, `None` where the rules library refuses it.
+/// The position for a setup; `None` if shakmaty rejects it.
 fn accepted(setup: Setup, mode: CastlingMode) -> Option<Chess> {
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
@@ -62,7 +61,7 @@ fn accepted(setup: Setup, mode: CastlingMode) -> Option<Chess> {
         .ok()
 }
 
-/// The usual start position.
+/// The standard start position.
 impl Default for State {
     fn default() -> Self {
         Self::legal(Chess::new(), CastlingMode::Standard)
@@ -82,8 +81,8 @@ impl State {
         }
     }
 
-    /// The same state where it is not known what was played before. Any king and rook on their first rank may have the
-    /// right to castle, at least in Chess960; if they do castle, they had it.
+    /// The same state with an unknown history. Any king and rook on their first rank may have the right to castle, at
+    /// least in Chess960; if they do castle, they had it.
     #[must_use]
     pub fn with_unknown_past(mut self) -> Self {
         let rooks = |color: Color| {
@@ -97,7 +96,7 @@ impl State {
         self
     }
 
-    /// The same state as the successor of `before`: the right to castle stays unknown where king and rook have not moved.
+    /// Marks the state as the successor of `before`: a right to castle stays unknown if king and rook have not moved.
     #[must_use]
     pub fn following(mut self, before: &Self) -> Self {
         let kept = unmoved_rooks(before.board(), self.board());
@@ -105,31 +104,30 @@ impl State {
         self
     }
 
-    /// The same state where these rooks are known to have no right to castle.
+    /// Records that these rooks have no right to castle.
     pub(super) fn without_castling(mut self, rooks: Bitboard) -> Self {
         self.may_castle &= !rooks;
         self
     }
 
-    /// The rooks whose right to castle is not known.
+    /// The rooks whose right to castle is unknown.
     pub(super) const fn may_castle(&self) -> Bitboard {
         self.may_castle
     }
 
-    /// A state from FEN, whatever its placement. `None` if `fen` is not valid FEN.
+    /// Parses a FEN with any placement. `None` if `fen` is not a valid FEN.
     #[must_use]
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Option<Self> {
         let setup = fen.parse::<Fen>().ok()?.into_setup();
         Some(Self::new(Basis::of(setup, mode), mode))
     }
 
-    /// A state from a setup, whatever its placement.
     pub(crate) fn from_setup(setup: Setup, mode: CastlingMode) -> Self {
         Self::new(Basis::of(setup, mode), mode)
     }
 
-    /// The placement that an irregular move of the side to move has left. The opponent has the move, and the counters of
-    /// the FEN go on.
+    /// The state after an irregular move of the side to move has left `board`. The opponent has the move, and the
+    /// counters of the FEN continue.
     pub(crate) fn irregular(&self, board: Board) -> Self {
         let next = self.succeeded_by(board, None);
         Self::new(Basis::of(next, self.mode), self.mode).following(self)
@@ -144,7 +142,6 @@ impl State {
         }
     }
 
-    /// The setup after a ply that leaves `board`.
     fn succeeded_by(&self, board: Board, ep_square: Option<Square>) -> Setup {
         let before = self.basis.setup();
         let quiet = board.pawns() == before.board.pawns()
@@ -165,7 +162,7 @@ impl State {
         }
     }
 
-    /// What should stand on the board.
+    /// The expected placement on the board.
     #[must_use]
     pub fn board(&self) -> &Board {
         match &self.basis {
@@ -191,7 +188,7 @@ impl State {
         }
     }
 
-    /// The position as the rules library has it; `None` where illegal play has led to a placement that it refuses.
+    /// The position for shakmaty; `None` if shakmaty rejects the placement, for example after illegal play.
     #[must_use]
     pub fn position(&self) -> Option<&Chess> {
         match &self.basis {
@@ -200,20 +197,22 @@ impl State {
         }
     }
 
-    /// How castling is written: king to its destination in standard chess, king takes rook in Chess960.
+    /// The notation of castling: king to its destination in standard chess, king takes rook in Chess960.
     #[must_use]
     pub fn mode(&self) -> CastlingMode {
         self.mode
     }
 
-    /// The state as FEN; without a capture en passant that nobody can make.
+    /// The state as FEN, with an en passant square only if a capture there is possible.
     #[must_use]
     pub fn fen(&self) -> String {
         match &self.basis {
             Basis::Position(position) => Fen::from_position(position, EnPassantMode::Legal).to_string(),
             Basis::Any(setup) => {
-                let passes = |m: &Move| m.is_en_passant();
-                let ep_square = setup.ep_square.filter(|_| self.legal_moves().iter().any(passes));
+                let is_en_passant = |m: &Move| m.is_en_passant();
+                let ep_square = setup
+                    .ep_square
+                    .filter(|_| self.legal_moves().iter().any(is_en_passant));
                 let setup = Setup {
                     ep_square,
                     ..Setup::clone(setup)
@@ -234,7 +233,7 @@ impl State {
         self.legal_moves().into_iter().map(possible).collect()
     }
 
-    /// The legal moves, with castling also where the right to it is not known.
+    /// The legal moves, including castling moves for which the right to castle is unknown.
     pub(crate) fn legal_moves(&self) -> Vec<Move> {
         let mut moves: Vec<Move> = match &self.basis {
             Basis::Position(position) => position.legal_moves().into_iter().collect(),
@@ -260,11 +259,11 @@ impl State {
         moves.find(|m| self.uci(*m) == *uci)
     }
 
-    /// The legal move with this UCI notation, however castling is written in it.
+    /// The legal move with this UCI notation, with either notation of castling.
     #[must_use]
     pub fn move_of_uci(&self, uci: &UciMove) -> Option<Move> {
-        let by_library = || uci.to_move(self.position()?).ok();
-        by_library().or_else(|| self.legal_move(uci))
+        let by_shakmaty = || uci.to_move(self.position()?).ok();
+        by_shakmaty().or_else(|| self.legal_move(uci))
     }
 
     /// The legal move with this SAN, if there is exactly one.
@@ -273,22 +272,21 @@ impl State {
         if let Some(position) = self.position() {
             return san.to_move(position).ok();
         }
-        let mut named = self.legal_moves().into_iter().filter(|m| san.matches(*m));
-        let found = named.next()?;
-        named.next().is_none().then_some(found)
+        let mut matching = self.legal_moves().into_iter().filter(|m| san.matches(*m));
+        let found = matching.next()?;
+        matching.next().is_none().then_some(found)
     }
 
-    /// Whether the piece on `from` can move to `to`, regardless of the side to move and of check. Castling and en passant
-    /// are left out.
+    /// Whether the piece on `from` can move to `to`, ignoring the side to move and check. Castling and en passant are
+    /// left out.
     pub(crate) fn reaches(&self, from: Square, to: Square) -> bool {
         self.board().color_at(from).is_some_and(|color| {
-            unruled_moves(self.board(), color)
+            pseudo_legal_moves(self.board(), color)
                 .iter()
                 .any(|m| m.from() == Some(from) && m.to() == to)
         })
     }
 
-    /// Whether the side to move is in check.
     pub(crate) fn in_check(&self) -> bool {
         any_placement::in_check(self.board(), self.turn())
     }
@@ -320,7 +318,7 @@ impl State {
             return m.to_uci(self.mode);
         }
         let standard = king.file() == File::E && (rook.file() == File::A || rook.file() == File::H);
-        // From other squares it must be Chess960.
+        // Castling from other squares is only possible in Chess960.
         m.to_uci(CastlingMode::from_chess960(!standard))
     }
 
@@ -333,11 +331,11 @@ impl State {
     }
 
     fn san_from_any(&self, m: Move) -> String {
-        let mut alike = MoveList::new();
+        let mut similar = MoveList::new();
         let same = |other: &Move| other.role() == m.role() && other.to() == m.to();
-        // More like moves than the list holds are not possible on a board.
+        // A board has no more similar moves than the list can hold.
         for other in self.legal_moves().into_iter().filter(same) {
-            if alike.try_push(other).is_err() {
+            if similar.try_push(other).is_err() {
                 break;
             }
         }
@@ -349,36 +347,36 @@ impl State {
                 Suffix::Check
             }
         });
-        let san = San::disambiguate(m, &alike);
+        let san = San::disambiguate(m, &similar);
         SanPlus { san, suffix }.to_string()
     }
 }
 
-/// The rooks on squares where they stood before, with their king where it stood before.
+/// The rooks on the same squares as before, of sides whose king has not moved either.
 fn unmoved_rooks(before: &Board, after: &Board) -> Bitboard {
-    let stays = |color: &Color| before.king_of(*color) == after.king_of(*color);
+    let king_unmoved = |color: &Color| before.king_of(*color) == after.king_of(*color);
     let rooks = |color: Color| {
         let rook = Role::Rook.of(color);
         before.by_piece(rook) & after.by_piece(rook)
     };
-    let kept = Color::ALL.into_iter().filter(stays);
+    let kept = Color::ALL.into_iter().filter(king_unmoved);
     kept.fold(Bitboard::EMPTY, |all, color| all | rooks(color))
 }
 
-/// The number of the move after a ply of `turn`.
+/// The move number after a ply of `turn`.
 fn next_move(number: NonZeroU32, turn: Color) -> NonZeroU32 {
     turn.fold_wb(number, number.saturating_add(1))
 }
 
-/// A move that can be made in a state, with what it changes on the board.
+/// A possible move in a state, with the squares that it changes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PossibleMove {
     pub(crate) m: Move,
     pub(crate) footprint: Footprint,
 }
 
-/// The squares that a move changes, with what stands there after it: two for most moves, three for en passant, up to
-/// four for castling.
+/// The squares changed by a move, with their content after it: two for most moves, three for en passant, up to four for
+/// castling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Footprint {
     squares: [(Square, Option<Piece>); 4],
@@ -394,7 +392,7 @@ impl Footprint {
         self.iter().map(|(square, _)| square).collect()
     }
 
-    /// The squares of the move that do not show it.
+    /// The squares of the move whose content on `board` differs from that after the move.
     pub(crate) fn unmet(&self, board: &Board) -> Bitboard {
         self.iter()
             .filter(|(square, piece)| board.piece_at(*square) != *piece)
@@ -402,12 +400,12 @@ impl Footprint {
             .collect()
     }
 
-    /// Whether all squares of the move show it.
+    /// Whether `board` shows all squares as they are after the move.
     pub(crate) fn fits(&self, board: &Board) -> bool {
         self.iter().all(|(square, piece)| board.piece_at(square) == piece)
     }
 
-    /// These squares with what `board` shows on them; `None` for no squares, or for more than four.
+    /// The given squares with their content on `board`; `None` for no squares, or for more than four.
     pub(crate) fn of_squares(squares: Bitboard, board: &Board) -> Option<Self> {
         let mut list = [(squares.first()?, None); 4];
         for (at, square) in squares.into_iter().enumerate() {
@@ -419,7 +417,6 @@ impl Footprint {
         })
     }
 
-    /// Makes the move on a board.
     pub(crate) fn make(&self, board: &mut Board) {
         for (square, piece) in self.iter() {
             match piece {
@@ -479,7 +476,7 @@ fn footprint(board: &Board, m: Move) -> Footprint {
     }
 }
 
-/// Where king and rook stand after castling.
+/// The squares of king and rook after castling.
 pub(crate) fn castled(king: Square, rook: Square, color: Color) -> (Square, Square) {
     let side = shakmaty::CastlingSide::from_king_side(king < rook);
     (side.king_to(color), side.rook_to(color))

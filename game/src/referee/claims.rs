@@ -1,4 +1,4 @@
-//! Draws that a player may claim (Art. 9.2, 9.3). They are for the arbiter, who does not mention them to the players.
+//! Draws that a player may claim (Art. 9.2, 9.3). They are published for the arbiter, who does not tell the players.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::SanPlus;
@@ -11,22 +11,21 @@ use crate::laws::{Severity, Topic};
 
 mod asked;
 
-/// The same position for the third time (Art. 9.2).
+/// Number of occurrences of a position that allow a claim (Art. 9.2).
 const THREEFOLD: usize = 3;
-/// 50 moves by each player without a pawn move or capture (Art. 9.3).
+/// Plies without a pawn move or capture that allow a claim: 50 moves by each player (Art. 9.3).
 const FIFTY_MOVES: u32 = 100;
 
-/// What the player on move may claim.
+/// A claim that the player to move may make.
 #[derive(Debug, PartialEq, Eq)]
 struct Claim {
     reason: ClaimReason,
     occurrences: Vec<u32>,
-    /// In SAN, one or more moves, of which the player may announce any.
+    /// In SAN, one or more moves of which the player may announce any.
     intended: Option<String>,
 }
 
 impl Claim {
-    /// Its topic in the Laws.
     const fn topic(&self) -> Topic {
         match (self.reason, self.intended.is_some()) {
             (ClaimReason::Threefold, false) => Topic::Threefold,
@@ -38,9 +37,10 @@ impl Claim {
 }
 
 impl Referee {
-    /// Announces that the player on move may claim a draw by repetition after a ply that became certain.
+    /// Publishes that the player to move may claim a draw by repetition after a settled ply.
     ///
-    /// Where only the reply made it certain, the right has lapsed (Art. 9.4); it is announced anyway, for the record.
+    /// If only the reply settled the ply, the right has lapsed (Art. 9.4). The claim is published anyway, for the
+    /// record.
     pub(super) fn offer_threefold(&mut self, now: Timestamp, ply: u32) {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
@@ -54,8 +54,9 @@ impl Referee {
         }
     }
 
-    /// The same for 50 moves, which each player must have completed (Art. 9.3.2). Where no press was seen, a reply
-    /// shows that the move was completed. It is announced once for each player while it lasts.
+    /// Publishes that a player may claim a draw by 50 moves, which each player must have completed (Art. 9.3.2). If no
+    /// press was observed, a reply shows that the move was completed. Published once for each player while the claim
+    /// lasts.
     pub(super) fn offer_fifty(&mut self, now: Timestamp) {
         let Some(game) = self.game.as_ref().filter(|game| !game.ended) else {
             return;
@@ -85,7 +86,7 @@ impl Referee {
             (!entry.offered.intended_fifty && !moves.is_empty()).then(|| Claim {
                 reason: ClaimReason::FiftyMoves,
                 occurrences: since,
-                intended: Some(names(position, &moves)),
+                intended: Some(san_list(position, &moves)),
             })
         } else {
             (due && !history.fifty_was_offered()).then_some(Claim {
@@ -135,7 +136,7 @@ impl Referee {
     }
 }
 
-/// Claims by the 50 moves that were announced after a ply.
+/// Claims by the 50-move rule that were published after a ply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Offered {
     fifty: bool,
@@ -143,7 +144,7 @@ pub(super) struct Offered {
 }
 
 impl History<'_> {
-    /// Whether 50 moves were announced for the player on move since the last pawn move or capture.
+    /// Whether a claim by 50 moves was published for the player to move since the last pawn move or capture.
     fn fifty_was_offered(&self) -> bool {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let own = self.plies().iter().rev().step_by(2).take(quiet.div_ceil(2));
@@ -155,37 +156,38 @@ impl History<'_> {
     }
 }
 
-/// What the player on move may claim by repetition, on the board and by announcing a move.
+/// Claims by repetition of the player to move: for the position on the board, and for each move that could be
+/// announced.
 fn threefold(history: &History<'_>, here: &Chess) -> Vec<Claim> {
-    let stood = history.occurrences(here);
+    let repetitions = history.occurrences(here);
     let mut claims = Vec::new();
-    if stood.len() >= THREEFOLD {
+    if repetitions.len() >= THREEFOLD {
         claims.push(Claim {
             reason: ClaimReason::Threefold,
-            occurrences: stood,
+            occurrences: repetitions,
             intended: None,
         });
     }
     for m in here.legal_moves().iter().filter(|m| !m.is_zeroing()) {
         let mut next = here.clone();
         next.play_unchecked(*m);
-        let stood = history.occurrences(&next);
-        if stood.len() + 1 >= THREEFOLD {
+        let repetitions = history.occurrences(&next);
+        if repetitions.len() + 1 >= THREEFOLD {
             claims.push(Claim {
                 reason: ClaimReason::Threefold,
-                occurrences: stood,
-                intended: Some(names(here, &[*m])),
+                occurrences: repetitions,
+                intended: Some(san_list(here, &[*m])),
             });
         }
     }
     claims
 }
 
-fn names(position: &Chess, moves: &[Move]) -> String {
-    let names = moves
+fn san_list(position: &Chess, moves: &[Move]) -> String {
+    let san_list = moves
         .iter()
         .map(|m| SanPlus::from_move(position.clone(), *m).to_string());
-    names.collect::<Vec<_>>().join(" ")
+    san_list.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Positions in which nobody can mate any more, whatever stands on the board (Art. 5.2.2).
+//! Positions in which neither side can mate by any sequence of legal moves (Art. 5.2.2).
 //!
-//! A dead position stays dead whatever is played, and a position from which somebody can still mate proves that none
-//! before it was dead. So the last certain position answers for all before it: only where that one is dead are the
-//! earlier ones searched, backwards, for the first. That one ended the game, however fast play went on.
+//! A dead position stays dead, and a position in which a side can mate proves that no earlier one was dead. So only the
+//! last settled position is checked. If it is dead, the earlier ones are searched backwards for the first dead one,
+//! which ended the game however fast play continued.
 
 use core::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::events::EndReason;
 use crate::laws::mating;
 use crate::position::State;
 
-/// How long after a position that takes a search the search is made, so that no move has to wait and fast play is
-/// searched once for several moves.
+/// Delay of a search after a position that needs one. No move has to wait for the search, and one search covers several
+/// moves of fast play.
 const SEARCHED_AFTER: Duration = Duration::from_secs(1);
 
-/// Positions that a glance leaves open, from this ply on.
+/// Positions from this ply on that the quick check has not decided.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unsearched {
     from: u32,
@@ -27,20 +27,22 @@ pub(super) struct Unsearched {
 }
 
 impl Referee {
-    /// A ply became certain, and nothing in plain view ended the game with it.
-    ///
-    /// Most positions are open, which a glance shows. The others are searched soon.
-    pub(super) fn look_for_dead_position(&mut self, now: Timestamp, ply: u32) {
+    /// Checks the position after a settled ply that did not obviously end the game. The quick check shows that most
+    /// positions are not dead; the others are searched soon.
+    pub(super) fn check_for_dead_position(&mut self, now: Timestamp, ply: u32) {
         let last = self
             .history()
             .and_then(|history| history.up_to(ply).plies().last());
         if last.is_some_and(|last| last.ply.played.is_none()) {
             self.search_before_the_end(now, ply.saturating_sub(1));
         }
-        let Some(glance) = self.history().map(|history| glance(history.up_to(ply).last())) else {
+        let Some(quick_check) = self
+            .history()
+            .map(|history| quick_check(history.up_to(ply).last()))
+        else {
             return;
         };
-        match glance {
+        match quick_check {
             Some(false) => self.unsearched = None,
             Some(true) => self.search_for_dead_position(now, ply),
             None => {
@@ -50,9 +52,9 @@ impl Referee {
         }
     }
 
-    /// Ends the game with the first ply that left a dead position, if the certain plies up to this one show one.
+    /// Ends the game with the first ply that left a dead position, if the settled plies up to `up_to` contain one.
     ///
-    /// It takes a search to see, so the end is a proposal: the arbiter confirms it, or lets the game go on.
+    /// Only a search shows this end, so it is a proposal: the arbiter confirms it or lets the game continue.
     pub(super) fn search_for_dead_position(&mut self, now: Timestamp, up_to: u32) {
         let from = self.unsearched.take().map_or(up_to, |unsearched| unsearched.from);
         if let Some(ply) = self.dead_since(from, up_to) {
@@ -61,18 +63,18 @@ impl Referee {
         }
     }
 
-    /// Searches now what was to be searched soon: the game is about to end otherwise, and the first end counts; or an
-    /// illegal move comes between.
+    /// Runs a pending search now, because the game is about to end in another way and the first end counts, or because
+    /// an illegal move follows.
     pub(super) fn search_before_the_end(&mut self, now: Timestamp, up_to: u32) {
         if self.unsearched.is_some() {
             self.search_for_dead_position(now, up_to);
         }
     }
 
-    /// The first ply after which nobody could mate any more.
+    /// Number of the first ply after which neither side could mate.
     ///
-    /// A move that is not in accord with Article 3 ends nothing (Art. 5.2.2), and no position after it says anything
-    /// about those before.
+    /// A move that is not in accord with Article 3 ends nothing (Art. 5.2.2), and positions after it do not prove
+    /// anything about positions before it.
     fn dead_since(&self, from: u32, up_to: u32) -> Option<u32> {
         if self.game.as_ref().is_some_and(|game| game.goes_on_dead) {
             return None;
@@ -87,7 +89,7 @@ impl Referee {
                 can_mate(position, side, MAX_NODES_IN_PLAY)
             }) {
                 Some(true) => since = Some(ply),
-                // The search did not get through; it may in a position before.
+                // The search was cut short. It may succeed in an earlier position.
                 None if since.is_none() && ply > from => {}
                 _ => break,
             }
@@ -96,19 +98,19 @@ impl Referee {
     }
 }
 
-/// Whether a position is dead, as far as that is seen without a search.
-fn glance(state: &State) -> Option<bool> {
+/// Whether a position is dead, without a search; `None` if only a search can tell.
+fn quick_check(state: &State) -> Option<bool> {
     is_dead(state, mating::quick)
 }
 
-/// Whether neither side can mate; `None` where it is not known of one and the other cannot, or of either.
+/// Whether neither side can mate; `None` if the answer is unknown for at least one side and neither side certainly can.
 ///
-/// A placement that allows no position is not dead.
+/// A placement that is not a valid position is not dead.
 fn is_dead(state: &State, can_mate: impl Fn(&Chess, Color) -> Option<bool>) -> Option<bool> {
     let Some(position) = state.position() else {
         return Some(false);
     };
-    // The side to move is the likelier to mate, so it is asked first: one way to mate is enough.
+    // The side to move is more likely to have a mate and goes first: one possible mate is enough.
     let mut dead = Some(true);
     for side in [position.turn(), !position.turn()] {
         match can_mate(position, side) {

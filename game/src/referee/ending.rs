@@ -1,4 +1,4 @@
-//! Positions that end the game without anybody's claim.
+//! Positions that end the game without a claim.
 
 use core::time::Duration;
 
@@ -10,24 +10,23 @@ use super::{LineEntry, Referee, Verdict};
 use crate::events::{CompletedBy, CorrectionReason, DecidedBy, EndReason, EventKind, Ply};
 use crate::laws::{Fivefold, Rules, SeventyFive};
 
-/// 75 moves by each player without a pawn move or capture.
+/// Moves by each player without a pawn move or capture that end the game.
 const SEVENTY_FIVE_MOVES: u32 = 75;
-/// The number of occurrences of a position that end the game.
+/// Number of occurrences of a position that end the game.
 const FIVEFOLD: usize = 5;
 /// Plies between two of five occurrences at consecutive alternate moves (2014, Art. 9.6a).
 const ALTERNATE: u32 = 4;
 
-/// Without a clock, this many legal moves made after a result was shown prove that play goes on.
+/// Number of legal moves after a shown result that prove, without a clock, that play continues.
 const MIN_PLIES_PLAYED_ON: usize = 3;
-/// The first of them is made within this time: later it may be analysis.
+/// Maximum delay of the first of these moves. A later one may be analysis.
 const PLAYED_ON_WITHIN: Duration = Duration::from_secs(10);
 
-/// How a game ends by its last ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ending {
     outcome: KnownOutcome,
     reason: EndReason,
-    /// When the ply is made; else when one is completed.
+    /// Whether the game ends when the ply is made. Otherwise it ends when a ply is completed.
     made: bool,
 }
 
@@ -42,10 +41,10 @@ impl Ending {
 }
 
 impl Referee {
-    /// Ends the game if a published ply is certain and leaves nothing to play.
+    /// Ends the game if a published ply is settled and leaves no play.
     ///
-    /// Mate, stalemate, a dead position, fivefold repetition and 75 moves end the game when the ply is made (75 moves in
-    /// 2014: when it is completed). What comes later, a move, a flag or a result shown, changes nothing.
+    /// Checkmate, stalemate, a dead position, fivefold repetition and 75 moves end the game when the ply is made (75
+    /// moves in 2014: when it is completed). Later moves, flags and shown results change nothing.
     pub(super) fn check_for_end(&mut self, now: Timestamp, ply: u32) {
         let Some(history) = self.history().map(|history| history.up_to(ply)) else {
             return;
@@ -54,12 +53,12 @@ impl Referee {
             return;
         }
         if !self.end_by_laws(now, ply) {
-            self.look_for_dead_position(now, ply);
+            self.check_for_dead_position(now, ply);
         }
     }
 
-    /// Ends the game by the Laws if its record shows that it was over before something else ends it: the pieces are set
-    /// up again, or a result is shown. Nobody will play on, so the last ply need not be certain any more.
+    /// Called when the pieces are set up again or a result is shown. Ends the game by the Laws if the record shows that
+    /// it was already over. No move can follow, so the last ply need not be settled.
     pub(super) fn end_by_laws_first(&mut self, now: Timestamp) {
         self.search_before_the_end(now, u32::MAX);
         if let Some(last) = self.last_ply() {
@@ -67,7 +66,7 @@ impl Referee {
         }
     }
 
-    /// Ends the game if a published ply leaves nothing to play. Returns whether it does.
+    /// Ends the game if a published ply leaves no play. Returns whether it does.
     fn end_by_laws(&mut self, now: Timestamp, ply: u32) -> bool {
         let Some(ending) = self
             .history()
@@ -78,7 +77,7 @@ impl Referee {
         self.search_before_the_end(now, ply.saturating_sub(1));
         let verdict = Verdict::laws(ending.outcome, ending.reason, true);
         if self.game().is_none() {
-            // It was over before this ply.
+            // The game was over before this ply.
         } else if ending.made {
             self.end_with(now, ply, verdict);
         } else {
@@ -87,7 +86,7 @@ impl Referee {
         true
     }
 
-    /// Ends the game with the making of a ply: what was played after it is not part of the game.
+    /// Ends the game with the making of a ply and withdraws later plies.
     pub(super) fn end_with(&mut self, now: Timestamp, ply: u32, verdict: Verdict) {
         let Some(last) = self
             .history()
@@ -113,8 +112,9 @@ impl Referee {
         self.end(now, Some(stood_at).filter(|at| *at != now), verdict);
     }
 
-    /// The ply that ended the game by the Laws was not played if its piece has gone on in the same motion. A ply that nobody
-    /// pressed ends the game once it has rested, and its piece may still be in the hand then.
+    /// Reopens a game that the Laws ended if its last ply turns out not to have been played, because the piece moved on
+    /// in the same motion. A ply without a press ends the game once the piece has rested, but the piece may still be in
+    /// the player's hand.
     pub(super) fn check_last_ply(&mut self, now: Timestamp, ply: &Ply) {
         let Some(game) = self.game.as_ref().filter(|game| game.ended) else {
             return;
@@ -139,8 +139,8 @@ impl Referee {
         }
     }
 
-    /// Play goes on after a result that the board showed: a square was misread, or the players had not agreed. The game
-    /// goes on with all that has been played since.
+    /// Reopens the game if play continues after a result shown on the board: a square was misread, or the players had
+    /// not agreed. The plies played since then belong to the game.
     pub(super) fn check_for_play(&mut self, now: Timestamp) {
         let Some(game) = self.game.as_ref().filter(|game| game.is_shown()) else {
             return;
@@ -148,7 +148,7 @@ impl Referee {
         let (Some(shown_at), Some(verdict)) = (game.shown_at, game.verdict.clone()) else {
             return;
         };
-        // The line may be that of other play: pieces put up after the game.
+        // Pieces put up after the game can look like another line of play.
         let same = |(old, new): (&LineEntry, &LineEntry)| old.ply.after.board() == new.ply.after.board();
         let kept = game.published.iter().zip(&self.line).all(same);
         let since = self.line.get(game.published.len()..).unwrap_or_default();
@@ -168,7 +168,6 @@ impl Referee {
         }
     }
 
-    /// What was published as the end of the game no longer counts.
     pub(super) fn reopen(&mut self) {
         if let Some(game) = &mut self.game {
             game.ended = false;
@@ -177,7 +176,6 @@ impl Referee {
         }
     }
 
-    /// What was played after the ply that ended the game is not part of it.
     fn withdraw_after(&mut self, now: Timestamp, ply: u32) {
         let Some(game) = &mut self.game else { return };
         let kept = super::index(ply) + 1;
@@ -189,11 +187,11 @@ impl Referee {
     }
 }
 
-/// How the game ends by its last ply. Checkmate and stalemate come before repetition and 75 moves (Art. 9.6.2).
+/// End of the game by its last ply. Checkmate and stalemate take precedence over repetition and 75 moves (Art. 9.6.2).
 fn verdict(history: &History<'_>, rules: &Rules) -> Option<Ending> {
     let last = history.plies().last()?;
-    // An irregular move ends nothing (Art. 5.1.1: the move must be in accord with Article 3). A legal one does, also from
-    // where an illegal move that stands has led.
+    // An irregular move does not end the game (Art. 5.1.1: the move must be in accord with Article 3). A legal move
+    // does, even after an illegal move that stands.
     last.ply.played?;
     let state = history.last();
     let immobile = state.legal_moves().is_empty();
@@ -221,14 +219,14 @@ fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
     let Some(rule) = rules.fivefold() else {
         return false;
     };
-    let stood = history.occurrences(position);
+    let occurrences = history.occurrences(position);
     match rule {
-        Fivefold::AnyOrder => stood.len() >= FIVEFOLD,
+        Fivefold::AnyOrder => occurrences.len() >= FIVEFOLD,
         Fivefold::Consecutive => {
             let last = history.plies().last().map_or(0, |last| last.ply.number);
             (0..FIVEFOLD as u32)
                 .map(|nth| last.checked_sub(nth * ALTERNATE))
-                .all(|ply| ply.is_some_and(|ply| stood.contains(&ply)))
+                .all(|ply| ply.is_some_and(|ply| occurrences.contains(&ply)))
         }
     }
 }

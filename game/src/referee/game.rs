@@ -9,11 +9,11 @@ use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, ExplainedEv
 use crate::position::{Orientation, Variant};
 
 impl Referee {
-    /// Whether a ply may be part of the game: not if its piece was lifted while the clock was stopped. Only a clock that
-    /// runs is pressed.
+    /// Whether a ply may be part of the game. A ply whose piece was lifted while the clock was stopped is not, unless
+    /// its mover pressed the clock: only a running clock is pressed.
     fn counts(&self, entry: &LineEntry) -> bool {
-        // A position found on a board may be no game at all: a running clock or further plies show that it is one. A game
-        // that has begun is one.
+        // A position found on a board may not be a game at all. A running clock, further plies or a game in progress
+        // prove that it is one.
         let found = self
             .start
             .as_ref()
@@ -29,7 +29,7 @@ impl Referee {
         match self.clock.stopped_at {
             Some(stopped) => {
                 let ply = &entry.ply;
-                let ran = entry.is_pressed() || ply.inferred && self.ran_unheard(stopped);
+                let ran = entry.is_pressed() || ply.inferred && self.ran_in_gap(stopped);
                 ran || ply.lifted_at < stopped
             }
             None => {
@@ -39,14 +39,14 @@ impl Referee {
         }
     }
 
-    /// Brings the published game up to the line, as far as the line counts. Returns the event that withdraws plies, if
+    /// Publishes the plies of the line that count and are not published yet. Returns the event that withdraws plies, if
     /// there is one.
     pub(super) fn follow(&mut self, now: Timestamp, reason: CorrectionReason) -> Option<&mut ExplainedEvent> {
         if self.game.as_ref().is_some_and(|game| game.ended) || self.start.is_none() {
             return None;
         }
         let counted = self.line.iter().take_while(|entry| self.counts(entry)).count();
-        let standing_still = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
+        let clock_stopped = self.clock.connected && !self.clock.running && self.clock.stopped_at.is_some();
         if self.game.is_none() {
             if counted == 0 {
                 return None;
@@ -58,15 +58,15 @@ impl Referee {
             old.ply.uci == new.ply.uci && old.reported_at == new.reported_at
         };
         let common = game.published.iter().zip(&self.line).take_while(same).count();
-        // Pieces being set up or cleared away can look like another line; certain plies stay until the clock runs.
-        // What the board's memory holds was played before the clock stopped.
+        // Pieces being set up or cleared away can look like another line, so settled plies stay until the clock runs.
+        // Plies from the board's memory were played before the clock stopped.
         let remembered = reason == CorrectionReason::Recovered
             && self.line.get(common).is_some_and(|entry| entry.ply.inferred);
         let certain = game
             .published
             .get(common)
             .is_some_and(|entry| entry.settled.is_some() && !remembered);
-        if standing_still && (certain || (common < game.published.len() && common >= counted)) {
+        if clock_stopped && (certain || (common < game.published.len() && common >= counted)) {
             return None;
         }
         let replaced = game
@@ -74,7 +74,7 @@ impl Referee {
             .get(common)
             .map(|entry| entry.ply.uci.map(|uci| uci.to_string()));
         for at in common..counted {
-            // The game may end with one of them.
+            // A previous ply of the loop may have ended the game.
             self.game()?;
             let entry = self.line[at].clone();
             let replaces = replaced.clone().filter(|_| at == common);
@@ -167,7 +167,7 @@ impl Referee {
         self.publish_marks(now, number, &entry, None);
     }
 
-    /// Withdraws published plies beyond the end of the line. Returns the event that says so, if there are any.
+    /// Withdraws published plies beyond the end of the line. Returns the event of the withdrawal, if there is one.
     pub(super) fn withdraw_surplus(
         &mut self,
         now: Timestamp,
@@ -183,7 +183,8 @@ impl Referee {
         Some(self.publish(now, EventKind::MoveRetracted { ply, reason }))
     }
 
-    /// Marks a ply of the line as settled, with these log-odds, or as completed, and publishes that if the ply is published.
+    /// Marks a ply of the line as settled (with these log-odds) or completed. Publishes the mark if the ply is
+    /// published.
     pub(super) fn mark(
         &mut self,
         now: Timestamp,
@@ -199,7 +200,7 @@ impl Referee {
         self.publish_marks(now, ply, &entry, odds);
     }
 
-    /// Publishes that a ply was settled or completed, if that is not published yet.
+    /// Publishes that a ply was settled or completed, unless that is published already.
     fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry, odds: Option<i64>) {
         let Some(game) = &mut self.game else { return };
         let Some(known) = game
@@ -231,7 +232,7 @@ impl Referee {
         self.judge(now, ply, settled.is_some(), completed.is_some());
     }
 
-    /// A published ply became certain or was completed: it may end the game, or allow a draw claim.
+    /// Checks whether a published ply, now settled or completed, ends the game or allows a draw claim.
     fn judge(&mut self, now: Timestamp, ply: u32, settled: bool, completed: bool) {
         if settled {
             self.check_for_end(now, ply);
@@ -247,13 +248,12 @@ impl Referee {
         }
     }
 
-    /// The number of the last ply of the game being played.
+    /// Number of the last ply of the game in progress.
     pub(super) fn last_ply(&self) -> Option<u32> {
         let game = self.game.as_ref().filter(|game| !game.ended)?;
         Some(game.published.last()?.ply.number)
     }
 
-    /// Records that the completion of a ply was published.
     pub(super) fn note_completed(&mut self, ply: u32, by: CompletedBy, clock: Option<Clock>) {
         let published = self.game.as_mut().map(|game| &mut game.published);
         if let Some(entry) = published.and_then(|published| published.get_mut(index(ply))) {
@@ -270,7 +270,7 @@ mod tests {
     use crate::referee::tests::table::{Table, WHITE_WINS};
     use crate::tracker::Finding;
 
-    /// Messages about White's last move were lost, and then the clock was stopped: the memory holds what was played.
+    /// Reports of White's last move were lost, and then the clock was stopped. The board's memory contains the move.
     #[test]
     fn plies_from_memory_count_while_the_clock_is_stopped() {
         let mut table = Table::new(Edition::Fide2023);
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(sans, ["e4", "e5", "Nf3"]);
     }
 
-    /// The clock is stopped when the pieces are set up, after the first of them had looked like a move.
+    /// The clock is stopped during the set-up of pieces, after the first of them had looked like a move.
     #[test]
     fn pieces_being_set_up_are_withdrawn_while_the_clock_is_stopped() {
         let mut table = Table::new(Edition::Fide2023);
@@ -304,9 +304,9 @@ mod tests {
         assert_eq!(published.len(), 4);
     }
 
-    /// The result was shown before the gap; a king that the memory has on its way there accuses nobody.
+    /// The result was shown before the gap. A king's way to the centre in the board's memory opens no incident.
     #[test]
-    fn kings_that_the_memory_has_on_their_way_are_no_moves() {
+    fn kings_from_memory_on_their_way_to_the_centre_are_not_moves() {
         let mut table = Table::new(Edition::Fide2023);
         table.plays("e4 e5").passes(20).shows(WHITE_WINS);
         assert_eq!(table.published(), ["1-0 kings by board?"]);
@@ -316,9 +316,9 @@ mod tests {
         assert_eq!(published.len(), 2);
     }
 
-    /// The king is put beside the square from which it went to the centre.
+    /// The king is put on a square beside the one from which it went to the centre.
     #[test]
-    fn kings_that_are_put_away_after_the_result_are_no_moves() {
+    fn kings_put_away_after_the_result_are_not_moves() {
         let mut table = Table::new(Edition::Fide2023);
         table.plays("e4 e5").passes(5).shows(WHITE_WINS);
         table.infers("Ke2", false);

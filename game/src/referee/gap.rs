@@ -1,4 +1,4 @@
-//! Gaps: what was played while the board was not heard, as far as it is known.
+//! Gaps: times without reports from the board.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, Rank, Role};
@@ -8,7 +8,7 @@ use crate::events::{CorrectionReason, EndReason, EventKind, GameResult, Recovery
 use crate::tracker::Start;
 
 impl Referee {
-    /// It is known, or given up, what was played between these times.
+    /// Publishes that a gap was closed or given up, and adds its plies to the game.
     pub(super) fn gap_closed(
         &mut self,
         now: Timestamp,
@@ -25,7 +25,7 @@ impl Referee {
         self.publish(now, event);
         let played = match by {
             Recovery::Memory => changes > 0,
-            // What was played comes as plies that are inferred, if anything was.
+            // Inferred moves, if any, follow as plies.
             Recovery::Inferred => false,
             Recovery::Undecidable => true,
         };
@@ -33,27 +33,27 @@ impl Referee {
             self.unwatched = Some(now);
         }
         self.away = false;
-        // Where the line was lost, play goes on from another placement.
+        // If the line was lost, play continues from another placement.
         if by != Recovery::Undecidable {
             self.follow(now, CorrectionReason::Recovered);
         }
     }
 
-    /// What was played in a gap cannot be found out: the game ends there as far as it is known, and the next game
-    /// continues it. A game that had ended stays ended, unless another one was begun in the gap.
+    /// Ends the game at a gap that cannot be reconstructed; the next game continues it. A game that had already ended
+    /// stays ended, unless another one began in the gap.
     pub(super) fn cut_off(&mut self, now: Timestamp, start: &Start) {
         if let Some(game) = self.game().cloned() {
             self.end(now, None, Verdict::board(GameResult::Unknown, EndReason::Gap));
             let players = self.game.take().and_then(|game| game.players);
             self.announced = self.announced.take().or(players);
             self.continues = Some(game.id);
-        } else if self.clock.running || self.set_up_anew(start) {
+        } else if self.clock.running || self.is_set_up_anew(start) {
             self.game = None;
         }
     }
 
-    /// Whether pieces are on the board that were taken in the last game, or pawns on squares they had left.
-    fn set_up_anew(&self, start: &Start) -> bool {
+    /// Whether the board has pieces that were captured in the last game, or pawns on home squares that they had left.
+    fn is_set_up_anew(&self, start: &Start) -> bool {
         let last = self.game.as_ref().and_then(|game| game.published.last());
         let Some(last) = last else { return false };
         let (now, then) = (start.state.board(), last.ply.after.board());
@@ -65,8 +65,8 @@ impl Referee {
         })
     }
 
-    /// Whether the clock was started again while the board was not heard: it was pressed after a ply.
-    pub(super) fn ran_unheard(&self, stopped: Timestamp) -> bool {
+    /// Whether the clock was started again during the gap: it was pressed after a ply of the gap.
+    pub(super) fn ran_in_gap(&self, stopped: Timestamp) -> bool {
         let pressed =
             |entry: &LineEntry| entry.ply.inferred && entry.is_pressed() && entry.ply.lifted_at >= stopped;
         self.line.iter().any(pressed)

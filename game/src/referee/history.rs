@@ -1,4 +1,4 @@
-//! The part of a game that counts for repetition and for the 50 and 75 moves (Art. 9.2, 9.3, 9.6).
+//! Positions and plies of a game that count for repetition and for the 50-move and 75-move rules (Art. 9.2, 9.3, 9.6).
 
 use shakmaty::{Chess, Position, Square};
 
@@ -6,13 +6,13 @@ use super::LineEntry;
 use crate::laws::Rules;
 use crate::position::State;
 
-/// A position needs at least this many plies to occur for the third time.
+/// Minimum number of plies that a third occurrence of a position takes.
 const MIN_PLIES_TO_REPEAT: u32 = 8;
 
 /// A position that the arbiter put on the board during the game.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
-    /// After this ply.
+    /// Number of the last ply before the position was set.
     pub(super) ply: u32,
     pub(super) state: State,
 }
@@ -41,7 +41,6 @@ impl<'g> History<'g> {
         }
     }
 
-    /// The same game up to a ply.
     pub(super) fn up_to(self, ply: u32) -> Self {
         let plies =
             usize::try_from(ply).map_or(self.plies, |ply| self.plies.get(..ply).unwrap_or(self.plies));
@@ -56,7 +55,7 @@ impl<'g> History<'g> {
         self.plies
     }
 
-    /// The state after the last ply, or the one that the arbiter has set since.
+    /// Position after the last ply, or the one that the arbiter has set since.
     pub(super) fn last(&self) -> &'g State {
         self.after(self.plies.len())
     }
@@ -71,10 +70,11 @@ impl<'g> History<'g> {
         last.map_or(self.start, |entry| &entry.ply.after)
     }
 
-    /// The plies after which the same position stood (Art. 9.2), oldest first; 0 for the start position.
+    /// Numbers of the plies after which the same position stood (Art. 9.2), oldest first; 0 for the start position.
     ///
-    /// The same player has the move, and all pieces have the same moves: castling rights and a possible capture en
-    /// passant are part of it. A position that the arbiter put back is not a new occurrence unless the regulations say so.
+    /// Positions are the same if the same player has the move and all pieces have the same moves, including castling
+    /// rights and a capture en passant. A position that the arbiter put back is not a new occurrence unless the
+    /// regulations say so.
     pub(super) fn occurrences(&self, position: &Chess) -> Vec<u32> {
         let mut found = Vec::new();
         let mut compare = |ply: u32, state: &State, again: bool| {
@@ -97,9 +97,9 @@ impl<'g> History<'g> {
         found
     }
 
-    /// How many plies in a row, to the last one, neither moved a pawn nor took a piece.
+    /// Number of consecutive last plies without a pawn move or capture.
     ///
-    /// Illegal plies count like any others: what matters is the position on the board.
+    /// Illegal plies count like any others: only the position on the board matters.
     pub(super) fn quiet(&self) -> u32 {
         let quiet = (0..self.plies.len())
             .rev()
@@ -115,14 +115,14 @@ impl<'g> History<'g> {
         quiet.saturating_add(earlier)
     }
 
-    /// Whether any position can occur for the third time now or after one more ply: that takes eight plies that undo
-    /// each other, unless an irregular ply or the arbiter changed the position.
+    /// Whether a position can occur for the third time now or after one more ply. A third occurrence takes eight plies
+    /// that undo each other, unless an irregular ply or the arbiter changed the position.
     pub(super) fn may_repeat(&self) -> bool {
         let irregular = || self.plies.iter().any(|entry| entry.ply.played.is_none());
         self.quiet() + 1 >= MIN_PLIES_TO_REPEAT || !self.placed.is_empty() || irregular()
     }
 
-    /// Whether the ply after the first `before` plies neither moved a pawn nor took a piece.
+    /// Whether the ply after the first `before` plies is neither a pawn move nor a capture.
     fn is_quiet(&self, before: usize) -> bool {
         let Some(entry) = self.plies.get(before) else {
             return false;
@@ -135,7 +135,7 @@ impl<'g> History<'g> {
         if self.rules.forced_king_keeps_right() {
             return one == other;
         }
-        // 1997 looks at future rights, too: one that any next move loses does not count.
+        // The Laws of 1997 also consider future rights: a right that every next move loses does not count.
         one.board() == other.board()
             && one.turn() == other.turn()
             && one.legal_ep_square() == other.legal_ep_square()
@@ -143,7 +143,7 @@ impl<'g> History<'g> {
     }
 }
 
-/// The rooks with which castling is possible, or will still be after some legal move.
+/// Rooks with which castling is possible now or after some legal move.
 fn lasting_rights(position: &Chess) -> Vec<Square> {
     let king = position.board().king_of(position.turn());
     let moves = position.legal_moves();

@@ -1,8 +1,7 @@
-//! The referee: starts and ends games on the tracker's line of play, and leaves out what is not part of them.
+//! The referee: starts and ends games on the tracker's line of play, and decides which plies belong to them.
 //!
-//! While the clock is stopped, nothing is added to a game and nothing is taken from it: what happens on the board then
-//! is a result being shown, an arbiter's work, or analysis. When the clock runs again, the game follows the position on
-//! the board.
+//! While the clock is stopped, no ply is added to a game or removed from it: the players show a result, the arbiter
+//! works on the board, or somebody analyses. When the clock runs again, the game follows the position on the board.
 
 mod claims;
 mod dead;
@@ -43,10 +42,9 @@ pub(crate) use resumed::Resumed;
 use watch::{GameStatus, News, Watch};
 use words::index;
 
-/// A game's number on its board and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Game {
-    /// From 1.
+    /// Number of the game on its board, from 1.
     pub number: u32,
     /// Day, board and number, as in "2026-11-21-board-1-2".
     pub id: String,
@@ -58,38 +56,37 @@ pub(crate) struct Referee {
     board: String,
     regulations: Regulations,
     start: Option<Start>,
-    /// The start position was set by command: what is played from it is a game.
+    /// Whether a command set the start position. Any play from such a position is a game.
     given: bool,
-    /// The next start position is set by command.
+    /// Whether the next start position is one set by command.
     start_is_given: bool,
-    /// The game that the line continues after a gap cut it off.
+    /// Id of the game that the line continues after a gap.
     continues: Option<String>,
-    /// The line as the tracker has it.
     line: Vec<LineEntry>,
-    /// How many games began on this board.
+    /// Number of games that have begun on this board.
     games: u32,
     game: Option<OpenGame>,
-    /// The previous game, until the next one begins: the arbiter can still change its record.
+    /// The previous game until the next one begins. The arbiter can still change its record.
     previous: Option<OpenGame>,
     /// The last game before this one that counts for a pairing.
     last_paired: Option<CountingGame>,
     /// An earlier game, while a command about it is carried out.
     recalled: Option<OpenGame>,
-    /// Who will play the next game, as announced by command.
+    /// Players of the next game, as announced by command.
     announced: Option<Players>,
-    /// Positions that are still to be searched for whether anybody can mate.
+    /// Settled positions for which a search must still decide whether a side can mate.
     unsearched: Option<Unsearched>,
     clock: ClockState,
     white_side: Option<Side>,
     watch: Watch,
     events: Vec<ExplainedEvent>,
-    /// When it was last found that something may have been played unwatched, if no ply that was watched since is beyond
-    /// doubt.
+    /// Time at which the last gap with possible unobserved play was found; `None` once an observed ply after it is
+    /// settled.
     unwatched: Option<Timestamp>,
-    /// The board went away, and how the line went on meanwhile has not been told yet. What was moved while the clock was
-    /// stopped need not be play because it runs again.
+    /// Whether the board is disconnected and the tracker has not reported yet how the line continued. Pieces moved
+    /// while the clock was stopped are not play just because the clock runs again.
     away: bool,
-    /// By how much the computer's clock is ahead of the times that come in here.
+    /// Amount by which the computer's clock is ahead of the times that the referee gets.
     ahead: Duration,
 }
 
@@ -98,31 +95,30 @@ pub(crate) struct Referee {
 struct OpenGame {
     id: Game,
     start: State,
-    /// The plies published, each as in the line when it was published.
+    /// The published plies, each as in the line at the time of its publication.
     published: Vec<LineEntry>,
     ended: bool,
     /// The last ply after which a draw could be claimed.
     claim_after: Option<u32>,
-    /// When the players showed its result.
+    /// Time at which the players showed the result.
     shown_at: Option<Timestamp>,
-    /// How it ended.
     verdict: Option<Verdict>,
     players: Option<Players>,
     placed: Vec<Placed>,
-    /// The arbiter let it go on although its position was proposed as dead.
+    /// Whether the arbiter let the game continue although its position was proposed as dead.
     goes_on_dead: bool,
-    /// The arbiter was asked which pairing it counts for, or there is no need to.
+    /// Whether the arbiter was asked for the game's pairing, or need not be asked.
     pairing_asked: bool,
 }
 
 impl OpenGame {
-    /// Whether a draw can be claimed after its last ply.
     fn has_claim(&self) -> bool {
         let last = self.published.last().map(|entry| entry.ply.number);
         self.claim_after.is_some() && self.claim_after == last
     }
 
-    /// Whether it is over by what the board showed alone: that can be changed, and is withdrawn when play goes on.
+    /// Whether only the board has shown the end of the game. Such an end can be changed and is withdrawn if play
+    /// continues.
     fn is_shown(&self) -> bool {
         self.ended && self.verdict.as_ref().is_some_and(Verdict::is_shown)
     }
@@ -135,37 +131,33 @@ impl OpenGame {
     }
 }
 
-/// How a game ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// The result.
     pub result: GameResult,
-    /// What ended it.
     pub reason: EndReason,
-    /// Who or what decided it.
+    /// Authority that decided the result.
     pub by: DecidedBy,
-    /// False until the arbiter confirms it, where the Laws ask for that.
+    /// False until the arbiter confirms the result, if the Laws require that.
     pub confirmed: bool,
-    /// Which arbiter decided it, and when; `None` where it was not an arbiter.
+    /// Arbiter who decided the result, and when; `None` if no arbiter did.
     pub decided: Option<Decision>,
 }
 
-/// A ply of the line, with what is known of its completion.
+/// A ply of the line, with its completion.
 #[derive(Debug, Clone)]
 struct LineEntry {
     ply: Box<Ply>,
-    /// When the tracker found it.
+    /// Time of the tracker's report.
     reported_at: Timestamp,
     settled: Option<SettledBy>,
-    /// How, with the clock then and the time that the move took, in milliseconds.
+    /// Act of completion, with the clock at that time and the time spent on the move in milliseconds.
     completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
     offered: Offered,
-    /// Which arbiter entered it, and when; `None` if it was seen on the board.
+    /// Arbiter who entered the ply, and when; `None` if it was observed on the board.
     entered: Option<Decision>,
 }
 
 impl LineEntry {
-    /// Whether the press of the player who made it completed it.
     fn is_pressed(&self) -> bool {
         self.completed.is_some_and(|(by, ..)| by == CompletedBy::Press)
     }
@@ -175,20 +167,19 @@ impl LineEntry {
 struct ClockState {
     connected: bool,
     running: bool,
-    /// It has run since the start position was set up.
+    /// Whether the clock has run since the start position was set up.
     ran: bool,
     stopped_at: Option<Timestamp>,
 }
 
-/// From this many plies on with a clock that was never started, the players are playing without it.
+/// Number of plies from which a clock that was never started counts as unused by the players.
 const MIN_PLIES_WITHOUT_CLOCK: usize = 4;
-/// From this many plies on, play from a position without history and without a clock is a game.
+/// Number of plies from which play from a position without history and without a clock counts as a game.
 const MIN_PLIES_FROM_POSITION: usize = 3;
-/// A guest of honour makes at most this many plies before the clock is started; they are taken back.
+/// Maximum number of plies that a guest of honour makes before the clock is started. They are taken back.
 const MAX_CEREMONIAL_PLIES: usize = 2;
 
 impl Referee {
-    /// A referee for the board of that name, under these regulations and without a game.
     #[must_use]
     pub(crate) fn new(board: &str, regulations: Regulations) -> Self {
         Self {
@@ -198,23 +189,22 @@ impl Referee {
         }
     }
 
-    /// What happened on the board is known until then; `None`: it tells at once.
+    /// Sets the time until which the board's squares are known; `None` if the board reports changes at once.
     pub(crate) fn polled(&mut self, until: Option<Timestamp>) {
         self.watch.polled(until);
     }
 
-    /// Takes boards and hands to be like that. To be called before anything is found.
+    /// Sets the model of boards and hands. Call before the first finding.
     pub(crate) fn follow_model(&mut self, model: &'static Model) {
         self.watch.follow(model);
     }
 
-    /// What applies at the board.
     #[must_use]
     pub(crate) fn regulations(&self) -> &Regulations {
         &self.regulations
     }
 
-    /// Takes in what the tracker found. Call [`compare`](Self::compare) after the last finding of an observation.
+    /// Handles a finding of the tracker. Call [`compare`](Self::compare) after the last finding of an observation.
     pub(crate) fn handle(&mut self, now: Timestamp, finding: Finding) {
         let news = News::of(&finding, &self.line);
         match finding {
@@ -226,15 +216,15 @@ impl Referee {
                 self.watch.read_clock(clock, sure);
                 self.watch(now, News::Times(clock.times_ms()));
             }
-            // The watchers alone have to know.
+            // Only the watchers need these findings.
             Finding::Jolted | Finding::Steadied => {}
             Finding::Away => self.away = true,
             Finding::Start(start) => self.start_set_up(now, start),
-            Finding::Made(ply) => self.played(now, ply, CorrectionReason::MovedOn),
-            Finding::Amended { ply, reason } => self.played(now, ply, reason),
+            Finding::Made(ply) => self.handle_ply(now, ply, CorrectionReason::MovedOn),
+            Finding::Amended { ply, reason } => self.handle_ply(now, ply, reason),
             Finding::Retracted { ply, reason, odds } => {
                 self.line.truncate(index(ply));
-                // Kings on their way to the centre and pieces being set up were never a move, whether the clock runs or not.
+                // Kings on their way to the centre and pieces being set up were never moves, even if the clock runs.
                 let withdrawal = if matches!(reason, CorrectionReason::Kings | CorrectionReason::SetUp) {
                     self.withdraw_surplus(now, reason)
                 } else {
@@ -284,13 +274,13 @@ impl Referee {
         }
     }
 
-    /// Compares the board with the line of play, once all findings of an observation are in: plies that are found
-    /// together accuse nobody of the positions between them.
+    /// Compares the board with the line of play after all findings of an observation. Plies that are found together
+    /// must not open incidents about the positions between them.
     pub(crate) fn compare(&mut self, now: Timestamp) {
         self.watch(now, News::Time);
     }
 
-    /// The next game says it when it starts; one that is being played has to be told.
+    /// Stores White's side of the clock. A game in progress publishes it; otherwise the next game.started has it.
     fn white_side_found(&mut self, now: Timestamp, white_side: Side) {
         let news = self.white_side.replace(white_side) != Some(white_side);
         if news && self.game().is_some() {
@@ -298,8 +288,8 @@ impl Referee {
         }
     }
 
-    /// When the referee wants [`handle_deadline`](Self::handle_deadline) to be called, unless something is found
-    /// before; `None`: nothing is pending.
+    /// Time at which [`handle_deadline`](Self::handle_deadline) is due if no finding comes earlier; `None` if nothing
+    /// is pending.
     #[must_use]
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let search_due = self.unsearched.map(|unsearched| unsearched.due);
@@ -307,7 +297,6 @@ impl Referee {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Time has passed without a finding.
     pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         if self.unsearched.is_some_and(|unsearched| unsearched.due <= now) {
             self.search_for_dead_position(now, u32::MAX);
@@ -315,12 +304,11 @@ impl Referee {
         self.compare(now);
     }
 
-    /// Whether there is an incident of that number for the arbiter to decide.
     fn has_incident(&self, number: u64) -> bool {
         self.watch.can_be_decided(number)
     }
 
-    /// A decision that somebody makes now, with the time that its event gets.
+    /// Creates a decision made now. Its time is that of the event.
     fn decision(&self, now: Timestamp, by: &str) -> Decision {
         Decision {
             by: by.to_owned(),
@@ -328,7 +316,6 @@ impl Referee {
         }
     }
 
-    /// An arbiter decides an incident.
     fn close_incident(&mut self, now: Timestamp, by: &str, close: &CloseIncident) {
         let decision = self.decision(now, by);
         for (ts, event) in self.watch.decide(now, decision, close) {
@@ -336,14 +323,13 @@ impl Referee {
         }
     }
 
-    /// The arbiter has set the position or the moves.
+    /// Notifies the watchers that the arbiter has set the position or the moves.
     fn board_is_set(&mut self, now: Timestamp) {
         for (ts, event) in self.watch.set_by_arbiter(now) {
             self.publish(ts, event);
         }
     }
 
-    /// Passes what is new to the watchers.
     fn watch(&mut self, now: Timestamp, news: News) {
         let ended = self.game.as_ref().map(|game| game.ended);
         let status = GameStatus {
@@ -365,35 +351,35 @@ impl Referee {
         }
     }
 
-    /// The game that is being played.
+    /// The game in progress.
     #[must_use]
     pub(crate) fn game(&self) -> Option<&Game> {
         self.game.as_ref().filter(|game| !game.ended).map(|game| &game.id)
     }
 
-    /// The events since the last call, in order. They are not numbered yet.
+    /// Takes the events since the last call, in order and not numbered yet.
     pub(crate) fn take_events(&mut self) -> Vec<ExplainedEvent> {
         core::mem::take(&mut self.events)
     }
 
-    /// Publishes an event of the current game. Returns it, so that the caller can add what else is known of it.
+    /// Publishes an event of the current game. Returns the event, so that the caller can add details.
     fn publish(&mut self, ts: Timestamp, kind: EventKind) -> &mut ExplainedEvent {
-        // What boards and clocks do after the end is no part of the game.
-        let of_line = matches!(
+        // Events of boards and clocks after the end do not belong to the game.
+        let of_device = matches!(
             kind,
             EventKind::ClockConnected {}
                 | EventKind::ClockDisconnected {}
                 | EventKind::ClockBatteryLow {}
                 | EventKind::BoardRecovered { .. }
         );
-        let game = self.game.as_ref().filter(|game| !(of_line && game.ended));
+        let game = self.game.as_ref().filter(|game| !(of_device && game.ended));
         let game = game.map(|game| game.id.id.as_str());
         let event = ExplainedEvent::new(ts, &self.board, game, kind);
         self.events.push_mut(event)
     }
 
-    /// The line goes on, or goes another way, with this ply.
-    fn played(&mut self, now: Timestamp, ply: Box<Ply>, reason: CorrectionReason) {
+    /// Handles a ply that extends or changes the line.
+    fn handle_ply(&mut self, now: Timestamp, ply: Box<Ply>, reason: CorrectionReason) {
         self.line.truncate(index(ply.number));
         if ply.inferred {
             self.unwatched = Some(now);
@@ -415,8 +401,8 @@ impl Referee {
         self.check_for_play(now);
     }
 
-    /// Whether a ply read from the board's memory was the last one of a game whose result has been shown since. An irregular
-    /// one is a king on its way to show it.
+    /// Whether a ply from the board's memory was the last one of a game whose result was shown afterwards. An irregular
+    /// ply is rather a king on its way to show the result.
     fn was_left_out(&self, ply: &Ply) -> bool {
         self.game.as_ref().is_some_and(|game| {
             let before = game.shown_at.is_some_and(|shown| ply.lifted_at < shown);
@@ -429,7 +415,7 @@ impl Referee {
     }
 
     fn start_set_up(&mut self, now: Timestamp, mut start: Start) {
-        // What would be a swap in the usual game can have been drawn.
+        // An array that would be two swapped pieces in standard chess may be the drawn Chess960 position.
         let drawn = matches!(self.regulations.drawn_start, Some(DrawnStart::Chess960(_)));
         if drawn && start.variant == Variant::WrongStart && is_chess960(start.state.board()) {
             start.variant = Variant::Chess960;
@@ -461,7 +447,8 @@ impl Referee {
         self.start = Some(start);
     }
 
-    /// The game is over and its pieces have been set up again; its record stays open until the next game begins.
+    /// Keeps the finished game as the previous one when its pieces are set up again. Its record stays open until the
+    /// next game begins.
     fn keep_previous(&mut self) {
         self.previous = self.game.take().or_else(|| self.previous.take());
     }
@@ -507,7 +494,8 @@ impl Referee {
         self.publish(now, event);
     }
 
-    /// The board shows a result. Where it showed another one before, the kings have been put right.
+    /// Handles a result shown on the board. If the board showed another result before, the players have corrected the
+    /// kings.
     fn result_shown(&mut self, now: Timestamp, outcome: KnownOutcome, by: EndReason) {
         self.end_by_laws_first(now);
         let verdict = Verdict::board(outcome.into(), by);
@@ -524,7 +512,6 @@ impl Referee {
         }
     }
 
-    /// The history of the game being played.
     fn history(&self) -> Option<History<'_>> {
         let game = self.game.as_ref().filter(|game| !game.ended)?;
         let rules = &self.regulations.rules;
@@ -537,7 +524,7 @@ impl Referee {
             reason: verdict.reason,
             by: verdict.by,
             confirmed: verdict.confirmed,
-            // In the memory, the last plies and the hands that put the pieces back look alike.
+            // In the board's memory, the last plies cannot be told from hands that put the pieces back.
             end_certain: !(self.unwatched.is_some() && verdict.by == DecidedBy::Board),
             decided_by: verdict.decided.as_ref().map(|decided| decided.by.clone()),
         };
@@ -551,13 +538,13 @@ impl Referee {
 }
 
 impl Verdict {
-    /// Whether it is a result that the board shows, by kings or by a result piece, and that nobody has confirmed.
+    /// Whether kings or a result piece on the board show the result, without a confirmation.
     fn is_shown(&self) -> bool {
         let sign = matches!(self.reason, EndReason::Kings | EndReason::ResultPiece);
         sign && self.by == DecidedBy::Board && !self.confirmed
     }
 
-    /// A result shown on the board is a proposal.
+    /// Creates a result shown on the board, which is only a proposal.
     fn board(result: GameResult, reason: EndReason) -> Self {
         Self {
             result,

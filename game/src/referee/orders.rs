@@ -1,4 +1,4 @@
-//! An arbiter's commands: checked against the game, then carried out.
+//! Commands of arbiters: checked against the game, then carried out.
 
 mod carry_out;
 mod claims;
@@ -33,7 +33,6 @@ pub(crate) struct Checked {
     note: Option<String>,
 }
 
-/// What a checked command changes.
 #[derive(Debug)]
 enum Effect {
     Players(WhichGame, Players, Seats),
@@ -49,7 +48,6 @@ enum Effect {
     Note(WhichGame, String),
     Start(State, Option<Players>),
     End(EndReason),
-    /// None on the game.
     None,
     WhiteSide(Side),
     Round(Timestamp),
@@ -57,37 +55,36 @@ enum Effect {
     Rule(Ruled),
 }
 
-/// The game that a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WhichGame {
-    /// The one being played, or the last one until the pieces are set up again.
+    /// The game in progress, or the last one until the pieces are set up again.
     Current,
-    /// The last one, after the pieces were set up again.
+    /// The last game, after the pieces were set up again.
     Previous,
-    /// An earlier one, which the board does not have any more.
+    /// An earlier game that the board no longer has.
     Recalled,
-    /// The next one.
     Next,
 }
 
-/// What an exchange of the players' names says about their seats.
+/// Meaning of an exchange of the players' names for their seats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seats {
-    /// The players have each other's pieces.
+    /// The players have exchanged colours.
     Reversed,
-    /// They sat right, and the names were wrong.
+    /// The players sat correctly and the names were wrong.
     Right,
-    /// Nothing: pairing files know no seats.
-    Unsaid,
+    /// Undetermined: pairing files contain no seats.
+    Undetermined,
 }
 
-/// A round is announced at most this long before or after it begins; further off it is a typing mistake.
+/// Maximum time between the announcement of a round and its start, in either direction. A larger difference is treated
+/// as a typing mistake.
 const MAX_ROUND_DISTANCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Reasons for a game without a result.
 const UNFINISHED: &[EndReason] = &[EndReason::Arbiter, EndReason::Void, EndReason::Adjourned];
 
 impl Checked {
-    /// What the sender should know about the effect.
+    /// Remark on the effect, for the sender.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
@@ -104,7 +101,7 @@ impl Referee {
     ///
     /// # Errors
     ///
-    /// When it cannot; the message is for the sender.
+    /// Fails if the command must be refused; the refusal is written for the sender.
     pub(crate) fn check(&self, now: Timestamp, by: &str, order: &Order) -> Result<Checked, Refusal> {
         let effect = match order {
             Order::SetPlayers(set) => return self.check_players(by, set),
@@ -133,7 +130,7 @@ impl Referee {
         Ok(effect.into())
     }
 
-    /// What the tracker has to know about it.
+    /// Input for the tracker that follows from the command.
     pub(crate) fn given(&self, checked: &Checked) -> Option<Given> {
         let running = self.game.as_ref().filter(|game| !game.ended);
         match &checked.effect {
@@ -150,7 +147,6 @@ impl Referee {
         }
     }
 
-    /// Carries out a checked command.
     pub(crate) fn carry_out(&mut self, now: Timestamp, by: &str, checked: Checked) {
         match checked.effect {
             Effect::Players(which, players, seats) => self.set_players(now, by, which, players, seats),
@@ -178,7 +174,7 @@ impl Referee {
             }
             Effect::Incident(close) => self.close_incident(now, by, &close),
             Effect::Note(which, text) => self.annotate(now, by, which, text),
-            Effect::Start(_, players) => self.begin_anew(now, by, players),
+            Effect::Start(_, players) => self.start_new_game(now, by, players),
             Effect::End(reason) => {
                 self.end_by_arbiter(now, by, Verdict::arbiter(GameResult::Unknown, reason));
                 self.watch(now, News::Time);
@@ -204,19 +200,23 @@ impl Referee {
         let is_by_file = by == PAIRINGS;
         let seats = match set.correction {
             Some(true) => Seats::Right,
-            None if is_by_file => Seats::Unsaid,
+            None if is_by_file => Seats::Undetermined,
             _ => Seats::Reversed,
         };
-        // The files do not know that an arbiter has found the players at each other's pieces.
+        // A pairing file does not reflect that an arbiter has found the players with exchanged colours.
         let names_others = |before: &&Players| players.white != before.white && players.black != before.black;
-        let stay = which == WhichGame::Current && is_by_file && self.watch.are_reversed();
-        let stay = before.filter(names_others).filter(|_| stay).is_some();
+        let keeps_reversed = which == WhichGame::Current && is_by_file && self.watch.are_reversed();
+        let keeps_reversed = before.filter(names_others).filter(|_| keeps_reversed).is_some();
         let note = match before.and_then(|before| set.corrected(before)) {
-            _ if stay => Some(answer(self.regulations.language, "colors_stay", &BTreeMap::new())),
+            _ if keeps_reversed => Some(answer(self.regulations.language, "colors_stay", &BTreeMap::new())),
             Some((color, name)) => Some(corrected_note(&self.regulations, color, name)),
             None => None,
         };
-        let players = if stay { players.exchanged() } else { players };
+        let players = if keeps_reversed {
+            players.exchanged()
+        } else {
+            players
+        };
         Ok(Checked {
             effect: Effect::Players(which, players, seats),
             note,
@@ -232,11 +232,11 @@ impl Referee {
             table: assign.table,
             ..game.players.clone().unwrap_or_default()
         };
-        Ok(Effect::Assigned(which, self.played_before(place, players)))
+        Ok(Effect::Assigned(which, self.with_known_players(place, players)))
     }
 
-    /// A game without names that is played for the pairing of an earlier game on this board has the players of that.
-    fn played_before(&self, place: (Option<u32>, Option<u32>), players: Players) -> Players {
+    /// Fills in the players of an earlier game on this board with the same pairing, if the game has no names.
+    fn with_known_players(&self, place: (Option<u32>, Option<u32>), players: Players) -> Players {
         let before = self.last_paired.as_ref();
         let before = before.filter(|before| (before.players.round, before.players.table) == place);
         match before {
@@ -266,10 +266,10 @@ impl Referee {
         }
         let state = position(&set.fen)?;
         let line = game.line();
-        let stood = line
+        let same_position = line
             .iter()
-            .rposition(|stood| stood.board() == state.board() && stood.turn() == state.turn());
-        Ok(match stood {
+            .rposition(|earlier| earlier.board() == state.board() && earlier.turn() == state.turn());
+        Ok(match same_position {
             Some(stay) => {
                 let moves = CorrectedMoves {
                     stay,
@@ -302,7 +302,7 @@ impl Referee {
         Ok(Effect::Incident(close.clone()))
     }
 
-    /// Refuses a decision on an incident that another arbiter has decided, unless it is to replace theirs.
+    /// Refuses a decision on an incident that another arbiter has decided, unless `replace` is set.
     fn check_decided(&self, by: &str, incident: u64, replace: bool) -> Result<(), Refusal> {
         let Some(decided) = self.watch.decided(incident) else {
             return Ok(());
@@ -338,7 +338,7 @@ impl Referee {
         Refusal::NoGame { board }
     }
 
-    /// The game with that id; without one the game being played, else the last one.
+    /// Finds the game with this id; without an id, the game in progress or else the last one.
     fn which_game(&self, game: Option<&String>) -> Result<WhichGame, Refusal> {
         let board = self.board.clone();
         let found = [
@@ -382,18 +382,18 @@ impl Referee {
 
 fn check_round(now: Timestamp, start: &StartRound) -> Result<Effect, Refusal> {
     let begins = start.begins.unwrap_or(now);
-    let off = [
+    let distances = [
         begins.saturating_duration_since(now),
         now.saturating_duration_since(begins),
     ];
-    if off.iter().any(|off| *off > MAX_ROUND_DISTANCE) {
+    if distances.iter().any(|distance| *distance > MAX_ROUND_DISTANCE) {
         let begins = time_text(begins);
         return Err(Refusal::RoundTooFarOff { begins });
     }
     Ok(Effect::Round(begins))
 }
 
-/// A position to go on from: it must be legal.
+/// Parses a position to continue from. It must be legal.
 fn position(fen: &str) -> Result<State, Refusal> {
     let read = |mode| State::from_fen(fen, mode);
     let states = [CastlingMode::Standard, CastlingMode::Chess960].map(read);
@@ -414,7 +414,7 @@ fn control(given: &str) -> Result<TimeControl, Refusal> {
     })
 }
 
-/// What is taken to be known of a player whose name was corrected.
+/// Note that the player's other data are unchanged although the name was corrected.
 fn corrected_note(regulations: &Regulations, color: Color, name: &str) -> String {
     let values = BTreeMap::from([
         ("color".to_owned(), color::as_str(color).into()),
@@ -427,7 +427,7 @@ fn corrected_note(regulations: &Regulations, color: Color, name: &str) -> String
     answer(regulations.language, "name_corrected", &values)
 }
 
-/// How the time control was read, and which mode of play follows from it.
+/// Note on how the time control was read and on the mode of play that follows from it.
 fn time_control_note(regulations: &Regulations, control: &TimeControl) -> String {
     let mut regulations = regulations.clone();
     regulations.set_time_control(control.clone());

@@ -1,4 +1,4 @@
-//! A second game at a table whose game of the round is over: the arbiter is asked what it is.
+//! Questions to the arbiter about a second game on a board whose game of the round is over.
 
 use kiebitz_hardware::Timestamp;
 
@@ -14,8 +14,8 @@ impl Referee {
         CountingGame::of(&before.id.id, before.players.clone(), before.counts())
     }
 
-    /// Asks which pairing the game counts for: once both players have made a few moves, if no pairing was announced for
-    /// it and the last one of its table has been played.
+    /// Asks the arbiter which pairing the game counts for, once [`MIN_PLIES`] plies have been made. A game that was
+    /// announced for another pairing than that of the last paired game needs no question.
     pub(super) fn ask_for_pairing(&mut self, now: Timestamp) {
         let (Some(first), Some(game)) = (&self.last_paired, &mut self.game) else {
             return;
@@ -40,14 +40,14 @@ impl Referee {
         }
     }
 
-    /// The players of a game were corrected: a replay of it has the corrected ones.
+    /// Applies corrected players to the last paired game, so that a replayed game gets the corrected ones.
     pub(super) fn correct_last_paired(&mut self, game: &str, players: &Players) {
         if let Some(last) = self.last_paired.as_mut().filter(|last| last.game == game) {
             last.players.clone_from(players);
         }
     }
 
-    /// A game begins for another pairing: the questions about the last one have lost their meaning.
+    /// Closes the questions about the last pairing when a game begins for another one.
     pub(super) fn close_questions_of_other_rounds(&mut self, now: Timestamp) {
         let place = place_of(self.game.as_ref().and_then(|game| game.players.as_ref()));
         let last = place_of(self.last_paired.as_ref().map(|last| &last.players));
@@ -62,7 +62,7 @@ impl OpenGame {
         u32::try_from(self.published.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether it is over and counts for its pairing.
+    /// Whether the game is over and counts for its pairing.
     fn counts(&self) -> bool {
         let verdict = self.verdict.as_ref().filter(|_| self.ended);
         verdict.is_some_and(|verdict| !leaves_open(verdict.result, verdict.reason, self.plies()))

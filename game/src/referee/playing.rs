@@ -1,4 +1,4 @@
-//! What is played on a board now, for whoever looks.
+//! Summary of a board's last game.
 
 use super::Referee;
 use crate::events::{EndReason, GameResult, Incident, Players};
@@ -6,20 +6,20 @@ use crate::events::{EndReason, GameResult, Incident, Players};
 /// The last game of a board, ended or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playing {
-    /// Its id.
+    /// Id of the game.
     pub game: String,
-    /// Who plays it, as far as that is known.
+    /// The players; `None` while unknown.
     pub players: Option<Players>,
-    /// Its start position.
+    /// Start position, as FEN.
     pub start_fen: String,
-    /// The number of its last ply, 0 before the first, and its move in SAN, or in UCI where it was irregular.
+    /// Number of the last ply, 0 before the first, and its move in SAN, or in UCI if it was irregular.
     pub last: (u32, String),
-    /// How it ended; `None`: it goes on.
+    /// Result and reason; `None` while the game is in progress.
     pub ended: Option<(GameResult, EndReason)>,
 }
 
 impl Referee {
-    /// The last game, until the pieces are set up for the next one; `None`: there is none.
+    /// The last game, until the pieces are set up for the next one; `None` if there is none.
     #[must_use]
     pub(crate) fn playing(&self) -> Option<Playing> {
         let game = self.game.as_ref()?;
@@ -45,7 +45,6 @@ impl Referee {
         })
     }
 
-    /// The incidents that are open, the oldest first.
     pub(crate) fn open_incidents(&self) -> impl Iterator<Item = &Incident> {
         self.watch.open_incidents()
     }

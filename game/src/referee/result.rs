@@ -1,4 +1,4 @@
-//! What the Laws make of a result: whether a side can still mate, and how many moves are completed.
+//! Results according to the Laws: whether a side can still mate, and the number of moves made.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::events::{EndReason, GameResult, color};
 use crate::laws::mating::{self, MatingAnswer, Reason};
 use crate::laws::{Regulations, Rules, Topic, answer};
 
-/// Nodes for whether a side can still mate, asked again and again during play: they take at most two milliseconds, ten
-/// on a small computer. The same number everywhere gives the same answer everywhere.
+/// Node limit of mate searches during play, which are frequent: at most two milliseconds, ten on a small computer. A
+/// fixed number gives the same answer on every computer.
 pub(super) const MAX_NODES_IN_PLAY: u64 = 2_000;
-/// Nodes where a result depends on it, once or twice a game: a tenth of a second.
+/// Node limit of a mate search that decides a result, once or twice a game: a tenth of a second.
 pub(super) const MAX_NODES_FOR_RESULT: u64 = 100_000;
 
-/// Whether `side` can mate by any sequence of legal moves; `None`: `nodes` did not suffice to find out.
+/// Whether `side` can mate by any sequence of legal moves; `None` if `nodes` do not suffice to find out.
 pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool> {
     mating::quick(position, side).or_else(|| match mating::can_mate(position, side, nodes).answer {
         MatingAnswer::Can { .. } => Some(true),
@@ -26,8 +26,8 @@ pub(super) fn can_mate(position: &Chess, side: Color, nodes: u64) -> Option<bool
     })
 }
 
-/// Whether `side` may win on time or by the opponent's illegal move: whether it can mate (Art. 6.9, 7.5.5), or has
-/// mating material where the Laws ask for that (1997: C.4); `None`: `nodes` did not suffice to find out.
+/// Whether `side` may win on time or by the opponent's illegal move: it can mate (Art. 6.9, 7.5.5), or it has mating
+/// material if the Laws require that (1997: C.4). `None` if `nodes` do not suffice to find out.
 pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) -> Option<bool> {
     if rules.needs_mating_material() {
         return mating::has_mating_material(position, side, nodes);
@@ -35,7 +35,7 @@ pub(super) fn may_win(position: &Chess, side: Color, rules: &Rules, nodes: u64) 
     can_mate(position, side, nodes)
 }
 
-/// A result as the Laws have it, with a note where that is not as it was entered.
+/// A result according to the Laws, with a note if it differs from the entered one or is doubtful.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AdjustedResult {
     pub(super) result: GameResult,
@@ -43,12 +43,12 @@ pub(super) struct AdjustedResult {
 }
 
 impl Referee {
-    /// How many moves of the game a player has made (Art. 4.7), completed or not.
+    /// Number of moves that a player has made in the game (Art. 4.7), completed or not.
     pub(super) fn moves_made(&self, player: Color) -> u32 {
         self.count(|entry| entry.ply.color == player)
     }
 
-    /// A draw that is shown on the board before the event allows players to agree to one is told (2023: Art. 9.1.1).
+    /// Reports a draw shown on the board before the regulations allow players to agree to one (2023: Art. 9.1.1).
     pub(super) fn report_early_draw(&mut self, now: Timestamp) {
         let limit = self.regulations.no_draw_before_move;
         let shown = self.game.as_ref().zip(limit).filter(|(game, _)| {
@@ -57,7 +57,7 @@ impl Referee {
         });
         let early = shown.and_then(|(game, limit)| Some((game.made_before(limit)?, limit)));
         if let Some((made, limit)) = early {
-            // What is open is closed with the game first.
+            // Open incidents are closed with the game first.
             self.watch(now, News::Game);
             self.watch(now, News::EarlyDraw { made, limit });
         }
@@ -70,7 +70,7 @@ impl Referee {
 }
 
 impl OpenGame {
-    /// How many moves both players have made, where those are fewer than `limit`; `None`: there are enough.
+    /// Number of moves that both players have made, if it is below `limit`.
     pub(super) fn made_before(&self, limit: u32) -> Option<u32> {
         let made = |color| {
             let own = self.published.iter().filter(|entry| entry.ply.color == color);
@@ -80,7 +80,7 @@ impl OpenGame {
         (made < limit).then_some(made)
     }
 
-    /// The last legal position: illegal moves are undone first (Art. 7.5.1).
+    /// Last legal position: illegal moves are undone first (Art. 7.5.1).
     pub(super) fn last_legal(&self) -> Option<&Chess> {
         let last = self.published.last().map_or(0, |last| last.ply.number);
         let placed = self.placed.last().filter(|placed| placed.ply == last);
@@ -94,15 +94,15 @@ impl OpenGame {
         placed.or_else(|| played.next()).or_else(|| self.start.position())
     }
 
-    /// Whether the last move that a player completed was illegal: nobody wins on time by it.
-    fn broke_the_rules_last(&self, player: Color) -> bool {
+    /// Whether the last completed move of a player was illegal. Such a move cannot win on time.
+    fn last_move_was_illegal(&self, player: Color) -> bool {
         let mut plies = self.published.iter().rev();
         let last = plies.find(|entry| entry.ply.color == player && entry.completed.is_some());
         last.is_some_and(|entry| entry.ply.played.is_none())
     }
 
-    /// What the Laws make of a result that rests on a resignation, a flag or illegal moves: a draw where the winner could
-    /// not have mated. Where that cannot be found out in time, the result stands as entered.
+    /// Adjusts an entered result that rests on a resignation, a flag or illegal moves: a draw if the winner could not
+    /// have mated. If the search limit does not suffice to find out, the result stands as entered.
     pub(super) fn entered(
         &self,
         result: GameResult,
@@ -142,7 +142,7 @@ impl OpenGame {
         let Some(position) = self.last_legal().filter(|_| spares) else {
             return as_entered;
         };
-        let last_illegal = reason == EndReason::Flag && self.broke_the_rules_last(winner);
+        let last_illegal = reason == EndReason::Flag && self.last_move_was_illegal(winner);
         let illegal = Doubt {
             answer: "illegal_last",
             certain: false,
@@ -169,14 +169,15 @@ impl OpenGame {
     }
 }
 
-/// A reason why the winner may not have won.
+/// Doubt about an entered win.
 struct Doubt {
     answer: &'static str,
     certain: bool,
     why: Option<Reason>,
 }
 
-/// Whether the winner of a game could not have mated, or that this is not known.
+/// Checks whether the winner could have mated. Returns a doubt if not, or if the search limit does not suffice to find
+/// out.
 fn doubt(position: &Chess, winner: Color, rules: &Rules) -> Option<Doubt> {
     let doubt = |answer, certain, why| Some(Doubt { answer, certain, why });
     if rules.needs_mating_material() {

@@ -1,4 +1,4 @@
-//! Takes up where the journal ends: the game in play, the open incidents, and what was announced.
+//! Resumes from the journal: the game in progress, the open incidents, and announcements.
 
 use core::time::Duration;
 
@@ -14,7 +14,6 @@ use crate::events::{Clock, ResumableGame};
 use crate::laws::Regulations;
 
 impl OpenGame {
-    /// A game of the journal.
     fn of(resumed: &Resumed) -> Self {
         let entries = resumed.plies.iter().map(|(ply, record)| LineEntry {
             ply: Box::new(ply.clone()),
@@ -49,15 +48,14 @@ impl OpenGame {
 }
 
 impl Referee {
-    /// Continues to count the board's games after that number.
+    /// Sets the number of games after which the board continues to count.
     pub(crate) fn count_after(&mut self, games: u32) {
         self.games = games;
     }
 
-    /// Takes up a game of the journal.
     pub(crate) fn resume(&mut self, resumed: Resumed) {
         let (start, line) = resumed.line();
-        // A clock that is not running after the restart was stopped.
+        // A clock that does not run after the restart counts as stopped.
         let runs = |clock: Clock| clock.running.is_some();
         self.clock.ran = resumed
             .plies
@@ -81,38 +79,37 @@ impl Referee {
         self.game = Some(game);
     }
 
-    /// Goes on with the last game before this one that counts for a pairing.
     pub(crate) fn resume_last_paired(&mut self, last: Option<CountingGame>) {
         self.last_paired = last;
     }
 
-    /// Has an earlier game at hand for a command about it, or no longer.
+    /// Loads an earlier game for a command about it; `None` unloads it.
     pub(crate) fn recall(&mut self, game: Option<&ResumableGame>) {
         let resumed = game.and_then(Resumed::new);
         self.recalled = resumed.as_ref().map(OpenGame::of);
     }
 
-    /// Whether it has the game with that id without the journal.
+    /// Whether the game with this id is in memory, so that the journal need not be read.
     pub(crate) fn has_game(&self, id: &str) -> bool {
         let mut games = [&self.game, &self.previous].into_iter().flatten();
         games.any(|game| game.id.id == id)
     }
 
-    /// The game with that id, if it is at hand.
+    /// The game with this id, if it is loaded.
     pub(crate) fn game_with(&self, id: &str) -> Option<&Game> {
         let games = [&self.game, &self.previous, &self.recalled];
         let mut games = games.into_iter().flatten();
         games.find(|game| game.id.id == id).map(|game| &game.id)
     }
 
-    /// The computer's clock says so much more than `now` does from here on: ids and rounds go by the computer's.
+    /// Sets the amount by which the computer's clock is ahead of the times that the referee gets. Ids and rounds use
+    /// the computer's clock.
     pub(crate) fn set_ahead(&mut self, ahead: Duration) {
         self.ahead = ahead;
         self.regulations.rounds.set_ahead(ahead);
     }
 
-    /// Other regulations apply from now on than those that were configured `before`. What was set and announced by
-    /// command stays.
+    /// Replaces the regulations that were configured `before`. Settings and announcements by command stay.
     pub(crate) fn regulate(&mut self, before: &Regulations, regulations: Regulations) {
         let current = core::mem::replace(&mut self.regulations, regulations);
         self.regulations.rounds.take_over(&current.rounds);
@@ -123,18 +120,16 @@ impl Referee {
         }
     }
 
-    /// The squares whose pieces were not read before a restart, and taken to stand there.
+    /// Squares whose pieces the board did not read before the restart. The pieces are assumed to stand there.
     #[must_use]
     pub(crate) fn unseen(&self) -> Bitboard {
         self.watch.unseen()
     }
 
-    /// Takes up the incidents of the journal.
     pub(crate) fn resume_incidents(&mut self, incidents: &Incidents) {
         self.watch.resume(incidents);
     }
 
-    /// Takes up what was announced about the next game and the round.
     pub(crate) fn resume_announced(&mut self, announced: &Announced) {
         self.announced = announced.players().cloned();
         if let Some(begins) = announced.round() {
@@ -159,10 +154,10 @@ mod tests {
     use crate::referee::tests::table::Table;
     use crate::tracker::{Finding, Start};
 
-    /// An incident of a game that a restart cut off is closed when the next game begins, and its number is not used
-    /// again; that the board is turned stays open.
+    /// A restart interrupted a game. Its incident closes when the next game begins, and the number is not reused. The
+    /// incident about the turned board stays open.
     #[test]
-    fn incidents_of_the_journal_are_closed_with_their_game_and_numbers_go_on() {
+    fn incidents_from_the_journal_close_with_their_game_and_numbers_continue() {
         let opened = |number: u64, kind: &str| -> Event {
             let time = "2026-11-21T14:03:07.412345Z";
             let event = json!({
@@ -193,7 +188,7 @@ mod tests {
         let mut opened_and_closed = |turned| {
             referee.handle(now, start(turned));
             let events = referee.take_events();
-            let number = |said: &ExplainedEvent| match &said.event.kind {
+            let number = |explained: &ExplainedEvent| match &explained.event.kind {
                 EventKind::IncidentClosed { incident, .. } => Some(-(*incident as i64)),
                 EventKind::IncidentOpened(incident) => Some(incident.incident as i64),
                 _ => None,
@@ -207,17 +202,17 @@ mod tests {
 
     fn made(table: &mut Table) -> Vec<String> {
         let events = table.referee.take_events().into_iter();
-        let made = events.filter_map(|said| match said.event.kind {
+        let made = events.filter_map(|explained| match explained.event.kind {
             EventKind::MoveMade(made) => made.san,
             _ => None,
         });
         made.collect()
     }
 
-    /// The clock is stopped when the board is heard again. It ran when the last ply was made, or the memory has a
-    /// press.
+    /// The clock is stopped when the board reconnects. The clock ran when the last ply was made, or the memory contains
+    /// a press.
     #[test]
-    fn a_game_with_a_clock_goes_on_with_what_the_memory_has() {
+    fn a_game_with_a_clock_continues_with_plies_from_memory() {
         let goes_on = |running: Option<shakmaty::Color>, pressed: bool| {
             let mut table = Table::of("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", Rules::default());
             table.makes("e4");
@@ -248,9 +243,10 @@ mod tests {
         assert_eq!(goes_on(None, false), [""; 0]);
     }
 
-    /// Without a clock, a position that is found on a board takes some plies to be a game. One of the journal is one.
+    /// Without a clock, play from a position found on a board counts as a game only after some plies. A game from the
+    /// journal counts already.
     #[test]
-    fn a_game_from_a_position_goes_on_with_its_next_ply() {
+    fn a_game_from_a_position_continues_with_its_next_ply() {
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
         let mut table = Table::of(fen, Rules::default());
         table.makes("e4");

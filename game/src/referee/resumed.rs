@@ -1,4 +1,4 @@
-//! Rebuilds what the tracker and the referee know of a game from its events.
+//! Rebuilds the tracker's and the referee's state of a game from its events.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
@@ -13,43 +13,36 @@ use crate::laws::TimeControl;
 use crate::position::{Orientation, State, Variant};
 use crate::tracker::Start;
 
-/// A game to take up again.
 #[derive(Debug, Clone)]
 pub(crate) struct Resumed {
-    /// Its id.
     pub id: String,
-    /// Its number on the board, from 1.
+    /// Number of the game on the board, from 1.
     pub number: u32,
-    /// When it began.
     pub started: Timestamp,
-    /// The time of its last event.
     pub last_ts: Timestamp,
-    /// Its start position.
     pub start: Start,
-    /// What was played, with what settled and completed each ply.
+    /// The plies, each with its settlement and completion.
     pub plies: Vec<(Ply, MoveRecord)>,
-    /// White's side of the clock, if it was known.
+    /// White's side of the clock; `None` if unknown.
     pub white_side: Option<Side>,
-    /// How it ended.
+    /// End of the game; `None` while it is in progress.
     pub verdict: Option<Verdict>,
-    /// When it ended.
     pub ended: Option<Timestamp>,
-    /// Who plays it.
     pub players: Option<Players>,
     /// Positions that the arbiter set, each with the number of the ply before it.
     pub placed: Vec<(u32, State)>,
-    /// The time control that the arbiter set during the game.
+    /// Time control that the arbiter set during the game.
     pub time_control: Option<TimeControl>,
-    /// Plies that were reconstructed and not confirmed yet.
+    /// Reconstructed plies without a confirmation yet.
     pub doubt: Option<DoubtfulPlies>,
-    /// Whose clock did not run last, and its time in milliseconds, if that is known.
+    /// Side whose clock was stopped last, and its time in milliseconds; `None` if unknown.
     pub halted: Option<(Color, u64)>,
-    /// What stood at the end of the game before it, if that is known.
+    /// Placement at the end of the previous game; `None` if unknown.
     pub before: Option<Board>,
 }
 
 impl Resumed {
-    /// A game of the journal; `None` where its positions are invalid.
+    /// Creates the state from a game of the journal; `None` if its positions are invalid.
     #[must_use]
     pub(crate) fn new(game: &ResumableGame) -> Option<Self> {
         let record = &game.record;
@@ -104,7 +97,7 @@ impl Resumed {
         })
     }
 
-    /// The same, played after that one.
+    /// Adds the placement at the end of the previous game.
     #[must_use]
     pub(crate) fn after(mut self, before: Option<&ResumableGame>) -> Self {
         self.before = before.and_then(|game| {
@@ -115,33 +108,34 @@ impl Resumed {
         self
     }
 
-    /// The side of the clock that did not run last, and its time in seconds, as far as is known.
+    /// Side of the clock that was stopped last, and its time in seconds; `None` if unknown.
     #[must_use]
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (color, ms) = self.halted?;
         Some((self.white_side?.of(color), u32::try_from(ms / 1000).ok()?))
     }
 
-    /// The start and the plies with the positions expected on the board: those that the arbiter set, where there are any.
+    /// Start and plies with the positions expected on the board. Positions set by the arbiter replace those of the
+    /// plies.
     #[must_use]
     pub(crate) fn line(&self) -> (Start, Vec<Ply>) {
-        let stood = |ply: u32, state: &State| {
+        let expected_state = |ply: u32, state: &State| {
             let set = self.placed.iter().rfind(|(at, _)| *at == ply);
             set.map_or(state, |(_, state)| state).clone()
         };
         let start = Start {
-            state: stood(0, &self.start.state),
+            state: expected_state(0, &self.start.state),
             ..self.start.clone()
         };
         let plies = self.plies.iter().map(|(ply, _)| Ply {
-            after: stood(ply.number, &ply.after),
+            after: expected_state(ply.number, &ply.after),
             ..ply.clone()
         });
         (start, plies.collect())
     }
 }
 
-/// The castling mode of a game from a position: that of Chess960 where the castling rights need it.
+/// Castling mode of a game from a position: Chess960 if the castling rights need it.
 fn castling_mode(fen: &str) -> Option<CastlingMode> {
     let setup = fen.parse::<Fen>().ok()?.into_setup();
     Some(CastlingMode::detect(&setup))

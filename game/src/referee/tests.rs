@@ -1,4 +1,4 @@
-//! What the tests of this room share.
+//! Shared helpers of the referee's tests, and tests of the referee as a whole.
 
 pub(super) mod table;
 
@@ -11,21 +11,21 @@ use crate::position::State;
 use crate::tracker::Finding;
 use table::{STANDARD, Table, rules};
 
-/// How many moves were published since the last call.
+/// Number of moves that were published since the last call.
 fn moves_made(table: &mut Table) -> usize {
     let events = table.referee.take_events().into_iter();
-    let made = events.filter(|said| matches!(said.event.kind, EventKind::MoveMade(_)));
+    let made = events.filter(|explained| matches!(explained.event.kind, EventKind::MoveMade(_)));
     made.count()
 }
 
 #[test]
-fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
+fn whites_side_of_the_clock_is_published_when_a_press_shows_it() {
     let mut table = Table::new(Edition::Fide2023);
     let sides = |table: &mut Table| {
         let events = table.referee.take_events().into_iter();
-        let sides = events.filter_map(|said| match said.event.kind {
+        let sides = events.filter_map(|explained| match explained.event.kind {
             EventKind::GameStarted { white_side, .. } => Some((white_side, false)),
-            EventKind::ClockSides { white_side } => Some((Some(white_side), said.event.game.is_some())),
+            EventKind::ClockSides { white_side } => Some((Some(white_side), explained.event.game.is_some())),
             _ => None,
         });
         sides.collect::<Vec<_>>()
@@ -39,16 +39,16 @@ fn whites_side_of_the_clock_is_told_when_a_press_shows_it() {
         sides(&mut table),
         [(Some(Side::Left), true), (Some(Side::Right), true)]
     );
-    // Where it is known before, the game says it.
+    // If the side is known before the start, game.started contains it.
     let mut table = Table::new(Edition::Fide2023);
     table.finds(Finding::WhiteSide(Side::Left)).plays("e4");
     assert_eq!(sides(&mut table), [(Some(Side::Left), false)]);
 }
 
-/// What was moved while the clock was stopped is told where it runs again. A board that has been away meanwhile is heard
-/// first.
+/// Moves made while the clock was stopped are published when it runs again. If the board was disconnected in between,
+/// its recovery comes first.
 #[test]
-fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
+fn moves_seen_before_a_disconnection_wait_for_the_recovery() {
     let played = |by: Recovery| {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
@@ -70,10 +70,10 @@ fn what_a_board_showed_before_it_went_away_waits_until_it_is_back() {
     assert_eq!(played(Recovery::Undecidable), (1, 0));
 }
 
-/// The clock was stopped when the board was last heard. Its memory has presses of the next game: the clock was started
-/// meanwhile.
+/// The clock was stopped when the board was last heard. Its memory contains presses of the next game, so the clock was
+/// started in between.
 #[test]
-fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
+fn a_press_in_the_memory_shows_that_the_clock_ran() {
     let made = |pressed: bool| {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
@@ -100,9 +100,9 @@ fn a_press_that_the_memory_has_shows_that_the_clock_ran() {
     assert_eq!((made(true), made(false)), (2, 0));
 }
 
-/// A dump shows a move that was lost in silence once the clock has been stopped. The memory has its press.
+/// A dump shows a move, lost during a silence, after the clock has been stopped. The memory contains its press.
 #[test]
-fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
+fn a_pressed_ply_was_made_while_the_clock_ran() {
     let made = |by: CompletedBy| {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
@@ -115,9 +115,10 @@ fn a_ply_that_was_pressed_was_made_while_the_clock_ran() {
     assert_eq!((made(CompletedBy::Press), made(CompletedBy::OwnNextMove)), (2, 1));
 }
 
-/// The queen hovers over a square on which she would stalemate, and goes on. If the clock was pressed, the game is over.
+/// The queen hovers over a square on which she would stalemate and moves on. If the clock was pressed, the game is
+/// over.
 #[test]
-fn a_game_that_the_laws_ended_is_resumed_if_its_last_ply_goes_on() {
+fn a_game_ended_by_the_laws_is_resumed_if_its_last_ply_goes_on() {
     let resumed = |pressed: bool, seconds: u64| {
         let mut table = Table::of(
             "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
@@ -133,7 +134,7 @@ fn a_game_that_the_laws_ended_is_resumed_if_its_last_ply_goes_on() {
         assert!(ended.contains("stalemate"), "{ended}");
         table.goes_on("Qe1", lifted_at);
         let mut events = table.referee.take_events().into_iter();
-        events.any(|said| matches!(said.event.kind, EventKind::GameResumed { .. }))
+        events.any(|explained| matches!(explained.event.kind, EventKind::GameResumed { .. }))
     };
     assert!(resumed(false, 2));
     assert!(!resumed(true, 2));

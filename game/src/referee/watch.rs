@@ -1,8 +1,8 @@
-//! Watches for incidents: opens them on evidence, follows them and closes them.
+//! Watches for incidents: opens them on evidence, updates them and closes them.
 //!
-//! The watchers take in the findings in order, each with the line of play after it and what the squares show. Each
-//! watcher has one kind of incident, or a few that belong together. What a situation means is for the Laws to say
-//! ([`crate::laws`]); what a board cannot see is never more than a hint.
+//! The watchers handle the findings in order, each with the line of play after the finding and the content of the
+//! squares. Each watcher has one kind of incident, or a few related ones. The Laws ([`crate::laws`]) assess a
+//! situation. If the board cannot see something, its incident is only a hint.
 
 mod arithmetic;
 mod book;
@@ -51,16 +51,17 @@ pub(super) struct Watch {
     acts: Acts,
     book: Book,
     offences: Offences,
-    /// The number of the last incident before the pieces were set up for this game.
+    /// Number of the last incident before the pieces were set up for this game.
     game_since: u64,
     face: Option<Clock>,
-    /// White's side of the clock is beyond doubt.
+    /// Whether White's side of the clock is beyond doubt.
     sure: bool,
+    /// Times of the clock before its last press, and the amount that this press added to the presser's time.
     pressed_times: Option<(ByColor<u64>, u64)>,
-    /// When a press completed a ply, and whose.
-    explained: Option<(Timestamp, Color)>,
+    /// Time and player of the last press that completed a ply.
+    completing_press: Option<(Timestamp, Color)>,
     over: bool,
-    /// An arbiter has said of this game that the players have each other's pieces.
+    /// Whether an arbiter ruled that the players of this game have exchanged colours.
     reversed: bool,
     wake: Option<Timestamp>,
     setup: setup::StartWatch,
@@ -83,37 +84,32 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Takes boards and hands to be like that. To be called before anything is seen.
+    /// Sets the model of boards and hands. Call before the first finding.
     pub(super) fn follow(&mut self, model: &'static Model) {
         self.acts.follow(model);
     }
 
-    /// What boards and hands are taken to be like.
     pub(super) fn model(&self) -> &'static Model {
         self.acts.model()
     }
 
-    /// What happened on the board is known until then; `None`: it tells at once.
+    /// Sets the time until which the board's squares are known; `None` if the board reports changes at once.
     pub(super) fn polled(&mut self, until: Option<Timestamp>) {
         self.acts.polled(until);
     }
 
-    /// What the clock shows.
     pub(super) fn face(&self) -> Option<Clock> {
         self.face
     }
 
-    /// When the watchers want to be called again.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         self.wake
     }
 
-    /// Takes in what a scan of the squares shows.
     pub(super) fn scan(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.acts.see(now, snapshot);
     }
 
-    /// Takes in a reading of the clock.
     pub(super) fn read_clock(&mut self, face: Clock, sure: bool) {
         self.sure = sure;
         let before = self.face.replace(face);
@@ -127,7 +123,6 @@ impl Watch {
         }
     }
 
-    /// Takes up the incidents of a journal.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         self.book.resume(incidents);
         self.reversed = incidents.are_reversed();
@@ -163,7 +158,8 @@ impl Watch {
                 | IncidentKind::TimeTrouble
                 | IncidentKind::ClockStopped
                 | IncidentKind::ClockDisconnected => self.times.resume(&known),
-                // They are over as soon as they are reported, or stay open to the end of the game without a watcher.
+                // These incidents are closed as soon as they are reported, or stay open to the end of the game without
+                // a watcher.
                 IncidentKind::TwoHandsSuspected
                 | IncidentKind::PressedBeforeRelease
                 | IncidentKind::CastlingRookFirst
@@ -179,12 +175,11 @@ impl Watch {
         }
     }
 
-    /// The squares whose pieces were not read before a restart.
+    /// Squares whose pieces the board did not read before the restart.
     pub(super) fn unseen(&self) -> Bitboard {
         self.unseen.squares()
     }
 
-    /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.late.resume_game(began, playing);
         if playing {
@@ -192,27 +187,25 @@ impl Watch {
         }
     }
 
-    /// The incidents that are open, the oldest first.
     pub(super) fn open_incidents(&self) -> impl Iterator<Item = &crate::events::Incident> {
         self.book.all_open()
     }
 
-    /// Whether there is an incident of that number for the arbiter to decide.
     pub(super) fn can_be_decided(&self, number: u64) -> bool {
         self.book.decidable(number).is_some()
     }
 
-    /// The last decision of an arbiter on an incident; `None` if there is none.
     pub(super) fn decided(&self, number: u64) -> Option<&Decided> {
         self.book.decided(number)
     }
 
-    /// Whether an arbiter has said of this game that the players have each other's pieces.
+    /// Whether an arbiter ruled that the players of this game have exchanged colours.
     pub(super) const fn are_reversed(&self) -> bool {
         self.reversed
     }
 
-    /// An arbiter decides an incident, and whether it counts as an offence; where that is left open, it stays as it was.
+    /// Applies an arbiter's decision on an incident. Whether the incident counts as an offence stays unchanged unless
+    /// the decision says so.
     pub(super) fn decide(
         &mut self,
         now: Timestamp,
@@ -225,7 +218,7 @@ impl Watch {
         };
         let (color, counted) = (incident.color, self.book.counts(number));
         let counts = close.counts.filter(|counts| *counts != counted);
-        // The pieces may have been set up for the next game, which starts without offences.
+        // After the set-up for the next game, which starts without offences, the decision must not change the count.
         let of_this_game = counts.filter(|_| number > self.game_since);
         match (color, of_this_game) {
             (Some(color), Some(true)) => drop(self.offences.count(color)),
@@ -245,13 +238,13 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// A game begins: the arbiter can no longer decide incidents of the one before.
+    /// Starts a new game. The arbiter can no longer decide incidents of the previous one.
     pub(super) fn game_begins(&mut self) {
         self.book.forget_past();
         self.reversed = false;
     }
 
-    /// The arbiter has set the position or the moves: that decides what was irregular on the board.
+    /// Closes incidents that an arbiter settles by setting the position or the moves.
     pub(super) fn set_by_arbiter(&mut self, now: Timestamp) -> Vec<(Timestamp, EventKind)> {
         for number in self.book.open_of(&ON_THE_BOARD) {
             self.book
@@ -269,10 +262,10 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// Takes in what is new, or that time has passed. Returns the incident events that follow, each with its time.
+    /// Handles news. Returns the resulting incident events, each with its time.
     pub(super) fn handle(&mut self, game: &GameStatus<'_>, news: News) -> Vec<(Timestamp, EventKind)> {
         if game.begun {
-            // The end that it belonged to was none.
+            // The game continues, so the reported draw was not its end.
             self.close_early_draw(game.now, ClosedBy::Board, IncidentEnd::Passed);
         }
         match &news {
@@ -281,19 +274,20 @@ impl Watch {
             _ => {}
         }
         let over = game.over && !core::mem::replace(&mut self.over, game.over);
-        self.pass_on(game, &news);
+        self.notify_watchers(game, &news);
         match news {
             News::Completed(ply, CompletedBy::Press) => {
-                // The reply is already completed: the press for this ply was missed, and this is another one.
+                // The reply is already completed. So the press that completed this ply was missed, and the current
+                // press is another one.
                 let late = game.entry(ply + 1).is_some_and(LineEntry::is_pressed);
                 let color = game.entry(ply).map(|entry| entry.ply.color);
-                self.explained = color.filter(|_| !late).map(|color| (game.now, color));
+                self.completing_press = color.filter(|_| !late).map(|color| (game.now, color));
             }
             News::Clock(ClockChange::Pressed(side)) => {
                 let color = game.white_side.map(|white| Color::from_white(white == side));
-                let unexplained = |color: &Color| self.explained != Some((game.now, *color));
+                let unexplained = |color: &Color| self.completing_press != Some((game.now, *color));
                 if let Some(color) = color.filter(|_| self.sure).filter(unexplained) {
-                    self.pass_on(game, &News::Pressed(color));
+                    self.notify_watchers(game, &News::Pressed(color));
                 }
             }
             News::Clock(ClockChange::Disconnected) => self.face = None,
@@ -352,7 +346,7 @@ impl Watch {
             _ => {}
         }
         if over {
-            self.pass_on(game, &News::Over);
+            self.notify_watchers(game, &News::Over);
             self.book.close_all_but(game.now, &OUTLAST_A_GAME);
         }
         self.acts.trust_again(game.tip());
@@ -360,7 +354,7 @@ impl Watch {
         self.book.take_events()
     }
 
-    /// The record was wrong: withdraws what players were accused of from this ply on, and the offences.
+    /// Withdraws incidents and offences from this ply on, because the record was wrong.
     fn withdraw(&mut self, now: Timestamp, from: u32) {
         for number in self.book.open_of(&RESTS_ON_THE_RECORD) {
             let Some(incident) = self.book.decidable(number).filter(|open| open.ply >= Some(from)) else {
@@ -383,8 +377,7 @@ impl Watch {
         }
     }
 
-    /// Passes what is new to every watcher.
-    fn pass_on(&mut self, game: &GameStatus<'_>, news: &News) {
+    fn notify_watchers(&mut self, game: &GameStatus<'_>, news: &News) {
         let mut context = Context {
             game,
             acts: &self.acts,
@@ -408,7 +401,7 @@ impl Watch {
         context.may_be_lost = self.lost.is_suspected() || context.rests_on_inference();
         context.unproved = self.lost.is_unproved(context.game.line);
         let accounted = self.jolts.reported() | self.lost.reported();
-        self.displaced.leave(&mut context, accounted);
+        self.displaced.supersede_on(&mut context, accounted);
         self.displaced.handle(&mut context, news, &self.moves);
         context.set_aside |= self.displaced.squares();
         self.moves.handle(&mut context, news);
@@ -445,7 +438,7 @@ impl Watch {
     }
 }
 
-/// Incidents that are over when the arbiter sets the position or the moves.
+/// Kinds of incidents that close when the arbiter sets the position or the moves.
 pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
@@ -457,7 +450,7 @@ pub(super) const ON_THE_BOARD: [IncidentKind; 8] = [
     IncidentKind::RecordUncertain,
 ];
 
-/// Accusations that are void if a ply before them was another one.
+/// Kinds of incidents that are void if an earlier ply was misread.
 const RESTS_ON_THE_RECORD: [IncidentKind; 4] = [
     IncidentKind::IllegalMove,
     IncidentKind::PromotionNotReplaced,
@@ -471,7 +464,7 @@ fn was_misread(reason: CorrectionReason) -> bool {
     matches!(reason, MovedOn | SetUp | Kings | Recovered)
 }
 
-/// Incidents that outlast a game, or that their own watcher closes.
+/// Kinds of incidents that outlast a game or are closed by their own watcher.
 const OUTLAST_A_GAME: [IncidentKind; 7] = [
     IncidentKind::LateStart,
     IncidentKind::BoardRotated,
@@ -479,7 +472,7 @@ const OUTLAST_A_GAME: [IncidentKind; 7] = [
     IncidentKind::BoardDisconnected,
     IncidentKind::ClockDisconnected,
     IncidentKind::SensorFault,
-    // The arbiter may decide it after the game.
+    // The arbiter may decide such an incident after the game.
     IncidentKind::SecondGame,
 ];
 

@@ -1,15 +1,14 @@
-//! Plies in the form that events have.
+//! Plies in the form of events.
 
 use shakmaty::Role;
 
 use crate::events::{Move, Ply};
 
-/// The index of a ply in a list that begins with ply 1.
+/// Index of a ply in a list that begins with ply 1.
 pub(super) fn index(ply: u32) -> usize {
     usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1)
 }
 
-/// A ply as events describe it.
 pub(super) fn move_of(ply: &Ply) -> Move {
     Move {
         ply: ply.number,

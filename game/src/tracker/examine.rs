@@ -161,7 +161,6 @@ impl Tracker {
         runs.and_then(|side| self.clock.color_of(side))
     }
 
-
     /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
     /// unobserved. Returns whether an explanation was found.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {

@@ -171,7 +171,11 @@ impl Tracker {
             // A game that is going on has two kings, and has begun.
             let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
             let changed = back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
-            return if begun && changed { Recall::AtOnce } else { Recall::No };
+            return if begun && changed {
+                Recall::AtOnce
+            } else {
+                Recall::No
+            };
         };
         let missing = back.is_some_and(|unheard| {
             let unknown = unheard.refuted || !self.stands_over_gap(line);
@@ -267,8 +271,12 @@ impl Tracker {
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
         // A board takes longer than this to be found and asked.
-        let before_asked = |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
-        let powered_by = unheard.first_dump.map(before_asked).filter(|_| self.polled.is_none());
+        let before_asked =
+            |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
+        let powered_by = unheard
+            .first_dump
+            .map(before_asked)
+            .filter(|_| self.polled.is_none());
         // If a line over the gap was found in the meantime, it may be another one.
         if let Some(mark) = unheard.mark.filter(|_| self.gap_since.is_none()) {
             self.rewind(unheard.heard_until, mark);

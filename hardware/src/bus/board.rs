@@ -1,71 +1,71 @@
-//! What is known of one board on the bus.
+//! State of one board on the bus.
 
 use kiebitz_protocol::{ClockReport, Contents, Element, Field, eeprom};
 
 use crate::facts::{BUS_ANSWER_TIME, FIELD_AGE};
 use crate::time::Timestamp;
 
-/// One board, there or not.
+/// A board that has ever answered, present or not.
 #[derive(Debug)]
 pub(super) struct BusBoard {
-    /// The board has answered and not left since.
+    /// Whether the board has answered and has not left since.
     pub(super) present: bool,
-    /// Questions in a row that brought no good answer.
+    /// Consecutive queries without a valid answer.
     pub(super) failures: u32,
-    /// One of them was answered with something that could not be read.
+    /// Whether an answer to one of the failed queries could not be decoded.
     pub(super) unreadable: bool,
-    /// When the last good answer came.
     pub(super) answered_at: Timestamp,
-    /// When the first question was asked whose answer may still come: no answer is older.
-    pub(super) asked_since: Option<Timestamp>,
-    /// Changes that were asked for and have not been reported yet.
-    pub(super) owed: Option<Owed>,
-    /// A repeat was asked for although nothing was owed: what comes was already reported, to this host or to another.
-    pub(super) recalls: bool,
-    /// The board has been away, or the line: its last answer may have been lost with the question.
+    /// When the earliest query was sent whose answer may still arrive.
+    pub(super) queried_since: Option<Timestamp>,
+    /// Query for changes that the board has not answered yet.
+    pub(super) pending_report: Option<PendingReport>,
+    /// Whether a repeat was requested without a pending report. The answer was already reported to this host or to
+    /// another.
+    pub(super) recall_sent: bool,
+    /// Whether to request a repeat because the board was absent or the port was closed, so that its last answer may not
+    /// have been recorded.
     pub(super) recall_due: bool,
-    /// When it was last away: nothing was asked after that.
+    /// When the board last became absent. Meaningful until it is queried for changes again.
     pub(super) left_at: Timestamp,
-    /// The changes last answered, as they stand on the wire; `None`: not known.
+    /// Last reported changes, as encoded on the wire. `None` if unknown.
     pub(super) last_changes: Option<Vec<u8>>,
-    /// All changes up to this time have been reported.
+    /// Time up to which all changes have been reported.
     pub(super) reported_until: Timestamp,
-    /// The clock as last reported.
     pub(super) clock: Option<ClockReport>,
     pub(super) clock_at: Option<Timestamp>,
-    pub(super) board_at: Option<Timestamp>,
-    /// Something may have been missed since the last dump.
-    pub(super) board_wanted: bool,
+    pub(super) dump_at: Option<Timestamp>,
+    /// Whether changes may have been missed since the last dump.
+    pub(super) dump_wanted: bool,
     pub(super) version: Option<(u8, u8)>,
-    pub(super) versions_asked: u32,
-    pub(super) recalls_asked: u32,
-    /// How often in a row the board did not answer when asked for all in one: old ones do not know the question.
-    pub(super) all_in_one_refused: u32,
-    /// The board will ignore the next ping to all.
+    pub(super) version_queries: u32,
+    pub(super) recall_queries: u32,
+    /// Consecutive combined queries without any answer. Old boards do not support this query.
+    pub(super) combined_unanswered: u32,
+    /// Whether the board will ignore the next broadcast ping.
     pub(super) silenced: bool,
 }
 
-/// Changes that a board was asked for.
+/// A query for changes whose report is pending.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owed {
-    /// When they were first asked for.
+pub(super) struct PendingReport {
+    /// When the changes were first queried.
     pub(super) since: Timestamp,
-    /// Something came as an answer to the first question, but it could not be read: the board has heard it.
-    pub(super) heard: bool,
-    /// They were asked for again with "repeat".
+    /// Whether an undecodable answer to the first query arrived, so that the board must have received the query.
+    pub(super) got_answer: bool,
+    /// Whether a repeat was requested since.
     pub(super) repeated: bool,
-    /// A later question has been answered: no answer is on its way any more.
+    /// Whether a later query has been answered, so that no earlier answer is in transit.
     pub(super) flushed: bool,
-    /// The board has been away since, or the line: the answer says nothing of that time.
+    /// Whether the board was absent or the port was closed since. The report then covers only the time before.
     pub(super) from_before: bool,
 }
 
-impl Owed {
-    /// For a question that goes out now.
+impl PendingReport {
+    /// Returns the state for a query that is sent now.
     pub(super) const fn since(now: Timestamp) -> Self {
         Self {
             since: now,
-            heard: false,
+            got_answer: false,
             repeated: false,
             flushed: false,
             from_before: false,
@@ -73,14 +73,14 @@ impl Owed {
     }
 }
 
-/// What came of an answer with changes.
+/// Result of an answer with changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// It was not asked for.
-    Unasked,
-    /// It was reported before, here or to another host.
+    /// The answer does not belong to a query.
+    Unrequested,
+    /// The changes were reported before, to this host or to another.
     Known,
-    /// Changes, oldest first, all between these times; and how many bytes could not be read.
+    /// Changes that happened between these times, oldest first, and the number of undecodable bytes.
     New {
         elements: Vec<Element>,
         not_before: Timestamp,
@@ -97,97 +97,104 @@ impl BusBoard {
             failures: 0,
             unreadable: false,
             answered_at: UNKNOWN,
-            asked_since: None,
-            owed: None,
-            recalls: false,
+            queried_since: None,
+            pending_report: None,
+            recall_sent: false,
             recall_due: true,
             left_at: UNKNOWN,
             last_changes: None,
             reported_until: UNKNOWN,
             clock: None,
             clock_at: None,
-            board_at: None,
-            board_wanted: false,
+            dump_at: None,
+            dump_wanted: false,
             version: None,
-            versions_asked: 0,
-            recalls_asked: 0,
-            all_in_one_refused: 0,
+            version_queries: 0,
+            recall_queries: 0,
+            combined_unanswered: 0,
             silenced: false,
         }
     }
 
-    /// The board answered: what may have changed meanwhile has to be reported again.
+    /// Marks the board as present, and discards the state that may have changed during its absence.
     pub(super) fn enter(&mut self) {
         self.present = true;
-        self.board_wanted = true;
+        self.dump_wanted = true;
         (self.clock, self.clock_at) = (None, None);
-        (self.version, self.versions_asked) = (None, 0);
-        self.all_in_one_refused = 0;
+        (self.version, self.version_queries) = (None, 0);
+        self.combined_unanswered = 0;
     }
 
-    /// The board or the port is gone. What the board owes it will still owe when it is back.
+    /// Marks the board as absent. A pending report stays pending until the board returns.
     ///
-    /// It may have answered a question that nobody remembers: a host that dies may have asked and not have noted it.
+    /// A repeat becomes due, because a host that was killed may have queried the board without recording the answer.
     pub(super) fn leave(&mut self, now: Timestamp) {
         self.present = false;
         (self.failures, self.unreadable) = (0, false);
         self.silenced = false;
-        (self.recall_due, self.recalls_asked) = (true, 0);
+        (self.recall_due, self.recall_queries) = (true, 0);
         self.left_at = now;
-        if let Some(owed) = &mut self.owed {
-            owed.from_before = true;
+        if let Some(pending_report) = &mut self.pending_report {
+            pending_report.from_before = true;
         }
     }
 
-    /// It is not known what the board last reported.
+    /// Returns whether to request the board's last report, because it is unknown or may have been lost.
     pub(super) fn wants_recall(&self) -> bool {
-        self.recall_due && self.owed.is_none() && self.recalls_asked < MAX_RECALLS
+        self.recall_due && self.pending_report.is_none() && self.recall_queries < MAX_RECALLS
     }
 
-    /// A question that was asked after all others to this board was answered: earlier answers will not come.
+    /// Notes that the board has answered its latest query, so that no answers to earlier queries can arrive.
     pub(super) fn flush(&mut self) {
-        self.recalls = false;
-        if let Some(owed) = &mut self.owed {
-            owed.flushed = true;
+        self.recall_sent = false;
+        if let Some(pending_report) = &mut self.pending_report {
+            pending_report.flushed = true;
         }
     }
 
-    /// An answer with changes came.
     pub(super) fn take_changes(&mut self, data: &[u8]) -> Reported {
-        let Some(owed) = self.owed.filter(|owed| !owed.flushed) else {
-            if std::mem::take(&mut self.recalls) {
-                return self.recalled(data);
+        let Some(pending_report) = self
+            .pending_report
+            .filter(|pending_report| !pending_report.flushed)
+        else {
+            if std::mem::take(&mut self.recall_sent) {
+                return self.take_recall(data);
             }
-            return Reported::Unasked;
+            return Reported::Unrequested;
         };
-        self.owed = None;
+        self.pending_report = None;
         self.recall_due = false;
-        let same = owed.repeated && self.last_changes.as_deref() == Some(data);
-        if owed.repeated && data.is_empty() {
-            // Nothing had changed. Or the board has lost its power since, and has forgotten what it reported; then the
-            // next answer says so.
+        let same = pending_report.repeated && self.last_changes.as_deref() == Some(data);
+        if pending_report.repeated && data.is_empty() {
+            // Either nothing had changed, or the board has lost its power and forgotten its report. In the latter case,
+            // its next answer includes the power-up.
             return Reported::Known;
         }
-        if same && (!owed.heard || !can_happen_twice(data)) {
-            // The board did not hear the first question. Or it did, and the same came again: then a piece was lifted
-            // and set down where it was, and only a dump can show that nothing more is missing.
-            self.board_wanted = true;
+        if same && (!pending_report.got_answer || !can_happen_twice(data)) {
+            // Usually the board did not receive the first query. If it did, the same changes happened twice, because a
+            // piece was lifted and set down on its square. Only a dump can show that no other change is missing.
+            self.dump_wanted = true;
             return Reported::Known;
         }
         let not_before = self.reported_until;
-        self.reported_until = owed.since.saturating_sub(FIELD_AGE);
-        self.report(data, not_before, owed.since + BUS_ANSWER_TIME, owed.from_before)
+        self.reported_until = pending_report.since.saturating_sub(FIELD_AGE);
+        self.report(
+            data,
+            not_before,
+            pending_report.since + BUS_ANSWER_TIME,
+            pending_report.from_before,
+        )
     }
 
-    /// The board has repeated its last report, which nobody owed.
-    fn recalled(&mut self, data: &[u8]) -> Reported {
+    /// Handles a repeated report that was requested without a pending report.
+    fn take_recall(&mut self, data: &[u8]) -> Reported {
         self.recall_due = false;
         let before = self.last_changes.replace(data.to_vec());
-        // A board that has lost its power repeats nothing, and a board that nobody knows may have told another host.
+        // After a power loss, a board repeats an empty report. A new board may have sent its report to another host.
         if data.is_empty() || before.is_none_or(|before| before == data) {
             return Reported::Known;
         }
-        // It answered a question that was never noted, and forgot with that what it reported.
+        // The board answered an earlier query and forgot the changes, but the answer was not recorded.
         self.report(data, self.reported_until, self.left_at + BUS_ANSWER_TIME, true)
     }
 
@@ -204,7 +211,7 @@ impl BusBoard {
             .filter_map(|element| element.map_err(|error| dropped += error.dropped).ok())
             .collect();
         let restarts = [Element::PowerUp, Element::Watchdog];
-        self.board_wanted |= dropped > 0 || elements.iter().any(|element| restarts.contains(element));
+        self.dump_wanted |= dropped > 0 || elements.iter().any(|element| restarts.contains(element));
         Reported::New {
             elements,
             not_before,
@@ -215,11 +222,10 @@ impl BusBoard {
     }
 }
 
-/// Whether these changes, reported once, can be followed by the very same ones.
+/// Returns whether the same changes can be reported twice in a row.
 ///
-/// Every change really changes its field. So a field that has been left with some contents cannot first change to the
-/// same. The pieces listed after a power-up could be reported twice if the power failed twice, but nothing more would
-/// be learned from them.
+/// Every change alters the contents of its square, so a square cannot change to the same contents twice in a row. The
+/// pieces listed after a power-up are reported twice if the power fails twice, but the second report adds nothing.
 fn can_happen_twice(data: &[u8]) -> bool {
     let mut ends: [Option<(Contents, Contents)>; Field::COUNT] = [None; Field::COUNT];
     for element in eeprom::elements(data).filter_map(Result::ok) {
@@ -232,9 +238,9 @@ fn can_happen_twice(data: &[u8]) -> bool {
     ends.iter().flatten().all(|(first, last)| first != last)
 }
 
-/// The most questions for what a board last reported to another host.
+/// Maximum number of requests for a board's last report.
 const MAX_RECALLS: u32 = 3;
-/// Stands for an unknown time, long ago.
+/// Placeholder for an unknown time, long ago.
 pub(super) const UNKNOWN: Timestamp = Timestamp::from_micros(0);
 
 #[cfg(test)]
@@ -245,22 +251,22 @@ mod tests {
 
     const T: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    fn owing(heard: bool, repeated: bool) -> BusBoard {
+    fn owing(got_answer: bool, repeated: bool) -> BusBoard {
         let mut board = BusBoard::new();
         board.last_changes = Some(vec![0x40, 52, 0x41, 36]);
-        board.owed = Some(Owed {
-            heard,
+        board.pending_report = Some(PendingReport {
+            got_answer,
             repeated,
-            ..Owed::since(T)
+            ..PendingReport::since(T)
         });
         board
     }
 
     #[test]
-    fn what_was_reported_before_is_not_reported_again() {
+    fn a_repeated_earlier_report_is_dropped() {
         let mut board = owing(false, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
-        // Even if the line gave noise for an answer: e2 cannot be emptied twice.
+        // Also if noise arrived in place of an answer, because e2 cannot become empty twice.
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[0x40, 52, 0x41, 36]), Reported::Known);
         assert_eq!(
@@ -270,25 +276,25 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_reported_when_it_is_repeated() {
+    fn a_lost_report_is_recovered_by_the_repeat() {
         let mut board = owing(false, true);
-        // However late it comes: it happened before the board was first asked for it.
+        // The change happened before the first query, however late the answer arrives.
         let reported = board.take_changes(&[0x40, 12]);
         assert!(matches!(reported, Reported::New { not_after, .. } if not_after == T + BUS_ANSWER_TIME));
         assert_eq!(board.reported_until, T.saturating_sub(FIELD_AGE));
-        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unrequested);
     }
 
-    /// A host that is killed may have asked and not have noted it; the board has answered and forgotten.
+    /// A killed host may have queried the board without recording the answer, which the board then forgot.
     #[test]
-    fn a_report_that_nobody_noted_is_taken_in_when_the_board_is_back() {
-        let recalled = |last: Option<&[u8]>, data: &[u8]| {
+    fn an_unrecorded_report_is_processed_when_the_board_returns() {
+        let report_after_recall = |last: Option<&[u8]>, data: &[u8]| {
             let mut board = BusBoard::new();
             board.last_changes = last.map(<[u8]>::to_vec);
             (board.recall_due, board.reported_until) = (false, T);
             board.leave(T + Duration::from_secs(3));
             assert!(board.wants_recall());
-            board.recalls = true;
+            board.recall_sent = true;
             let reported = board.take_changes(data);
             assert!(!board.wants_recall());
             assert_eq!(board.last_changes.as_deref(), Some(data));
@@ -296,27 +302,27 @@ mod tests {
         };
         let pawn = [0x40, 52, 0x41, 36];
         assert!(matches!(
-            recalled(Some(&[]), &pawn),
+            report_after_recall(Some(&[]), &pawn),
             Reported::New { ref elements, not_before: T, not_after, from_before: true, dropped: 0 }
                 if elements.len() == 2 && not_after == T + Duration::from_secs(3) + BUS_ANSWER_TIME
         ));
-        assert_eq!(recalled(Some(&pawn), &pawn), Reported::Known);
-        // Without its power it repeats nothing.
-        assert_eq!(recalled(Some(&pawn), &[]), Reported::Known);
-        // It may have told another host.
-        assert_eq!(recalled(None, &pawn), Reported::Known);
+        assert_eq!(report_after_recall(Some(&pawn), &pawn), Reported::Known);
+        // After a power loss, a board repeats an empty report.
+        assert_eq!(report_after_recall(Some(&pawn), &[]), Reported::Known);
+        // A new board may have sent its report to another host.
+        assert_eq!(report_after_recall(None, &pawn), Reported::Known);
     }
 
-    /// The answer came while nobody listened: it was made before the board was away.
+    /// The board answered before it became absent, but no host received the answer.
     #[test]
-    fn a_repeat_of_what_was_asked_before_says_nothing_of_the_time_since() {
+    fn a_repeat_after_an_absence_does_not_cover_the_absence() {
         let from_before = |away: bool| {
             let mut board = owing(true, true);
             if away {
                 board.leave(T);
             }
             let reported = board.take_changes(&[0x40, 12]);
-            assert!(board.owed.is_none());
+            assert!(board.pending_report.is_none());
             matches!(
                 reported,
                 Reported::New {
@@ -329,17 +335,17 @@ mod tests {
         assert!(!from_before(false));
     }
 
-    /// It may have lost its power since it heard the question.
+    /// The board may have lost its power since it received the query.
     #[test]
-    fn a_board_that_repeats_nothing_says_nothing() {
+    fn an_empty_repeat_is_dropped() {
         let mut board = owing(true, true);
         assert_eq!(board.take_changes(&[]), Reported::Known);
         assert_eq!(board.reported_until, UNKNOWN);
-        assert!(board.owed.is_none());
+        assert!(board.pending_report.is_none());
     }
 
     #[test]
-    fn a_piece_that_was_lifted_again_is_reported_again() {
+    fn a_piece_lifted_and_set_down_twice_is_reported_twice() {
         let lifted_and_set_down = [0x40, 52, 0x41, 52];
         let mut board = owing(true, true);
         board.last_changes = Some(lifted_and_set_down.to_vec());
@@ -350,18 +356,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_later_than_a_ping_is_not_taken() {
+    fn an_answer_after_a_ping_is_not_accepted() {
         let mut board = owing(false, false);
         board.flush();
-        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unasked);
-        assert!(board.owed.is_some());
+        assert_eq!(board.take_changes(&[0x40, 12]), Reported::Unrequested);
+        assert!(board.pending_report.is_some());
     }
 
     #[test]
-    fn what_cannot_be_read_is_counted_and_wants_a_dump() {
+    fn undecodable_bytes_are_counted_and_request_a_dump() {
         let mut board = owing(false, false);
         let reported = board.take_changes(&[0x7e, 0x40, 12]);
         assert!(matches!(reported, Reported::New { dropped: 1, ref elements, .. } if elements.len() == 1));
-        assert!(board.board_wanted);
+        assert!(board.dump_wanted);
     }
 }

@@ -1,4 +1,4 @@
-//! What the bytes of both directions show.
+//! Decodes the bytes of both directions into observations.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,24 +8,24 @@ use kiebitz_protocol::{
 };
 
 use super::BusFigures;
-use super::board::{BusBoard, Owed, Reported};
+use super::board::{BusBoard, PendingReport, Reported};
 use crate::facts::{CLOCK_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
-/// Hears questions and answers, and knows every board that ever answered.
+/// Decodes queries and answers, and keeps the state of every board that has ever answered.
 ///
-/// All observations come from here, so a replay learns from recorded bytes what the poller learned.
+/// All observations come from the listener, so a replay makes the same observations from the recorded bytes.
 #[derive(Debug, Default)]
 pub(super) struct BusListener {
     decoder: BusDecoder,
     commands: BusCommandDecoder,
     question: Option<Question>,
     boards: BTreeMap<BusAddress, BusBoard>,
-    /// Boards that answered a ping to all, or seemed to, and have not joined yet.
+    /// Boards that seem to have answered a broadcast ping and have not been queried yet.
     found: BTreeSet<BusAddress>,
     observations: VecDeque<(BusAddress, Observed)>,
-    /// When the last good answer came.
+    /// When the last valid answer of any board arrived.
     pub(super) answered_at: Option<Timestamp>,
     pub(super) figures: BusFigures,
 }
@@ -34,17 +34,16 @@ pub(super) struct BusListener {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) command: BusCommand,
-    pub(super) asked_at: Timestamp,
+    pub(super) sent_at: Timestamp,
     pub(super) last_byte_at: Option<Timestamp>,
-    /// Bytes that made no answer.
+    /// Number of bytes that could not be decoded.
     pub(super) damaged: usize,
-    /// Something that was asked for came.
+    /// Whether any valid part of the answer arrived.
     pub(super) answered: bool,
-    /// All that was asked for came.
+    /// Whether the complete answer arrived.
     pub(super) complete: bool,
 }
 
-/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Answered,
@@ -77,10 +76,10 @@ impl BusListener {
         if let Some(question) = &mut self.question {
             question.last_byte_at = Some(now);
         }
-        // Taken out while its answers are handled.
+        // `handle_answer` borrows `self`, so the decoder is moved out while it runs.
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.feed(bytes, |decoded| match decoded {
-            Ok(answer) => self.hear(now, &answer),
+            Ok(answer) => self.handle_answer(now, &answer),
             Err(rejected) => {
                 if let Some(question) = &mut self.question {
                     question.damaged += rejected.bytes;
@@ -91,11 +90,11 @@ impl BusListener {
     }
 
     pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
-        let mut asked = Vec::new();
-        self.commands.feed(bytes, |decoded| asked.extend(decoded));
-        for command in asked {
-            self.conclude(now);
-            self.ask(now, command);
+        let mut sent = Vec::new();
+        self.commands.feed(bytes, |decoded| sent.extend(decoded));
+        for command in sent {
+            self.finish_query(now);
+            self.record_query(now, command);
         }
     }
 
@@ -121,23 +120,21 @@ impl BusListener {
         self.boards.get(&address)
     }
 
-    /// The boards that are there, in the order of their addresses.
+    /// Returns the present boards, in the order of their addresses.
     pub(super) fn present(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> {
         self.boards().filter(|(_, board)| board.present)
     }
 
-    /// All boards that ever answered.
     pub(super) fn boards(&self) -> impl Iterator<Item = (BusAddress, &BusBoard)> + Clone {
         self.boards.iter().map(|(address, board)| (*address, board))
     }
 
-    /// Boards that seem to have answered a ping to all.
     pub(super) fn found(&self) -> &BTreeSet<BusAddress> {
         &self.found
     }
 
-    /// A command goes out: the one before gets no more answers.
-    fn conclude(&mut self, now: Timestamp) {
+    /// Evaluates the outcome of the previous query when the next command is sent.
+    fn finish_query(&mut self, now: Timestamp) {
         let Some(question) = self.question.take() else {
             self.decoder.reset();
             return;
@@ -156,12 +153,16 @@ impl BusListener {
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        if let Some(owed) = board.owed.as_mut().filter(|_| asks_new_changes(kind)) {
-            owed.heard = outcome != Outcome::Silent;
+        if let Some(pending_report) = board
+            .pending_report
+            .as_mut()
+            .filter(|_| queries_new_changes(kind))
+        {
+            pending_report.got_answer = outcome != Outcome::Silent;
         }
         if kind == BusCommandKind::ChangesClockBoard {
-            board.all_in_one_refused = match outcome {
-                Outcome::Silent => board.all_in_one_refused + 1,
+            board.combined_unanswered = match outcome {
+                Outcome::Silent => board.combined_unanswered + 1,
                 Outcome::Answered | Outcome::Damaged => 0,
             };
         }
@@ -179,11 +180,11 @@ impl BusListener {
         }
     }
 
-    fn ask(&mut self, now: Timestamp, command: BusCommand) {
+    fn record_query(&mut self, now: Timestamp, command: BusCommand) {
         let BusCommand { kind, address } = command;
         self.question = Some(Question {
             command,
-            asked_at: now,
+            sent_at: now,
             last_byte_at: None,
             damaged: 0,
             answered: false,
@@ -198,38 +199,38 @@ impl BusListener {
         }
         self.found.remove(&address);
         self.figures.questions += 1;
-        // Only a board that answers gets a board.
+        // A board that has never answered has no state.
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
-        board.asked_since.get_or_insert(now);
+        board.queried_since.get_or_insert(now);
         match kind {
-            kind if asks_new_changes(kind) => {
-                let lost = board.owed.replace(Owed::since(now));
-                // The poller does not ask again for what was damaged.
-                if lost.is_some_and(|owed| owed.heard) {
-                    board.board_wanted = true;
+            kind if queries_new_changes(kind) => {
+                let lost = board.pending_report.replace(PendingReport::since(now));
+                // The poller gave up on the damaged answer and does not request it again.
+                if lost.is_some_and(|pending_report| pending_report.got_answer) {
+                    board.dump_wanted = true;
                     self.observe(now, address, Observation::Disturbed { bytes: LOST_ANSWER });
                 }
             }
             BusCommandKind::RepeatChanges => {
                 self.figures.repeats += 1;
-                match &mut board.owed {
-                    Some(owed) => (owed.repeated, owed.flushed) = (true, false),
+                match &mut board.pending_report {
+                    Some(pending_report) => (pending_report.repeated, pending_report.flushed) = (true, false),
                     None => {
-                        board.recalls = true;
-                        board.recalls_asked += 1;
+                        board.recall_sent = true;
+                        board.recall_queries += 1;
                     }
                 }
             }
-            BusCommandKind::Version => board.versions_asked += 1,
+            BusCommandKind::Version => board.version_queries += 1,
             _ => {}
         }
     }
 
-    fn hear(&mut self, now: Timestamp, answer: &BusAnswer<'_>) {
+    fn handle_answer(&mut self, now: Timestamp, answer: &BusAnswer<'_>) {
         let address = answer.address;
-        let asked = self
+        let query_kind = self
             .question
             .map(|question| question.command)
             .filter(|command| command.address == address)
@@ -237,7 +238,7 @@ impl BusListener {
         if address == BusAddress::ALL {
             return;
         }
-        match (answer.data, asked) {
+        match (answer.data, query_kind) {
             (BusData::Ping, Some(kind @ (BusCommandKind::Ping | BusCommandKind::IgnoreNextPing))) => {
                 let board = self.answered(now, address, true);
                 board.silenced |= kind == BusCommandKind::IgnoreNextPing;
@@ -246,30 +247,31 @@ impl BusListener {
             (BusData::Ping, _) if self.boards.get(&address).is_none_or(|board| !board.present) => {
                 self.found.insert(address);
             }
-            (BusData::Changes(data), _) => self.hear_changes(now, address, data, asked),
+            (BusData::Changes(data), _) => self.handle_changes(now, address, data, query_kind),
             (BusData::Clock(report), Some(BusCommandKind::Clock)) => {
-                self.hear_clock(now, address, report, true)
+                self.handle_clock_report(now, address, report, true)
             }
             (BusData::Clock(report), Some(BusCommandKind::ChangesClockBoard)) => {
-                self.hear_clock(now, address, report, false);
+                self.handle_clock_report(now, address, report, false);
             }
             (BusData::Board(dump), Some(BusCommandKind::Board | BusCommandKind::ChangesClockBoard)) => {
-                let since = self.asked_since(now, address);
+                let since = self.queried_since(now, address);
                 let board = self.answered(now, address, true);
-                if board.owed.is_some() {
-                    // It shows what changes still owed are about to report: it is asked for again after them.
-                    board.board_wanted = true;
+                if board.pending_report.is_some() {
+                    // The dump already includes the changes of the pending report. Another dump is requested after
+                    // that report.
+                    board.dump_wanted = true;
                     return;
                 }
-                board.board_at = Some(now);
-                board.board_wanted = false;
+                board.dump_at = Some(now);
+                board.dump_wanted = false;
                 let not_before = since.saturating_sub(FIELD_AGE);
                 self.observe(now, address, Observation::Board { dump, not_before });
             }
             (BusData::Version { major, minor }, Some(BusCommandKind::Version)) => {
                 let board = self.answered(now, address, true);
-                let news = board.version.replace((major, minor)) != Some((major, minor));
-                if news {
+                let changed = board.version.replace((major, minor)) != Some((major, minor));
+                if changed {
                     self.identify(now, address, Some((major, minor)));
                 }
             }
@@ -281,29 +283,33 @@ impl BusListener {
         }
     }
 
-    fn hear_changes(
+    fn handle_changes(
         &mut self,
         now: Timestamp,
         address: BusAddress,
         data: &[u8],
-        asked: Option<BusCommandKind>,
+        query_kind: Option<BusCommandKind>,
     ) {
-        if !self.boards.contains_key(&address) && !asked.is_some_and(asks_changes) {
+        if !self.boards.contains_key(&address) && !query_kind.is_some_and(queries_changes) {
             return;
         }
         if !self.boards.contains_key(&address) {
-            self.welcome_asked(now, address, asked);
+            self.enter_with_changes(now, address, query_kind);
         }
         let Some(board) = self.boards.get_mut(&address) else {
             return;
         };
         let reported = board.take_changes(data);
-        if reported == Reported::Unasked {
+        if reported == Reported::Unrequested {
             return;
         }
-        // A late answer is not the answer to what has been asked since.
-        if asked.is_some_and(asks_changes) {
-            self.answered(now, address, asked != Some(BusCommandKind::ChangesClockBoard));
+        // A late answer belongs to an earlier query.
+        if query_kind.is_some_and(queries_changes) {
+            self.answered(
+                now,
+                address,
+                query_kind != Some(BusCommandKind::ChangesClockBoard),
+            );
         }
         if let Reported::New {
             elements,
@@ -313,7 +319,7 @@ impl BusListener {
             dropped,
         } = reported
         {
-            // That nothing has changed is worth knowing too: the board is quiet.
+            // A report without changes is also an observation, because it shows that no piece was moved.
             let changes = Observation::Changes {
                 elements,
                 not_before,
@@ -327,22 +333,34 @@ impl BusListener {
         }
     }
 
-    /// The first answer of a board has changes: it has owed them since it was asked.
-    fn welcome_asked(&mut self, now: Timestamp, address: BusAddress, asked: Option<BusCommandKind>) {
-        let since = self.asked_since(now, address);
+    /// Creates the state of a board whose first answer contains changes, as if the query had been sent to a known
+    /// board.
+    fn enter_with_changes(
+        &mut self,
+        now: Timestamp,
+        address: BusAddress,
+        query_kind: Option<BusCommandKind>,
+    ) {
+        let since = self.queried_since(now, address);
         let board = self.answered(now, address, false);
-        if asked == Some(BusCommandKind::RepeatChanges) {
-            board.recalls = true;
+        if query_kind == Some(BusCommandKind::RepeatChanges) {
+            board.recall_sent = true;
         } else {
-            board.owed = Some(Owed {
-                heard: true,
-                ..Owed::since(since)
+            board.pending_report = Some(PendingReport {
+                got_answer: true,
+                ..PendingReport::since(since)
             });
         }
     }
 
-    fn hear_clock(&mut self, now: Timestamp, address: BusAddress, report: ClockReport, complete: bool) {
-        let since = self.asked_since(now, address);
+    fn handle_clock_report(
+        &mut self,
+        now: Timestamp,
+        address: BusAddress,
+        report: ClockReport,
+        complete: bool,
+    ) {
+        let since = self.queried_since(now, address);
         let board = self.answered(now, address, complete);
         board.clock_at = Some(now);
         let observation = match report {
@@ -358,7 +376,7 @@ impl BusListener {
         }
     }
 
-    /// A board has answered what it was asked; `complete`: all of it.
+    /// Notes a valid answer to a query. `complete` is whether no further part of the answer follows.
     fn answered(&mut self, now: Timestamp, address: BusAddress, complete: bool) -> &mut BusBoard {
         if let Some(question) = &mut self.question {
             question.answered = true;
@@ -375,16 +393,16 @@ impl BusListener {
         board.answered_at = now;
         (board.failures, board.unreadable) = (0, false);
         if complete {
-            board.asked_since = None;
+            board.queried_since = None;
         }
         board
     }
 
-    /// No answer of this board that comes now was given before that.
-    fn asked_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
-        let asked_at = self.question.map_or(now, |question| question.asked_at);
+    /// Returns the earliest time at which the board can have composed an answer that arrives now.
+    fn queried_since(&self, now: Timestamp, address: BusAddress) -> Timestamp {
+        let sent_at = self.question.map_or(now, |question| question.sent_at);
         let board = self.boards.get(&address);
-        board.and_then(|board| board.asked_since).unwrap_or(asked_at)
+        board.and_then(|board| board.queried_since).unwrap_or(sent_at)
     }
 
     fn identify(&mut self, now: Timestamp, address: BusAddress, version: Option<(u8, u8)>) {
@@ -402,20 +420,21 @@ impl BusListener {
     }
 }
 
-const fn asks_changes(kind: BusCommandKind) -> bool {
-    asks_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
+const fn queries_changes(kind: BusCommandKind) -> bool {
+    queries_new_changes(kind) || matches!(kind, BusCommandKind::RepeatChanges)
 }
 
-/// Whether the board forgets the changes with its answer.
-const fn asks_new_changes(kind: BusCommandKind) -> bool {
+/// Returns whether the board forgets its changes when it answers a query of this kind.
+const fn queries_new_changes(kind: BusCommandKind) -> bool {
     matches!(kind, BusCommandKind::Changes | BusCommandKind::ChangesClockBoard)
 }
 
-/// A board has left after this many questions without a good answer ...
+/// Number of consecutive queries without a valid answer after which a board counts as absent, if [`LEAVING_TIME`] has
+/// passed too.
 const LEAVING_FAILURES: u32 = 5;
-/// ... if it has not given one for this long: a reset takes some seconds.
+/// Minimum time without a valid answer before a board counts as absent. A reset takes some seconds.
 const LEAVING_TIME: Duration = Duration::from_secs(5);
 const NO_ANSWER: &str = "the board does not answer on the bus";
 const UNREADABLE: &str = "the board's answers on the bus cannot be read";
-/// The shortest answer: at least this many bytes were lost with one.
+/// Number of bytes to report for a lost answer: the size of the shortest answer.
 const LOST_ANSWER: usize = 6;

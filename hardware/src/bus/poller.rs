@@ -1,4 +1,4 @@
-//! Which question comes next on a bus.
+//! Chooses the next query on a bus.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,19 +11,20 @@ use super::turn::Turn;
 use crate::facts::{BUS_ANSWER_TIME, PING_ANSWERS_TIME};
 use crate::time::Timestamp;
 
-/// Asks one question after another. The [`BusListener`] handles the answers.
+/// Decides on one query after another. The [`BusListener`] handles the answers.
 #[derive(Debug)]
 pub(super) struct Poller {
     settings: BusSettings,
     phase: PollerPhase,
-    /// Nothing is asked before this time.
+    /// No query is sent before this time.
     wait_until: Timestamp,
-    /// Where the next round begins: with the board for which this one had no time.
+    /// Address at which the next round begins: the first board that was cut short in this round.
     first: BusAddress,
-    /// When the next search for boards that joined begins.
+    /// When to begin the next search for boards that have joined.
     search_due: Timestamp,
-    /// When the next board that has left is asked whether it is back, and which was the last.
+    /// When to ping the next absent board.
     absent_due: Timestamp,
+    /// Address of the last absent board that was pinged.
     absent_last: BusAddress,
     pub(super) rounds: u64,
     pub(super) last_round: Duration,
@@ -32,31 +33,32 @@ pub(super) struct Poller {
 
 #[derive(Debug)]
 enum PollerPhase {
-    /// The line is quiet for answers to pings to all.
+    /// Boards are searched for: only broadcast pings and the queries that prepare them are sent.
     Search(Search),
-    /// Boards are asked in turn.
     Round(Round),
 }
 
 #[derive(Debug, Default)]
 struct Search {
-    /// Boards to be silenced.
-    to_greet: VecDeque<BusAddress>,
-    /// The board that is being silenced, and how often it was asked.
-    greeted: Option<(BusAddress, u32)>,
-    /// The ping to all has gone out.
+    to_silence: VecDeque<BusAddress>,
+    /// The board that is being silenced, and the number of queries sent to it.
+    silencing: Option<(BusAddress, u32)>,
     pinged: bool,
     pings: u32,
 }
 
 impl Search {
-    /// What to ask a board before the next ping to all: to ignore it, and, if `recalls`, what it last reported to
-    /// another host.
-    fn greet(&mut self, listener: &BusListener, recalls: bool) -> Option<(BusCommandKind, BusAddress)> {
+    /// Returns the next query that prepares the next broadcast ping: a command to ignore the ping or, if `recalls` is
+    /// true, a request for the board's last report to another host.
+    fn next_preparation(
+        &mut self,
+        listener: &BusListener,
+        recalls: bool,
+    ) -> Option<(BusCommandKind, BusAddress)> {
         loop {
-            let (address, asked) = self
-                .greeted
-                .or_else(|| self.to_greet.pop_front().map(|address| (address, 0)))?;
+            let (address, attempts) = self
+                .silencing
+                .or_else(|| self.to_silence.pop_front().map(|address| (address, 0)))?;
             let board = listener.board(address);
             let kind = match board {
                 Some(board) if recalls && board.silenced && board.wants_recall() => {
@@ -65,11 +67,11 @@ impl Search {
                 Some(board) if board.silenced => None,
                 _ => Some(BusCommandKind::IgnoreNextPing),
             };
-            if let Some(kind) = kind.filter(|_| asked < MAX_GREETINGS) {
-                self.greeted = Some((address, asked + 1));
+            if let Some(kind) = kind.filter(|_| attempts < MAX_PREPARATIONS) {
+                self.silencing = Some((address, attempts + 1));
                 return Some((kind, address));
             }
-            self.greeted = None;
+            self.silencing = None;
         }
     }
 }
@@ -77,14 +79,14 @@ impl Search {
 #[derive(Debug)]
 struct Round {
     began: Timestamp,
-    /// The boards whose turn has not come.
+    /// Boards that have not had their turn yet.
     waiting: VecDeque<BusAddress>,
     turn: Option<Turn>,
-    /// The first board that wanted more than there was time for.
-    denied: Option<BusAddress>,
-    /// How many boards have been silenced for the next ping to all.
+    /// First board that was queried for changes only, because the time of the round was used up.
+    cut_short: Option<BusAddress>,
+    /// Boards silenced in this round, for the next broadcast ping.
     silenced: usize,
-    /// A board that was found, or had left, was asked whether it is there, and how many times more it may be asked.
+    /// The found or absent board that is being queried, and the number of remaining attempts.
     calls: Option<(BusAddress, u32)>,
 }
 
@@ -104,19 +106,18 @@ impl Poller {
         }
     }
 
-    /// The port was opened: boards known from before are searched for like all others.
+    /// Starts a search. Boards from before the opening are searched for like all others.
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
         self.phase = PollerPhase::Search(Search::default());
         self.wait_until = now;
     }
 
-    /// When there will be something to ask; may have passed.
+    /// Returns the earliest time for the next query. May be in the past.
     pub(super) fn ready_at(&self, listener: &BusListener) -> Timestamp {
-        let question = listener.question().map(|question| self.over_at(question));
+        let question = listener.question().map(|question| self.ends_at(question));
         question.map_or(self.wait_until, |over| over.max(self.wait_until))
     }
 
-    /// The next command, if it is time for one.
     pub(super) fn next(&mut self, now: Timestamp, listener: &BusListener) -> Option<BusCommand> {
         while self.ready_at(listener) <= now {
             let command = match &mut self.phase {
@@ -130,19 +131,19 @@ impl Poller {
         None
     }
 
-    /// When a question can bring no more answers.
-    fn over_at(&self, question: &Question) -> Timestamp {
-        let asked = question.asked_at;
+    /// Returns when to stop waiting for answers to the query.
+    fn ends_at(&self, question: &Question) -> Timestamp {
+        let sent_at = question.sent_at;
         if question.command.address == BusAddress::ALL {
             return match self.phase {
-                PollerPhase::Search(_) => asked + PING_ANSWERS_TIME,
-                PollerPhase::Round(_) => asked + PING_PAUSE,
+                PollerPhase::Search(_) => sent_at + PING_ANSWERS_TIME,
+                PollerPhase::Round(_) => sent_at + PING_PAUSE,
             };
         }
         match question.last_byte_at {
-            Some(last) if question.complete || question.damaged >= MAX_BABBLE => last,
-            Some(last) => (asked + BUS_ANSWER_TIME).max(last + GAP),
-            None => asked + BUS_ANSWER_TIME,
+            Some(last) if question.complete || question.damaged >= MAX_DAMAGED_BYTES => last,
+            Some(last) => (sent_at + BUS_ANSWER_TIME).max(last + GAP),
+            None => sent_at + BUS_ANSWER_TIME,
         }
     }
 
@@ -150,7 +151,7 @@ impl Poller {
         let PollerPhase::Search(search) = &mut self.phase else {
             return None;
         };
-        if let Some((kind, address)) = search.greet(listener, !self.settings.leave_changes) {
+        if let Some((kind, address)) = search.next_preparation(listener, !self.settings.leave_changes) {
             return Some(command(kind, address));
         }
         if !search.pinged {
@@ -161,12 +162,12 @@ impl Poller {
         let silent = listener
             .question()
             .is_none_or(|question| question.last_byte_at.is_none());
-        // The first ping may only have switched boards back from single mode.
+        // The first ping may only have switched boards from single-board mode back to bus mode.
         let over = search.pings >= MAX_PINGS || (silent && search.pings >= 2);
         if !over {
             search.pinged = false;
-            let there = listener.present().map(|(address, _)| address);
-            search.to_greet = listener.found().iter().copied().chain(there).collect();
+            let present_boards = listener.present().map(|(address, _)| address);
+            search.to_silence = listener.found().iter().copied().chain(present_boards).collect();
         } else if listener.present().next().is_some() {
             self.search_due = now + SEARCH_PERIOD;
             self.begin_round(now, listener);
@@ -189,7 +190,7 @@ impl Poller {
             began: now,
             waiting: after.into_iter().chain(before).collect(),
             turn: None,
-            denied: None,
+            cut_short: None,
             silenced: 0,
             calls: None,
         });
@@ -200,14 +201,14 @@ impl Poller {
             return None;
         };
         let outcome = listener.question().map(|question| listener.outcome(question));
-        let leaves = self.settings.leave_changes;
-        let has_time = leaves || now.saturating_duration_since(round.began) < EXTRAS_TIME;
+        let peeks = self.settings.leave_changes;
+        let has_time = peeks || now.saturating_duration_since(round.began) < EXTRAS_TIME;
         if let Some(turn) = &mut round.turn {
             let address = turn.address;
             if let Some(board) = listener.board(address).filter(|board| board.present) {
                 let kind = turn.next(now, board, outcome, has_time, &self.settings);
-                if turn.denied {
-                    round.denied.get_or_insert(address);
+                if turn.cut_short {
+                    round.cut_short.get_or_insert(address);
                 }
                 if let Some(kind) = kind {
                     return Some(command(kind, address));
@@ -224,7 +225,7 @@ impl Poller {
         })
     }
 
-    /// Asks a board that seems to have joined, or one that has left, whether it is there.
+    /// Queries a board that seems to have joined, or pings an absent board.
     fn call(
         &mut self,
         now: Timestamp,
@@ -236,14 +237,14 @@ impl Poller {
         };
         match round.calls.take() {
             Some((address, _)) if outcome == Some(Outcome::Answered) => {
-                // It is there: its turn comes in this round, and others may be back as well.
+                // The board is present and gets a turn in this round. Other boards may have returned too.
                 round.waiting.push_back(address);
                 self.absent_due = now;
                 self.search_due = now;
                 return None;
             }
-            Some((address, more @ 1..)) => {
-                round.calls = Some((address, more - 1));
+            Some((address, remaining @ 1..)) => {
+                round.calls = Some((address, remaining - 1));
                 return Some(command(BusCommandKind::IgnoreNextPing, address));
             }
             _ => {}
@@ -266,18 +267,18 @@ impl Poller {
         Some(command(BusCommandKind::Ping, self.absent_last))
     }
 
-    /// Silences a few boards in each round, and pings all others when all are silenced.
+    /// Silences a few boards in each round. When all are silenced, sends a broadcast ping to find new boards.
     fn silence(&mut self, now: Timestamp, has_time: bool, listener: &BusListener) -> Option<BusCommand> {
         let PollerPhase::Round(round) = &mut self.phase else {
             return None;
         };
-        let most = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
-        if now < self.search_due || round.silenced >= most {
+        let limit = if has_time { MAX_SILENCED_PER_ROUND } else { 1 };
+        if now < self.search_due || round.silenced >= limit {
             return None;
         }
         round.silenced += 1;
-        let loud = listener.present().find(|(_, board)| !board.silenced);
-        if let Some((address, _)) = loud {
+        let unsilenced = listener.present().find(|(_, board)| !board.silenced);
+        if let Some((address, _)) = unsilenced {
             return Some(command(BusCommandKind::IgnoreNextPing, address));
         }
         self.search_due = now + SEARCH_PERIOD;
@@ -294,7 +295,7 @@ impl Poller {
         self.rounds += 1;
         self.last_round = now.saturating_duration_since(round.began);
         self.longest_round = self.longest_round.max(self.last_round);
-        self.first = round.denied.unwrap_or(self.first);
+        self.first = round.cut_short.unwrap_or(self.first);
         self.wait_until = round.began + self.settings.round_period;
         if listener.present().next().is_some() {
             self.begin_round(now.max(self.wait_until), listener);
@@ -309,26 +310,26 @@ const fn command(kind: BusCommandKind, address: BusAddress) -> BusCommand {
     BusCommand { kind, address }
 }
 
-/// An answer goes on without such a gap: a board that writes to its memory pauses for 20 ms between two answers, a
-/// converter for 16 ms.
+/// Maximum pause within an answer or between the answers to a combined query. A board that writes its memory pauses for
+/// 20 ms between two answers, a converter for 16 ms.
 const GAP: Duration = Duration::from_millis(50);
-/// After this many bytes that make no answer, a valid one is no longer expected.
-const MAX_BABBLE: usize = 512;
-/// How long boards need to take in a ping to all, even while they write their memory.
+/// Number of undecodable bytes after which a valid answer is no longer expected.
+const MAX_DAMAGED_BYTES: usize = 512;
+/// Time that boards need to process a broadcast ping, even while they write their memory.
 const PING_PAUSE: Duration = Duration::from_millis(30);
-/// The most pings to all in one search: they find more boards than any line has. After that, noise is answering.
+/// Maximum number of broadcast pings in one search. Enough to find all boards of any line; later answers are noise.
 const MAX_PINGS: u32 = 10;
-/// The most questions to one board before the next ping to all. Two are enough if all goes well.
-const MAX_GREETINGS: u32 = 4;
-/// How often a line without any answer is searched.
+/// Maximum number of queries to one board before the next broadcast ping. Usually two suffice.
+const MAX_PREPARATIONS: u32 = 4;
+/// Pause between searches if no board answers.
 const EMPTY_LINE_PAUSE: Duration = Duration::from_secs(2);
-/// A round that has lasted this long asks boards for changes only.
+/// Time in a round after which boards are queried for changes only.
 const EXTRAS_TIME: Duration = Duration::from_millis(1900);
-/// How often boards that joined are searched for.
+/// Interval of the searches for boards that have joined.
 const SEARCH_PERIOD: Duration = Duration::from_secs(10);
-/// At most this many boards are silenced in a round that has time, else one.
+/// Maximum number of boards silenced in a round that has time left. In other rounds the maximum is 1.
 const MAX_SILENCED_PER_ROUND: usize = 4;
-/// A board just found that does not answer is asked at most this many times more.
+/// Maximum number of repeated queries to a found board that does not answer.
 const MAX_MORE_CALLS: u32 = 2;
-/// How often one of the boards that have left is asked whether it is back.
+/// Interval of the pings to absent boards.
 const ABSENT_PERIOD: Duration = Duration::from_secs(1);

@@ -10,14 +10,14 @@ use super::listener::Outcome;
 use crate::facts::CLOCK_POLL;
 use crate::time::Timestamp;
 
-/// What has been asked of a board in this round.
+/// Queries sent to a board in this round.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) address: BusAddress,
-    /// The board wanted more than there was time for.
-    pub(super) denied: bool,
+    /// Whether queries were omitted because the time of the round was used up.
+    pub(super) cut_short: bool,
     began: bool,
-    asked_changes: bool,
+    changes_queried: bool,
     damaged: u32,
     questions: u32,
 }
@@ -26,18 +26,18 @@ impl Turn {
     pub(super) const fn new(address: BusAddress) -> Self {
         Self {
             address,
-            denied: false,
+            cut_short: false,
             began: false,
-            asked_changes: false,
+            changes_queried: false,
             damaged: 0,
             questions: 0,
         }
     }
 
-    /// The next question to the board, `None` when its turn is over.
+    /// Returns the next query to the board, or `None` when its turn is over.
     ///
-    /// `outcome` is that of its last question. A damaged answer is asked for again at once, a silent board in the next
-    /// round. `has_time`: the round has time for more than changes.
+    /// `outcome` is the outcome of its last query. After a damaged answer, the board is queried again immediately;
+    /// after silence, in the next round. `has_time` is whether the round has time for queries besides changes.
     pub(super) fn next(
         &mut self,
         now: Timestamp,
@@ -57,15 +57,15 @@ impl Turn {
             return None;
         }
         self.questions += 1;
-        let wants_board = board.board_wanted || is_due(now, board.board_at, settings.dump_period);
+        let wants_board = board.dump_wanted || is_due(now, board.dump_at, settings.dump_period);
         let wants_clock = is_due(now, board.clock_at, clock_period(board));
         if settings.leave_changes {
-            return what_stands(board, wants_board, wants_clock);
+            return peek(board, wants_board, wants_clock);
         }
-        if let Some(owed) = board.owed {
-            // The ping's answer comes after those that may still be on their way: only then it is certain what is
-            // repeated.
-            return Some(if owed.flushed {
+        if let Some(pending_report) = board.pending_report {
+            // The answer to a ping comes after all answers still in transit. Before that, it is unknown which report
+            // the board would repeat.
+            return Some(if pending_report.flushed {
                 BusCommandKind::RepeatChanges
             } else {
                 BusCommandKind::Ping
@@ -75,14 +75,14 @@ impl Turn {
         let extra = if has_time {
             extra
         } else {
-            self.denied |= extra.is_some();
+            self.cut_short |= extra.is_some();
             None
         };
         if board.wants_recall() {
             return Some(BusCommandKind::RepeatChanges);
         }
-        if !std::mem::replace(&mut self.asked_changes, true) {
-            let all = wants_board && extra.is_some() && board.all_in_one_refused < 2;
+        if !std::mem::replace(&mut self.changes_queried, true) {
+            let all = wants_board && extra.is_some() && board.combined_unanswered < 2;
             return Some(if all {
                 BusCommandKind::ChangesClockBoard
             } else {
@@ -93,7 +93,7 @@ impl Turn {
     }
 }
 
-/// What a board is asked besides its changes.
+/// Returns the next query to a board besides its changes.
 fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_clock {
         Some(BusCommandKind::Clock)
@@ -104,8 +104,9 @@ fn extra(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCo
     }
 }
 
-/// What a board is asked that keeps its changes. The clock comes last: without an answer the turn is over.
-fn what_stands(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
+/// Returns the next query that does not consume the board's changes. The clock comes last, because a board that does
+/// not answer ends its turn.
+fn peek(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option<BusCommandKind> {
     if wants_board {
         Some(BusCommandKind::Board)
     } else if wants_version(board) {
@@ -116,14 +117,14 @@ fn what_stands(board: &BusBoard, wants_board: bool, wants_clock: bool) -> Option
 }
 
 fn wants_version(board: &BusBoard) -> bool {
-    board.version.is_none() && board.versions_asked < MAX_VERSION_QUESTIONS
+    board.version.is_none() && board.version_queries < MAX_VERSION_QUESTIONS
 }
 
 fn is_due(now: Timestamp, last: Option<Timestamp>, period: Duration) -> bool {
     last.is_none_or(|last| now.saturating_duration_since(last) >= period)
 }
 
-/// As often as the board itself asks its clock.
+/// Returns the interval of clock queries. With a clock, the interval at which the board itself polls the clock.
 fn clock_period(board: &BusBoard) -> Duration {
     match board.clock {
         Some(ClockReport::Absent(_)) => Duration::from_secs(2),
@@ -131,11 +132,10 @@ fn clock_period(board: &BusBoard) -> Duration {
     }
 }
 
-/// The most damaged answers in one turn; then the board waits for the next.
 const MAX_DAMAGED: u32 = 3;
-/// The most questions in one turn: more than it ever needs.
+/// Maximum number of queries in one turn. More than a turn needs.
 const MAX_QUESTIONS: u32 = 12;
-/// The most questions for the version: old boards do not give it in the known form.
+/// Maximum number of queries for the version. Old boards do not answer in the known format.
 const MAX_VERSION_QUESTIONS: u32 = 3;
 
 #[cfg(test)]
@@ -158,37 +158,37 @@ mod tests {
     }
 
     #[test]
-    fn all_in_one_is_asked_only_when_a_dump_is_due_and_the_board_knows_it() {
+    fn the_combined_query_is_sent_only_when_a_dump_is_due_and_the_board_knows_it() {
         let mut board = board();
-        let ask = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
-        assert_eq!(ask(&board), Some(BusCommandKind::ChangesClockBoard));
-        board.all_in_one_refused = 2;
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
-        board.all_in_one_refused = 0;
-        (board.board_wanted, board.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
+        let next_query = |board: &BusBoard| turn().next(NOW, board, None, true, &BusSettings::default());
+        assert_eq!(next_query(&board), Some(BusCommandKind::ChangesClockBoard));
+        board.combined_unanswered = 2;
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
+        board.combined_unanswered = 0;
+        (board.dump_wanted, board.dump_at) = (false, Some(NOW));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
     }
 
     #[test]
-    fn a_board_that_does_not_know_all_in_one_is_asked_for_each() {
+    fn a_board_without_the_combined_query_gets_separate_ones() {
         let mut board = board();
-        board.all_in_one_refused = 2;
+        board.combined_unanswered = 2;
         let mut turn = turn();
-        let mut ask =
+        let mut next_query =
             |board: &BusBoard| turn.next(NOW, board, Some(Outcome::Answered), true, &BusSettings::default());
-        assert_eq!(ask(&board), Some(BusCommandKind::Changes));
-        assert_eq!(ask(&board), Some(BusCommandKind::Clock));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Changes));
+        assert_eq!(next_query(&board), Some(BusCommandKind::Clock));
         board.clock_at = Some(NOW);
-        assert_eq!(ask(&board), Some(BusCommandKind::Board));
-        (board.board_wanted, board.board_at) = (false, Some(NOW));
-        assert_eq!(ask(&board), None);
+        assert_eq!(next_query(&board), Some(BusCommandKind::Board));
+        (board.dump_wanted, board.dump_at) = (false, Some(NOW));
+        assert_eq!(next_query(&board), None);
     }
 
     #[test]
-    fn without_time_only_changes_are_asked_and_that_is_noted() {
+    fn without_time_only_changes_are_queried_and_the_turn_is_cut_short() {
         let board = board();
         let mut turn = turn();
-        let mut ask = || {
+        let mut next_query = || {
             turn.next(
                 NOW,
                 &board,
@@ -197,12 +197,15 @@ mod tests {
                 &BusSettings::default(),
             )
         };
-        assert_eq!((ask(), ask()), (Some(BusCommandKind::Changes), None));
-        assert!(turn.denied);
+        assert_eq!(
+            (next_query(), next_query()),
+            (Some(BusCommandKind::Changes), None)
+        );
+        assert!(turn.cut_short);
     }
 
     #[test]
-    fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_asked_for_again() {
+    fn a_silent_board_waits_for_the_next_round_and_a_damaged_answer_is_retried() {
         let board = board();
         let mut silent = turn();
         assert!(

@@ -1,5 +1,3 @@
-//! Reading captures.
-
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use pcap_parser::{
@@ -19,13 +17,12 @@ mod kind;
 
 /// Reads a capture, packet by packet.
 ///
-/// It reads ahead in pieces of its own, so `input` needs no buffer, and holds no more than one block, of at
-/// most 16 MiB, and the list of interfaces. Blocks and options that mean nothing to captures are skipped.
+/// The reader buffers `input`. It holds at most one block, of at most 16 MiB, and the list of interfaces. Unknown
+/// blocks and options are skipped.
 ///
-/// As an iterator it gives the results of [`next_packet`](Self::next_packet). After an error, as after the
-/// last packet, there are no more packets.
+/// The iterator yields the results of [`next_packet`](Self::next_packet). It ends after an error or the last packet.
 ///
-/// A replay hands every packet to the line that it belongs to:
+/// A replay passes each packet to its line:
 ///
 /// ```
 /// use kiebitz_hardware::capture::{CaptureError, CaptureReader, Content, Direction};
@@ -63,12 +60,11 @@ mod kind;
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     input: BufReader<R>,
-    /// What has been read of the current block.
     block: Vec<u8>,
-    /// Where the current block begins.
+    /// Offset of the current block in the file.
     offset: u64,
     interfaces: Vec<Interface>,
-    /// For each interface, the last section that described it.
+    /// For each interface, the number of the last section that describes it.
     described_in: Vec<u64>,
     section: Section,
     ended: bool,
@@ -76,12 +72,12 @@ pub struct CaptureReader<R> {
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Begins to read a capture.
+    /// Starts reading a capture.
     ///
     /// # Errors
     ///
-    /// [`NotACapture`](CaptureError::NotACapture) when the input does not begin as pcapng files do, and those
-    /// of [`next_packet`](Self::next_packet).
+    /// Returns [`NotACapture`](CaptureError::NotACapture) if the input does not start like a pcapng file, and the
+    /// errors of [`next_packet`](Self::next_packet).
     pub fn new(input: R) -> Result<Self, CaptureError> {
         let mut reader = Self {
             input: BufReader::with_capacity(READ_AHEAD, input),
@@ -118,16 +114,16 @@ impl<R: Read> CaptureReader<R> {
         Ok(reader)
     }
 
-    /// The next packet, or `None` at the end of the capture; [`truncated`](Self::truncated) then says
-    /// whether the file was cut off there.
+    /// Returns the next packet, or `None` at the end of the capture. After that, [`truncated`](Self::truncated) returns
+    /// whether the file is truncated.
     ///
-    /// A packet without a direction counts as inbound. Of a packet that the capturing program shortened,
-    /// there is what was kept.
+    /// A packet without a direction counts as inbound. If the capturing program shortened a packet, the captured bytes
+    /// are returned.
     ///
     /// # Errors
     ///
-    /// When the input fails or is damaged, or is a capture of something other than serial lines. All packets
-    /// before that place have been given out.
+    /// Fails if the input cannot be read, is damaged, or is not a capture of serial lines. All packets before the
+    /// failure have been returned.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, CaptureError> {
         let result = self.advance();
         if result.is_err() {
@@ -136,18 +132,18 @@ impl<R: Read> CaptureReader<R> {
         result
     }
 
-    /// All ports described so far; it grows while reading, and indices stay valid.
+    /// Returns all ports described so far. The list grows while reading; indices stay valid.
     ///
-    /// A capture may have several sections, when a recorder was started again. A port that was in an earlier
-    /// section, by name and mode, keeps its index.
+    /// A capture has several sections if a recorder was restarted. A port with the same name and mode as in an earlier
+    /// section keeps its index.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// Where the file's last whole block ends, in bytes from its start, if more follows that is no whole
-    /// block. `None` when the file is complete, or its end has not been reached yet.
+    /// Returns the end of the last complete block, in bytes from the start of the file, if an incomplete block follows.
+    /// Returns `None` if the file is complete or its end has not been reached.
     ///
-    /// A file ends like this after a loss of power: in the middle of a block, or filled up with zeros.
+    /// After a power cut, a file may end in the middle of a block or in zeros.
     pub fn truncated(&self) -> Option<u64> {
         self.truncated
     }
@@ -161,7 +157,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(None)
     }
 
-    /// Reads on until the current block is whole; `false` when there is none any more.
+    /// Reads the rest of the current block. Returns `false` if there are no more blocks.
     fn read_block(&mut self) -> Result<bool, CaptureError> {
         if self.ended {
             return Ok(false);
@@ -172,14 +168,14 @@ impl<R: Read> CaptureReader<R> {
         }
         if self.block_type() == SHB_MAGIC {
             let Some(byte_order) = ByteOrder::from_mark(&self.block[8..]) else {
-                return self.end_or(Fault::ByteOrder);
+                return self.end_or_corrupt(Fault::ByteOrder);
             };
             self.section.byte_order = byte_order;
         }
         let length = self.word_at(4);
         let size = length as usize;
         if size < MIN_BLOCK || length > MAX_BLOCK || !length.is_multiple_of(4) {
-            return self.end_or(Fault::BlockLength(length));
+            return self.end_or_corrupt(Fault::BlockLength(length));
         }
         self.fill(size)?;
         if self.block.len() < size {
@@ -187,12 +183,12 @@ impl<R: Read> CaptureReader<R> {
         }
         let last = self.word_at(size - 4);
         if last != length {
-            return self.end_or(Fault::LengthsDiffer { first: length, last });
+            return self.end_or_corrupt(Fault::LengthsDiffer { first: length, last });
         }
         Ok(true)
     }
 
-    /// Evaluates the current block, which is whole, and goes on to the next.
+    /// Decodes the current block, which must be complete, and removes it from the buffer.
     fn take_block(&mut self) -> Result<Option<Packet>, CaptureError> {
         let packet = match self.block_type() {
             SHB_MAGIC => self.begin_section().map(|()| None),
@@ -206,7 +202,7 @@ impl<R: Read> CaptureReader<R> {
     }
 
     fn begin_section(&mut self) -> Result<(), CaptureError> {
-        let (_, header) = parse_sectionheaderblock(&self.block).map_err(|_| self.misfit())?;
+        let (_, header) = parse_sectionheaderblock(&self.block).map_err(|_| self.contents_error())?;
         let (major, minor) = (header.major_version, header.minor_version);
         if major != 1 {
             return Err(CaptureError::UnsupportedVersion {
@@ -225,7 +221,7 @@ impl<R: Read> CaptureReader<R> {
             ByteOrder::Big => parse_interfacedescriptionblock_be(&self.block),
             ByteOrder::Little => parse_interfacedescriptionblock_le(&self.block),
         };
-        let (_, description) = description.map_err(|_| self.misfit())?;
+        let (_, description) = description.map_err(|_| self.contents_error())?;
         let ticks = Ticks::of(&description, self.section.byte_order);
         let name = option(&description.options, IF_NAME)
             .map(String::from_utf8_lossy)
@@ -248,7 +244,8 @@ impl<R: Read> CaptureReader<R> {
         Ok(())
     }
 
-    /// The index of an interface of this section: that of its namesake in an earlier one, or a new one.
+    /// Returns the index for an interface of this section: the index of an equal interface in an earlier section, or a
+    /// new index.
     fn index_of(&mut self, interface: Interface) -> Result<usize, CaptureError> {
         let section = self.section.number;
         let known = self.interfaces.iter().zip(&self.described_in);
@@ -272,27 +269,27 @@ impl<R: Read> CaptureReader<R> {
             ByteOrder::Big => parse_enhancedpacketblock_be(&self.block),
             ByteOrder::Little => parse_enhancedpacketblock_le(&self.block),
         };
-        let (_, packet) = packet.map_err(|_| self.misfit())?;
+        let (_, packet) = packet.map_err(|_| self.contents_error())?;
         let described = self.section.interfaces.get(packet.if_id as usize);
         let described = described.ok_or_else(|| self.corrupt(Fault::UnknownInterface(packet.if_id)))?;
         Ok(Packet {
             at: described.ticks.timestamp(packet.ts_high, packet.ts_low),
             interface: described.interface,
             offset: self.offset,
-            content: content(&packet, self.section.byte_order).ok_or_else(|| self.misfit())?,
+            content: content(&packet, self.section.byte_order).ok_or_else(|| self.contents_error())?,
         })
     }
 
-    /// Ends the reading, in the middle of a block if `truncated`.
+    /// Ends reading. `truncated` is whether the file ends within a block. Returns `false`, as for "no more blocks".
     fn end(&mut self, truncated: bool) -> bool {
         self.ended = true;
         self.truncated = truncated.then_some(self.offset);
         false
     }
 
-    /// Ends the reading when the block breaks off in zeros that fill the rest of the file, as they do where a
-    /// file system had no time to write the data; otherwise it is corrupt.
-    fn end_or(&mut self, fault: Fault) -> Result<bool, CaptureError> {
+    /// Ends reading if the rest of the file consists of zeros, because the file system did not write the data before a
+    /// power cut. Otherwise fails with `fault`.
+    fn end_or_corrupt(&mut self, fault: Fault) -> Result<bool, CaptureError> {
         if self.block.ends_with(&[0; 4]) && self.rest_is_zero()? {
             return Ok(self.end(true));
         }
@@ -316,8 +313,8 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// Reads until there are `size` bytes of the current block, or the file ends. Memory grows with what is
-    /// really there.
+    /// Reads until the buffer has `size` bytes of the current block, or the file ends. Allocates memory only for
+    /// existing bytes, however large `size` is.
     fn fill(&mut self, size: usize) -> Result<(), CaptureError> {
         let missing = size.saturating_sub(self.block.len());
         self.input
@@ -331,7 +328,7 @@ impl<R: Read> CaptureReader<R> {
         self.word_at(0)
     }
 
-    /// The word at `position` in the current block, which is that long.
+    /// Returns the word at `position` of the current block. The block must be long enough.
     fn word_at(&self, position: usize) -> u32 {
         self.section
             .byte_order
@@ -339,7 +336,7 @@ impl<R: Read> CaptureReader<R> {
             .unwrap_or_default()
     }
 
-    fn misfit(&self) -> CaptureError {
+    fn contents_error(&self) -> CaptureError {
         self.corrupt(Fault::Contents {
             block_type: self.block_type(),
         })
@@ -361,31 +358,31 @@ impl<R: Read> Iterator for CaptureReader<R> {
     }
 }
 
-/// What holds from one section header to the next.
+/// The state of a section.
 #[derive(Debug)]
 struct Section {
-    /// Counted from 1.
+    /// Number of the section, starting at 1.
     number: u64,
     byte_order: ByteOrder,
-    /// What the section's own interface numbers stand for.
+    /// Interfaces of the section, indexed by the section's interface ids.
     interfaces: Vec<Described>,
 }
 
-/// An interface as a section describes it.
+/// An interface description of a section.
 #[derive(Debug)]
 struct Described {
-    /// Its index in the whole capture.
+    /// Index of the interface in the whole capture.
     interface: usize,
     ticks: Ticks,
 }
 
-/// How the file is read, whatever the size of its blocks.
+/// Size of the read buffer in bytes.
 const READ_AHEAD: usize = 64 << 10;
 
-/// The smallest size of a block, in bytes: its type and twice its length.
+/// Minimum size of a block in bytes: its type, and its length at the start and at the end.
 const MIN_BLOCK: usize = 12;
 
-/// At most this many bytes of a file that is no capture are examined.
+/// Number of bytes to examine of a file that is not a capture.
 const MAX_SNIFFED: usize = 512;
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-//! Writing captures.
-
 use std::io::{self, Write};
 
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
@@ -13,8 +11,8 @@ use crate::time::Timestamp;
 
 /// Writes a capture.
 ///
-/// Every block goes out whole, in one call of `write_all`, and nothing is held back: without a buffer in
-/// between, a capture is complete up to the last call that returned, whatever happens to the process.
+/// Each block is written unbuffered with one call of `write_all`. If the output is unbuffered too, the capture is
+/// complete up to the last call that returned, even if the process is killed.
 ///
 /// ```
 /// use kiebitz_hardware::Timestamp;
@@ -37,22 +35,22 @@ use crate::time::Timestamp;
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     output: W,
-    /// The block being put together; kept for its memory.
+    /// The block being assembled. Kept in a field to reuse its memory.
     block: Vec<u8>,
-    /// How many interfaces the section describes.
+    /// Number of interfaces in the section.
     interfaces: usize,
 }
 
 impl<W: Write> CaptureWriter<W> {
-    /// Begins a capture on `output`.
+    /// Starts a capture on `output`.
     ///
-    /// To continue an existing file, cut it at [`CaptureReader::truncated`](super::CaptureReader::truncated),
-    /// if that is not `None`, and open it for appending. What is written becomes a new section of the
-    /// capture, with interfaces of its own.
+    /// To continue an existing file, open it for appending. If
+    /// [`CaptureReader::truncated`](super::CaptureReader::truncated) returns a length, truncate the file to it first.
+    /// The writer adds a new section with its own interfaces.
     ///
     /// # Errors
     ///
-    /// Those of `output`.
+    /// Returns the errors of `output`.
     pub fn new(output: W) -> io::Result<Self> {
         let mut writer = Self {
             output,
@@ -68,12 +66,12 @@ impl<W: Write> CaptureWriter<W> {
         Ok(writer)
     }
 
-    /// Describes a port and returns its index for [`write`](Self::write) and the like.
+    /// Adds a port and returns its index for [`write`](Self::write) and the other methods.
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the name is longer than 65,535 bytes or there are
-    /// 1,024 interfaces already, and those of the output.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the name is longer than 65,535 bytes or there are
+    /// already 1,024 interfaces, and the errors of the output.
     pub fn add_interface(&mut self, interface: &Interface) -> io::Result<usize> {
         if self.interfaces >= MAX_INTERFACES {
             return Err(invalid("a capture has room for 1024 interfaces"));
@@ -98,12 +96,12 @@ impl<W: Write> CaptureWriter<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// Writes a packet; its `offset` does not matter.
+    /// Writes a packet. Ignores its `offset`.
     ///
     /// # Errors
     ///
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the interface is unknown or a chunk is longer than
-    /// 8 MiB, and those of the output.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the interface is unknown or a chunk is longer than 8
+    /// MiB, and the errors of the output.
     pub fn write(&mut self, packet: &Packet) -> io::Result<()> {
         match &packet.content {
             Content::Bytes { direction, bytes } => {
@@ -119,7 +117,7 @@ impl<W: Write> CaptureWriter<W> {
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_bytes(
         &mut self,
         at: Timestamp,
@@ -134,20 +132,20 @@ impl<W: Write> CaptureWriter<W> {
         self.write_packet(at, interface, bytes, EPB_FLAGS, &flags.to_le_bytes())
     }
 
-    /// Writes that a port was opened.
+    /// Writes the opening of a port.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_opened(&mut self, at: Timestamp, interface: usize) -> io::Result<()> {
         self.write_packet(at, interface, &[], OPT_COMMENT, COMMENT_OPEN.as_bytes())
     }
 
-    /// Writes that a port was closed or went away, and why. A reason of more than some 65,000 bytes is cut.
+    /// Writes the closing of a port with its reason, truncated to about 65,000 bytes.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_closed(&mut self, at: Timestamp, interface: usize, reason: &str) -> io::Result<()> {
         let comment = format!("{COMMENT_CLOSE}: {reason}");
         let mut end = comment.len().min(usize::from(u16::MAX));
@@ -157,11 +155,11 @@ impl<W: Write> CaptureWriter<W> {
         self.write_packet(at, interface, &[], OPT_COMMENT, &comment.as_bytes()[..end])
     }
 
-    /// Writes that the host's clock was set by so many microseconds; see [`Content::ClockSet`].
+    /// Writes a change of the host's clock in microseconds; see [`Content::ClockSet`].
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub fn write_clock_set(&mut self, at: Timestamp, interface: usize, micros: i64) -> io::Result<()> {
         let sign = if micros < 0 { '-' } else { '+' };
         let (seconds, rest) = (
@@ -176,18 +174,18 @@ impl<W: Write> CaptureWriter<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Returns the errors of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
 
-    /// The output, for instance to have a file synchronized with its disk.
+    /// Returns the output, for example to sync a file to its disk.
     #[must_use]
     pub fn get_ref(&self) -> &W {
         &self.output
     }
 
-    /// The output, as it is; it is not flushed.
+    /// Returns the output without flushing it.
     #[must_use]
     pub fn into_inner(self) -> W {
         self.output
@@ -225,7 +223,7 @@ impl<W: Write> CaptureWriter<W> {
     fn begin(&mut self, block_type: u32) {
         self.block.clear();
         self.put_u32(block_type);
-        self.put_u32(0); // the length, see finish()
+        self.put_u32(0); // the length, set by `finish`
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -235,7 +233,7 @@ impl<W: Write> CaptureWriter<W> {
         self.output.write_all(&self.block)
     }
 
-    /// Appends an option; `value` is at most 65,535 bytes long.
+    /// Appends an option. `value` must be at most 65,535 bytes long.
     fn put_option(&mut self, code: u16, value: &[u8]) {
         self.put_u16(code);
         self.put_u16(value.len() as u16);
@@ -256,11 +254,11 @@ impl<W: Write> CaptureWriter<W> {
     }
 }
 
-/// Length of the longest chunk; it leaves room for all else in a block.
+/// Maximum length of a chunk in bytes. Leaves room for the other parts of a block.
 const MAX_CHUNK: u32 = MAX_BLOCK / 2;
 
-fn invalid(what: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, what)
+fn invalid(message: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 #[cfg(test)]
@@ -276,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A writer with one interface, and what it has written so far.
+    /// Returns the bytes of a capture after `write`.
     fn written(write: impl FnOnce(&mut CaptureWriter<Vec<u8>>)) -> Vec<u8> {
         let mut writer = CaptureWriter::new(Vec::new()).unwrap();
         write(&mut writer);
@@ -284,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_begins_with_a_section_header() {
+    fn a_capture_starts_with_a_section_header() {
         let expected = [
             0x0a, 0x0d, 0x0d, 0x0a, // block type
             28, 0, 0, 0, // length
@@ -297,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_an_interface_with_a_name() {
+    fn a_port_is_written_as_an_interface_with_a_name() {
         let file = written(|writer| assert_eq!(writer.add_interface(&board(LineMode::Single)).unwrap(), 0));
         let expected = [
             1, 0, 0, 0, // block type
@@ -313,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_bus_mode_says_so() {
+    fn a_port_in_bus_mode_has_the_description_bus() {
         let file = written(|writer| assert_eq!(writer.add_interface(&board(LineMode::Bus)).unwrap(), 0));
         let expected = [
             1, 0, 0, 0, // block type
@@ -330,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_an_enhanced_packet_with_its_direction() {
+    fn a_chunk_is_written_as_an_enhanced_packet_with_its_direction() {
         let file = written(|writer| {
             writer.add_interface(&board(LineMode::Single)).unwrap();
             writer
@@ -363,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn coming_and_going_are_empty_packets_with_a_comment() {
+    fn opening_and_closing_are_written_as_empty_packets_with_a_comment() {
         let file = written(|writer| {
             writer.add_interface(&board(LineMode::Single)).unwrap();
             writer.write_opened(AT, 0).unwrap();
@@ -381,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_one_write() {
+    fn each_block_is_written_with_one_call() {
         #[derive(Default)]
         struct Writes(Vec<usize>);
         impl Write for Writes {
@@ -401,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_and_nothing_is_written() {
+    fn invalid_input_is_refused_without_writing() {
         let mut writer = CaptureWriter::new(Vec::new()).unwrap();
         let name = Interface {
             name: "x".repeat(65_536),
@@ -425,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_interfaces_than_a_reader_takes() {
+    fn interfaces_are_limited_to_the_maximum_of_a_reader() {
         let mut writer = CaptureWriter::new(io::sink()).unwrap();
         for index in 0..MAX_INTERFACES {
             assert_eq!(writer.add_interface(&board(LineMode::Single)).unwrap(), index);
@@ -435,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boundless_reason_is_cut_between_two_characters() {
+    fn a_long_reason_is_truncated_at_a_character_boundary() {
         let file = written(|writer| {
             writer.add_interface(&board(LineMode::Single)).unwrap();
             writer.write_closed(AT, 0, &"\u{265f}".repeat(30_000)).unwrap(); // 3 bytes each

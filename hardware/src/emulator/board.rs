@@ -1,4 +1,4 @@
-//! The board: fields under a scan, commands in, messages out.
+//! The emulated board, which scans its squares, executes commands and sends messages.
 
 use core::time::Duration;
 
@@ -9,7 +9,7 @@ use super::line::Wire;
 use super::memory::Memory;
 use super::scan::Scan;
 use crate::time::Timestamp;
-use input::{Heard, Input};
+use input::{Input, Received};
 
 mod bus;
 mod input;
@@ -18,14 +18,14 @@ mod single;
 
 pub use settings::BoardSettings;
 
-/// A board that exists in memory only, on a line of its own or on an [`EmulatedBus`](super::EmulatedBus).
+/// An emulated board on its own line or on an [`EmulatedBus`](super::EmulatedBus).
 ///
-/// It powers up in bus mode; a command to a single board switches it to single mode, and the first bus command after
-/// that only switches it back. Commands arrive at the speed of the line. The board is busy with one until its answer
-/// has passed the line; its input buffer holds 10 bytes, and what comes on top of that is lost.
+/// It powers up in bus mode. A single-board command switches it to single-board mode; the first bus command after that
+/// only switches it back. Commands arrive at the speed of the line. The board is busy with a command until the answer
+/// has been transmitted. Its input buffer holds 10 bytes; bytes that arrive while it is full are lost.
 ///
-/// Times passed in must not go backwards. What is done to the board takes effect for the samples its scan takes
-/// later than that; [`poll_transmit`](Self::poll_transmit) gives what the host can read by then.
+/// The times passed to the methods must not decrease. A change of a square is detected when the scan next samples the
+/// square; [`poll_transmit`](Self::poll_transmit) returns the bytes that the host can have read by a time.
 ///
 /// ```
 /// use core::time::Duration;
@@ -36,7 +36,7 @@ pub use settings::BoardSettings;
 /// let mut board = EmulatedBoard::new(now, BoardSettings::default());
 /// board.handle_bytes(now, &[0x4d]); // SendVersion
 ///
-/// // Nothing is on the line at once; the converter hands over the whole answer after 16 ms.
+/// // No byte passes the line at once; the converter delivers the whole answer after 16 ms.
 /// assert_eq!(board.poll_transmit(now), None);
 /// let (at, answer) = board.poll_transmit(now + Duration::from_millis(50)).expect("an answer");
 /// assert_eq!(at, now + Duration::from_millis(16));
@@ -46,63 +46,62 @@ pub use settings::BoardSettings;
 pub struct EmulatedBoard {
     settings: BoardSettings,
     on: bool,
-    /// When the board, reset over the bus, is there again.
+    /// When the board powers up again after a reset over the bus.
     restart_at: Option<Timestamp>,
-    /// The board hangs until then: it takes nothing in and sends nothing.
+    /// Until this time the board hangs: it neither processes commands nor sends messages.
     silent_until: Option<Timestamp>,
     scan: Scan,
     memory: Memory,
-    /// The memory is being written until then.
     writing_until: Timestamp,
     line: Wire,
     input: Input,
     mode: Mode,
-    /// When the board answers a bus ping to all.
+    /// When the board will answer a broadcast ping.
     ping_at: Option<Timestamp>,
     ignores_ping: bool,
     random: fastrand::Rng,
     clock: Option<EmulatedClock>,
-    /// What the clock answered when it was last asked; `None`: it did not.
+    /// The last clock reading. `None` if no clock answered.
     clock_read: Option<ClockTimes>,
-    /// What was last sent of the clock, in update-nice mode; `None`: nothing yet.
+    /// The clock reading last reported in update-nice mode. `None` before the first report.
     clock_sent: Option<Option<ClockTimes>>,
     clock_due: Timestamp,
 }
 
-/// What the board listens to and what it sends unasked.
+/// Determines which commands the board executes, and which messages it sends without a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Answers when addressed.
+    /// Answers queries to its address.
     Bus,
-    /// Answers, and sends nothing unasked.
+    /// Answers queries, and sends no other messages.
     Idle,
-    /// Changed fields, and the clock whenever it was asked.
+    /// Reports changes, and the clock after every poll.
     Update,
-    /// Changed fields only.
+    /// Reports changes only.
     UpdateBoard,
-    /// Changed fields, and the clock when it changed.
+    /// Reports changes, and the clock if it has changed.
     UpdateNice,
 }
 
-/// What the board does next by itself.
+/// An action that the board performs at a certain time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BoardAction {
     Restart,
-    AskClock,
+    PollClock,
     Sample,
     Receive,
-    TakeIn,
+    ProcessInput,
     AnswerPing,
 }
 
 impl EmulatedBoard {
-    /// A board that got power at `now`, with nothing on it.
+    /// Creates an empty board that is powered up at `now`.
     #[must_use]
     pub fn new(now: Timestamp, settings: BoardSettings) -> Self {
         Self::with_pieces(now, settings, &[None; Field::COUNT])
     }
 
-    /// A board that got power at `now` with these pieces on it.
+    /// Creates a board with these pieces that is powered up at `now`.
     #[must_use]
     pub fn with_pieces(now: Timestamp, settings: BoardSettings, pieces: &Dump) -> Self {
         let mut scan = Scan::new(now + settings.scan_phase, settings.scan_period);
@@ -132,31 +131,32 @@ impl EmulatedBoard {
         board
     }
 
-    /// What really stands on a field.
+    /// Returns the actual contents of a square, regardless of its sensor.
     #[must_use]
     pub fn contents(&self, field: Field) -> Contents {
-        self.scan.real()[field.index()]
+        self.scan.actual()[field.index()]
     }
 
-    /// Puts something on a field in place of what stood there, or takes it away.
+    /// Replaces the contents of a square.
     pub fn set(&mut self, now: Timestamp, field: Field, contents: Contents) {
         self.advance_scan(now);
         self.scan.set(field, contents);
     }
 
-    /// A fault: whatever stands on the field, its sensor shows this from now on.
+    /// Injects a fault: from now on, the sensor of the square always reads `shows`.
     pub fn break_field(&mut self, now: Timestamp, field: Field, shows: Contents) {
         self.advance_scan(now);
-        self.scan.stick(field, Some(shows));
+        self.scan.override_sensor(field, Some(shows));
     }
 
-    /// The sensor of a field shows again what stands there.
+    /// Repairs the sensor of a square, so that it reads the actual contents again.
     pub fn mend_field(&mut self, now: Timestamp, field: Field) {
         self.advance_scan(now);
-        self.scan.stick(field, None);
+        self.scan.override_sensor(field, None);
     }
 
-    /// A fault: until then the board takes no command in and sends nothing; scan and memory go on.
+    /// Injects a fault: before `until`, the board neither processes commands nor sends messages. Scan and memory
+    /// continue.
     pub fn silence(&mut self, now: Timestamp, until: Timestamp) {
         self.advance(now);
         self.input.forget(now);
@@ -164,21 +164,22 @@ impl EmulatedBoard {
         self.silent_until = Some(until);
     }
 
-    /// A fault: from now on this many of a thousand messages are damaged on the line. A byte is changed or lost, the
-    /// end is cut off or nothing comes at all; what is damaged and how is drawn from the seed.
+    /// Injects a fault: from now on, `per_mille` of every thousand messages are damaged on the line. A byte is changed
+    /// or lost, the end is cut off, or the whole message is lost. The seed determines which messages are damaged, and
+    /// how.
     pub fn damage_line(&mut self, now: Timestamp, per_mille: u16, seed: u64) {
         self.advance(now);
         self.line.damage(per_mille, seed);
     }
 
-    /// Takes the power away. The memory stays as it is; what was on its way from the board is lost.
+    /// Turns the power off. The memory is kept; bytes in transit from the board are lost.
     pub fn power_off(&mut self, now: Timestamp) {
         self.advance(now);
         self.shut_down(now);
     }
 
-    /// Gives the power back; nothing if the board has it. The memory gets a tag and the pieces found, and the board is
-    /// in bus mode.
+    /// Turns the power on, if it is off. The memory records a power-up tag and the pieces found. The board is in bus
+    /// mode.
     pub fn power_on(&mut self, now: Timestamp) {
         self.advance(now);
         if !self.on {
@@ -186,74 +187,73 @@ impl EmulatedBoard {
         }
     }
 
-    /// Whether the board has power and is not restarting.
+    /// Returns whether the board has power and is not restarting.
     #[must_use]
     pub const fn powered(&self) -> bool {
         self.on
     }
 
-    /// Plugs a clock in or, with `None`, pulls its cable out. Returns the clock that was there.
+    /// Plugs in a clock or, with `None`, pulls out its cable. Returns the previous clock.
     pub fn plug_clock(&mut self, now: Timestamp, clock: Option<EmulatedClock>) -> Option<EmulatedClock> {
         self.advance(now);
         std::mem::replace(&mut self.clock, clock)
     }
 
-    /// The clock plugged in.
+    /// Returns the clock that is plugged in.
     #[must_use]
     pub fn clock(&self) -> Option<&EmulatedClock> {
         self.clock.as_ref()
     }
 
-    /// The clock plugged in, to be handled at `now`.
+    /// Advances to `now` and returns the clock that is plugged in.
     pub fn clock_mut(&mut self, now: Timestamp) -> Option<&mut EmulatedClock> {
         self.advance(now);
         self.clock.as_mut()
     }
 
-    /// The host has written these bytes: they arrive one after another from now on.
+    /// Handles bytes that the host writes. They arrive one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.input.write(now, bytes);
     }
 
-    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
         self.line.receive(now)
     }
 
-    /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// the board is left alone; `None`: never.
+    /// Returns the time for the next [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) if no other
+    /// method is called earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
-        [self.line.next_at(), self.next_act_at()]
+        [self.line.next_at(), self.next_action_at()]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// Time has come to `now`: the scan goes on, the clock is asked, commands are taken in.
+    /// Advances to `now`: scans, polls the clock and processes commands.
     pub fn advance(&mut self, now: Timestamp) {
-        while let Some((at, act)) = self.next_act(true).filter(|(at, _)| *at <= now) {
-            match act {
+        while let Some((at, action)) = self.next_action(true).filter(|(at, _)| *at <= now) {
+            match action {
                 BoardAction::Restart => self.start_up(at),
-                BoardAction::AskClock => self.ask_clock(at),
+                BoardAction::PollClock => self.poll_clock(at),
                 BoardAction::Sample => self.sample(at),
                 BoardAction::Receive => {
                     if let Some(byte) = self.input.pop_arrival() {
                         self.receive(at, byte);
                     }
                 }
-                BoardAction::TakeIn => {
-                    self.take_in(at);
+                BoardAction::ProcessInput => {
+                    self.process_input(at);
                 }
                 BoardAction::AnswerPing => self.answer_ping_to_all(at),
             }
         }
     }
 
-    /// The line on which the board's bytes go out.
     pub(super) fn line_mut(&mut self) -> &mut Wire {
         &mut self.line
     }
@@ -262,21 +262,21 @@ impl EmulatedBoard {
         &self.line
     }
 
-    /// When the board will next do something by itself that can be noticed.
-    pub(super) fn next_act_at(&self) -> Option<Timestamp> {
-        self.next_act(self.asks_clock()).map(|(at, _)| at)
+    /// Returns the time of the next action with an effect outside of the board.
+    pub(super) fn next_action_at(&self) -> Option<Timestamp> {
+        self.next_action(self.needs_clock_poll()).map(|(at, _)| at)
     }
 
-    /// A byte from the host has arrived. Returns whether the board has anything to do for it now or later.
+    /// Handles a byte that has arrived from the host. Returns whether the byte causes an action, now or later.
     pub(super) fn receive(&mut self, now: Timestamp, byte: u8) -> bool {
-        if !self.on || self.hangs(now) {
+        if !self.on || self.is_hung(now) {
             return false;
         }
         self.input.arrive(byte);
-        self.take_in(now) || self.input.next_taken().is_some()
+        self.process_input(now) || self.input.next_read_at().is_some()
     }
 
-    /// As [`advance`](Self::advance), and samples that show nothing new have been taken as well.
+    /// Like [`advance`](Self::advance), but also counts samples that detect no change.
     fn advance_scan(&mut self, now: Timestamp) {
         self.advance(now);
         if self.on {
@@ -284,19 +284,19 @@ impl EmulatedBoard {
         }
     }
 
-    fn next_act(&self, asks_clock: bool) -> Option<(Timestamp, BoardAction)> {
-        let clock = (self.on && asks_clock).then_some(self.clock_due);
+    fn next_action(&self, needs_clock_poll: bool) -> Option<(Timestamp, BoardAction)> {
+        let clock = (self.on && needs_clock_poll).then_some(self.clock_due);
         let sample = self.scan.next_at().filter(|_| self.on);
         [
             (self.restart_at, BoardAction::Restart),
-            (clock, BoardAction::AskClock),
+            (clock, BoardAction::PollClock),
             (sample, BoardAction::Sample),
             (self.input.next_arrival(), BoardAction::Receive),
-            (self.input.next_taken(), BoardAction::TakeIn),
+            (self.input.next_read_at(), BoardAction::ProcessInput),
             (self.ping_at, BoardAction::AnswerPing),
         ]
         .into_iter()
-        .filter_map(|(at, act)| Some((at?, act)))
+        .filter_map(|(at, action)| Some((at?, action)))
         .min()
     }
 
@@ -316,22 +316,22 @@ impl EmulatedBoard {
         self.on = false;
         self.restart_at = None;
         self.ping_at = None;
-        self.line.cut(now);
+        self.line.discard_unsent(now);
         self.input.forget(now);
     }
 
-    /// Takes in what there is and obeys it. Returns whether a command was among it.
-    fn take_in(&mut self, now: Timestamp) -> bool {
-        let mut obeyed = false;
-        while let Some(heard) = self.input.take(now) {
-            obeyed = true;
+    /// Executes the waiting commands. Returns whether there was one.
+    fn process_input(&mut self, now: Timestamp) -> bool {
+        let mut executed = false;
+        while let Some(received) = self.input.take(now) {
+            executed = true;
             self.input.busy_until(now + self.settings.response);
-            match heard {
-                Heard::Single(command) => self.obey(now, command),
-                Heard::Bus(command) => self.obey_bus(now, command),
+            match received {
+                Received::Single(command) => self.execute(now, command),
+                Received::Bus(command) => self.execute_bus(now, command),
             }
         }
-        obeyed
+        executed
     }
 
     fn sample(&mut self, now: Timestamp) {
@@ -347,14 +347,15 @@ impl EmulatedBoard {
         }
     }
 
-    /// Without a clock, one that is still to be missed, and a mode that reports it there is nothing to wake up for.
-    fn asks_clock(&self) -> bool {
+    /// Returns whether the clock must be polled. Polling is not needed if no clock is plugged in, the last poll had no
+    /// answer, and the mode does not report the clock.
+    fn needs_clock_poll(&self) -> bool {
         self.clock.is_some()
             || self.clock_read.is_some()
             || matches!(self.mode, Mode::Update | Mode::UpdateNice)
     }
 
-    fn ask_clock(&mut self, at: Timestamp) {
+    fn poll_clock(&mut self, at: Timestamp) {
         self.clock_due = at + self.settings.clock_period.max(Duration::from_millis(1));
         let read = self.clock.as_ref().map(|clock| clock.times(at));
         if let (Some(before), Some(times)) = (self.clock_read, read)
@@ -382,25 +383,26 @@ impl EmulatedBoard {
         }
     }
 
-    /// Sends what the mode reports unasked.
+    /// Sends a message without a command, as the current mode requires.
     fn send(&mut self, now: Timestamp, message: Message<'_>) {
-        if !self.hangs(now) {
+        if !self.is_hung(now) {
             let mut bytes = Vec::new();
             message.encode(&mut bytes);
             self.line.send(now, &bytes);
         }
     }
 
-    /// Sends the answer to a command that was taken in at `now`; the next is taken in when it has passed.
+    /// Sends the answer to a command that was read at `now`. The next command is read after the answer has been
+    /// transmitted.
     fn answer_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
-        if !self.hangs(now) {
+        if !self.is_hung(now) {
             self.line
                 .send((now + self.settings.response).max(self.writing_until), bytes);
             self.input.busy_until(self.line.free_at());
         }
     }
 
-    fn hangs(&self, now: Timestamp) -> bool {
+    fn is_hung(&self, now: Timestamp) -> bool {
         self.silent_until.is_some_and(|until| now < until)
     }
 }

@@ -1,4 +1,4 @@
-//! Many boards on one line.
+//! An emulated bus: many boards on one line.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -6,22 +6,22 @@ use std::collections::{BTreeMap, VecDeque};
 use kiebitz_protocol::{BusAddress, BusCommand};
 
 use super::board::EmulatedBoard;
-use super::line::{Damage, handed_over};
+use super::line::{Damage, delivery_time};
 use crate::facts::{BYTE_TIME, CONVERTER_PERIOD};
 use crate::time::Timestamp;
 
-/// How an emulated bus is made.
+/// Settings of an emulated bus.
 #[derive(Debug, Clone)]
 pub struct EmulatedBusSettings {
-    /// How long one byte takes on the line: 1.04 ms at 9600 baud.
+    /// Duration of one byte on the line: 1.04 ms at 9600 baud.
     pub byte_time: Duration,
-    /// The host's converter hands bytes over at multiples of this; zero: one by one.
+    /// The host's converter delivers bytes at multiples of this time. Zero delivers them one by one.
     pub latency: Duration,
-    /// How many of a thousand answers are damaged, as [`EmulatedBoard::damage_line`] does it.
+    /// Damaged answers per thousand; see [`EmulatedBoard::damage_line`] for the kinds of damage.
     pub damaged_answers: u16,
-    /// How many of a thousand commands of the host are damaged so that no board understands them.
+    /// Damaged commands per thousand. No board executes a damaged command.
     pub damaged_commands: u16,
-    /// What damage and the sum of colliding bytes are drawn from.
+    /// Seed for the damage and for the noise of collisions.
     pub seed: u64,
 }
 
@@ -39,9 +39,8 @@ impl Default for EmulatedBusSettings {
 
 /// Boards that share one half-duplex line.
 ///
-/// What the host writes reaches all boards. Bytes that pass at the same time, of two boards or of a board and the host,
-/// collide and arrive as noise. Boards are attached and detached while the line is in use, and can be handled one by
-/// one.
+/// Bytes written by the host reach all boards. Bytes that are transmitted at the same time, by two boards or by a board
+/// and the host, collide and arrive as noise. Boards can be attached, detached and changed while the line is in use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -63,47 +62,45 @@ impl Default for EmulatedBusSettings {
 pub struct EmulatedBus {
     settings: EmulatedBusSettings,
     boards: BTreeMap<BusAddress, Attached>,
-    /// Bytes of the host that have not passed yet.
-    host: VecDeque<Passing>,
+    /// Bytes from the host that have not arrived yet.
+    host: VecDeque<ByteOnLine>,
     host_free_at: Timestamp,
-    /// Bytes of boards that have begun to pass.
-    boards_air: Vec<Passing>,
+    /// Bytes from boards whose transmission has begun.
+    in_transit: Vec<ByteOnLine>,
     /// Bytes with the time at which the host can read them.
     out: VecDeque<(Timestamp, u8)>,
     commands: Damage,
     random: fastrand::Rng,
 }
 
-/// A board on the line.
 #[derive(Debug)]
 struct Attached {
     board: EmulatedBoard,
-    /// Before this time the board does nothing that the line notices.
+    /// Time before which the board has no effect on the line.
     due: Option<Timestamp>,
 }
 
 impl Attached {
-    fn settle(&mut self) {
-        // A byte is taken from the board's line once it has begun.
-        let begins = self.board.line().next_begins().map(|at| at + JUST_AFTER);
-        self.due = [self.board.next_act_at(), begins].into_iter().flatten().min();
+    fn update_deadline(&mut self) {
+        // `pop_begun` returns a byte only after its transmission has begun.
+        let begins = self.board.line().next_begins().map(|at| at + RESOLUTION);
+        self.due = [self.board.next_action_at(), begins].into_iter().flatten().min();
     }
 }
 
-/// A byte on the line.
 #[derive(Debug, Clone, Copy)]
-struct Passing {
-    /// When all of it has passed.
+struct ByteOnLine {
+    /// End of the transmission.
     passed: Timestamp,
-    /// The board that sends it; `None`: the host.
+    /// The board that sends the byte. `None` if the host sends it.
     from: Option<BusAddress>,
     byte: u8,
     collided: bool,
 }
 
-impl Passing {
-    /// Notes on both whether they pass at the same time.
-    fn meet(&mut self, other: &mut Self, byte_time: Duration) {
+impl ByteOnLine {
+    /// Marks both bytes as collided if their transmissions overlap.
+    fn mark_collision(&mut self, other: &mut Self, byte_time: Duration) {
         let apart = self.passed.saturating_duration_since(other.passed)
             + other.passed.saturating_duration_since(self.passed);
         if self.from != other.from && apart < byte_time {
@@ -112,20 +109,20 @@ impl Passing {
     }
 }
 
-/// Why a board could not be attached; it is handed back.
+/// Error for a board that could not be attached. Contains the board.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// The board's serial number is no address.
+    /// The board's serial number is not an address.
     #[error("the board's serial number is not a bus address")]
     NoAddress(Box<EmulatedBoard>),
-    /// A board with this address is on the line.
+    /// Another board on the line has this address.
     #[error("another board on the line has the address {0}")]
     Taken(BusAddress, Box<EmulatedBoard>),
 }
 
 impl AttachError {
-    /// The board that could not be attached.
+    /// Returns the board that could not be attached.
     #[must_use]
     pub fn into_board(self) -> EmulatedBoard {
         match self {
@@ -135,14 +132,14 @@ impl AttachError {
 }
 
 impl EmulatedBus {
-    /// A line without boards.
+    /// Creates a line without boards.
     #[must_use]
     pub fn new(now: Timestamp, settings: EmulatedBusSettings) -> Self {
         Self {
             boards: BTreeMap::new(),
             host: VecDeque::new(),
             host_free_at: now,
-            boards_air: Vec::new(),
+            in_transit: Vec::new(),
             out: VecDeque::new(),
             commands: Damage::new(settings.damaged_commands, settings.seed),
             random: fastrand::Rng::with_seed(settings.seed.wrapping_add(1)),
@@ -150,11 +147,11 @@ impl EmulatedBus {
         }
     }
 
-    /// Connects a board to the line. Bytes that were on their way from it are lost.
+    /// Connects a board to the line. Bytes that the board was sending are lost.
     ///
     /// # Errors
     ///
-    /// [`AttachError`] hands the board back if it has no address or another board has the same.
+    /// Fails if the board has no address, or if another board has the same address.
     pub fn attach(&mut self, now: Timestamp, mut board: EmulatedBoard) -> Result<BusAddress, AttachError> {
         self.advance(now);
         let Some(address) = board.bus_address() else {
@@ -169,67 +166,67 @@ impl EmulatedBus {
             .wrapping_mul(31)
             .wrapping_add(u64::from(address.number()));
         board.damage_line(now, self.settings.damaged_answers, seed);
-        board.line_mut().cut(now);
+        board.line_mut().discard_unsent(now);
         let mut attached = Attached { board, due: None };
-        attached.settle();
+        attached.update_deadline();
         self.boards.insert(address, attached);
         Ok(address)
     }
 
-    /// Takes a board off the line. Bytes that were on their way from it are lost.
+    /// Disconnects a board from the line. Bytes that the board was sending are lost.
     pub fn detach(&mut self, now: Timestamp, address: BusAddress) -> Option<EmulatedBoard> {
         self.advance(now);
         let mut board = self.boards.remove(&address)?.board;
-        board.line_mut().cut(now);
+        board.line_mut().discard_unsent(now);
         Some(board)
     }
 
-    /// The board with this address.
+    /// Returns the board with this address.
     #[must_use]
     pub fn board(&self, address: BusAddress) -> Option<&EmulatedBoard> {
         self.boards.get(&address).map(|attached| &attached.board)
     }
 
-    /// The board with this address, to be handled at `now`.
+    /// Advances to `now` and returns the board with this address.
     pub fn board_mut(&mut self, now: Timestamp, address: BusAddress) -> Option<&mut EmulatedBoard> {
         self.advance(now);
         let attached = self.boards.get_mut(&address)?;
-        // What will be done to it may give it something to do.
+        // A change by the caller may cause an action of the board.
         attached.due = Some(now);
         attached.board.advance(now);
         Some(&mut attached.board)
     }
 
-    /// The addresses of the boards on the line, in their order.
+    /// Returns the addresses of the boards on the line, in ascending order.
     pub fn addresses(&self) -> impl Iterator<Item = BusAddress> + '_ {
         self.boards.keys().copied()
     }
 
-    /// The host has written these bytes: they pass one after another from now on.
+    /// Handles bytes that the host writes. They are transmitted one after another from now on.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         self.host_free_at = self.host_free_at.max(now);
         let byte_time = self.settings.byte_time;
         for chunk in bytes.chunks(BusCommand::LENGTH) {
             let mut chunk = chunk.to_vec();
-            self.commands.strike(&mut chunk);
+            self.commands.maybe_damage(&mut chunk);
             for byte in chunk {
                 self.host_free_at = self.host_free_at + byte_time;
-                let mut new = Passing {
+                let mut new = ByteOnLine {
                     passed: self.host_free_at,
                     from: None,
                     byte,
                     collided: false,
                 };
-                for other in &mut self.boards_air {
-                    new.meet(other, byte_time);
+                for other in &mut self.in_transit {
+                    new.mark_collision(other, byte_time);
                 }
                 self.host.push_back(new);
             }
         }
     }
 
-    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -238,26 +235,26 @@ impl EmulatedBus {
         Some((at, self.out.drain(..count).map(|(_, byte)| byte).collect()))
     }
 
-    /// When [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) will next have something to do if
-    /// the boards are left alone; `None`: never.
+    /// Returns the time for the next [`advance`](Self::advance) or [`poll_transmit`](Self::poll_transmit) if no other
+    /// method is called earlier, or `None` if there is no deadline.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let host = self.host.front().map(|byte| byte.passed);
         let out = self.out.front().map(|(at, _)| *at);
-        let air = self.boards_air.iter().map(|byte| byte.passed);
+        let air = self.in_transit.iter().map(|byte| byte.passed);
         let boards = self.boards.values().map(|attached| attached.due);
         air.chain(boards.chain([host, out]).flatten()).min()
     }
 
-    /// Time has come to `now`.
+    /// Advances to `now`.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some(at) = self.host.front().map(|byte| byte.passed).filter(|at| *at <= now) {
             self.pass(at);
             if let Some(passed) = self.host.pop_front() {
-                let byte = self.heard(passed);
+                let byte = self.received(passed);
                 for attached in self.boards.values_mut() {
                     if attached.board.receive(at, byte) {
-                        attached.settle();
+                        attached.update_deadline();
                     }
                 }
             }
@@ -265,41 +262,42 @@ impl EmulatedBus {
         self.pass(now);
     }
 
-    /// Boards go on until `now`, what they have begun to send is on the line, and what has passed is with the host.
+    /// Advances the boards to `now`, puts the bytes that they have begun to send on the line, and delivers the
+    /// completely transmitted bytes to the host.
     fn pass(&mut self, now: Timestamp) {
         let due = |attached: &Attached| attached.due.is_some_and(|due| due <= now);
         for (address, attached) in self.boards.iter_mut().filter(|(_, attached)| due(attached)) {
             let board = &mut attached.board;
             board.advance(now);
             while let Some((passed, byte)) = board.line_mut().pop_begun(now) {
-                let mut new = Passing {
+                let mut new = ByteOnLine {
                     passed,
                     from: Some(*address),
                     byte,
                     collided: false,
                 };
-                for other in self.boards_air.iter_mut().chain(&mut self.host) {
-                    new.meet(other, self.settings.byte_time);
+                for other in self.in_transit.iter_mut().chain(&mut self.host) {
+                    new.mark_collision(other, self.settings.byte_time);
                 }
-                self.boards_air.push(new);
+                self.in_transit.push(new);
             }
-            attached.settle();
+            attached.update_deadline();
         }
-        // What begins later than now cannot meet what has passed.
-        self.boards_air.sort_by_key(|byte| byte.passed);
+        // Bytes that begin after `now` cannot collide with completely transmitted bytes.
+        self.in_transit.sort_by_key(|byte| byte.passed);
         let count = self
-            .boards_air
+            .in_transit
             .iter()
             .take_while(|byte| byte.passed <= now)
             .count();
-        for passed in self.boards_air.drain(..count).collect::<Vec<_>>() {
-            let byte = self.heard(passed);
+        for passed in self.in_transit.drain(..count).collect::<Vec<_>>() {
+            let byte = self.received(passed);
             self.out
-                .push_back((handed_over(passed.passed, self.settings.latency), byte));
+                .push_back((delivery_time(passed.passed, self.settings.latency), byte));
         }
     }
 
-    fn heard(&mut self, byte: Passing) -> u8 {
+    fn received(&mut self, byte: ByteOnLine) -> u8 {
         if byte.collided {
             self.random.u8(..)
         } else {
@@ -308,8 +306,8 @@ impl EmulatedBus {
     }
 }
 
-/// The smallest step of time.
-const JUST_AFTER: Duration = Duration::from_micros(1);
+/// Resolution of [`Timestamp`].
+const RESOLUTION: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
 mod tests;

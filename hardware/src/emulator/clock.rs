@@ -1,4 +1,4 @@
-//! A chess clock with two sides and a lever.
+//! An emulated chess clock with two sides and a lever.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ pub enum ClockSide {
 }
 
 impl ClockSide {
-    /// The other side.
+    /// Returns the other side.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -29,9 +29,9 @@ impl ClockSide {
 
 /// A clock that counts down, with or without an increment for every press (Fischer).
 ///
-/// At zero it does what a DGT 3000 or 2500 does: in the last period it stops itself and shows the flag as fallen. Before
-/// that it adds the next period's time to both sides and goes on, with the flag shown for five minutes at the side that
-/// reached zero.
+/// At zero it behaves like a DGT 3000 or 2500. In the last period, it stops and shows the flag as fallen. In earlier
+/// periods, it adds the next period's time to both sides and keeps running; the side that reached zero shows a flag for
+/// five minutes.
 ///
 /// ```
 /// use core::time::Duration;
@@ -50,24 +50,24 @@ pub struct EmulatedClock {
     left: Duration,
     right: Duration,
     increment: Duration,
-    /// What each later period adds to both sides, the next one first.
+    /// Times that later periods add to both sides, in order.
     later_periods: VecDeque<Duration>,
-    /// How long the clock shows zero before it adds the next period's time.
+    /// Time for which the clock shows zero before it adds the next period's time.
     zero_shown: Duration,
-    /// The side whose period ended last, and when the clock added the next one's time.
+    /// The side that last reached zero, and the time at which the clock added the next period's time.
     period_ended: Option<(ClockSide, Timestamp)>,
-    /// The side on which the lever is high: its time runs, or would run.
+    /// The side on which the lever is high. Its time runs, or would run if the clock were started.
     high: ClockSide,
-    /// Since when that side's time has been running; `None` when the clock is stopped.
+    /// Time up to which the running side's time has been subtracted. `None` while the clock is stopped.
     running_since: Option<Timestamp>,
     battery_low: bool,
 }
 
-/// How long the flag of a finished period is shown.
+/// Time for which a side shows the flag of a finished period.
 const PERIOD_FLAG: Duration = Duration::from_secs(300);
 
 impl EmulatedClock {
-    /// A stopped clock with this time on both sides; the lever is high on the left.
+    /// Creates a stopped clock with this time on both sides. The lever is high on the left.
     #[must_use]
     pub const fn new(time: Duration) -> Self {
         Self {
@@ -83,70 +83,68 @@ impl EmulatedClock {
         }
     }
 
-    /// The same clock with the lever high on this side.
+    /// Sets the side on which the lever is high.
     #[must_use]
     pub const fn with_lever_high(mut self, side: ClockSide) -> Self {
         self.high = side;
         self
     }
 
-    /// The same clock with an increment for every press (Fischer).
+    /// Sets the increment for every press (Fischer).
     #[must_use]
     pub const fn with_increment(mut self, increment: Duration) -> Self {
         self.increment = increment;
         self
     }
 
-    /// The same clock with one more period after those that it has: it adds this time to both sides when a side has used
-    /// up the time before.
+    /// Appends a period, whose time the clock adds to both sides when a side has used up the period before.
     #[must_use]
     pub fn with_later_period(mut self, time: Duration) -> Self {
         self.later_periods.push_back(time);
         self
     }
 
-    /// The same clock, which shows zero for this long before it adds the next period's time. The time that passes
-    /// meanwhile is not counted.
+    /// Sets the time for which the clock shows zero before it adds the next period's time. No side is charged for it.
     #[must_use]
     pub const fn with_zero_shown(mut self, time: Duration) -> Self {
         self.zero_shown = time;
         self
     }
 
-    /// The same clock with or without its sign for a weak battery.
+    /// Sets whether the clock shows the low-battery icon.
     #[must_use]
     pub const fn with_battery_low(mut self, low: bool) -> Self {
         self.battery_low = low;
         self
     }
 
-    /// Starts the side on which the lever is high; nothing if the clock runs already.
+    /// Starts the clock on the side on which the lever is high, unless the clock is running already.
     pub fn start(&mut self, now: Timestamp) {
-        self.count(now);
+        self.count_until(now);
         self.running_since.get_or_insert(now);
     }
 
-    /// Stops the clock.
+    /// Stops the clock, without moving the lever.
     pub fn stop(&mut self, now: Timestamp) {
-        self.count(now);
+        self.count_until(now);
         self.running_since = None;
     }
 
-    /// Presses the lever down on this side. Nothing happens where it is down already.
+    /// Presses the lever down on this side.
     ///
-    /// Returns whether the lever went over.
+    /// Returns whether the lever moved. A lever that is already down on this side does not move.
     pub fn press(&mut self, now: Timestamp, side: ClockSide) -> bool {
         if self.high != side {
             return false;
         }
-        self.count(now);
+        self.count_until(now);
         if self.running_since.is_some() {
             if self.side_mut(side).is_zero() {
                 self.enter_next_period(now);
             }
             let increment = self.increment;
             let time = self.side_mut(side);
-            // A side whose flag has fallen stands at zero for good.
+            // A fallen flag stays at zero.
             if !time.is_zero() {
                 *time += increment;
             }
@@ -157,30 +155,30 @@ impl EmulatedClock {
 
     /// Sets the times of both sides.
     pub fn set(&mut self, now: Timestamp, left: Duration, right: Duration) {
-        self.count(now);
+        self.count_until(now);
         (self.left, self.right) = (left, right);
         self.period_ended = None;
     }
 
     /// Replaces the periods that follow the current one.
     pub fn set_later_periods(&mut self, now: Timestamp, times: impl IntoIterator<Item = Duration>) {
-        self.count(now);
+        self.count_until(now);
         self.later_periods = times.into_iter().collect();
     }
 
-    /// The side on which the lever is high.
+    /// Returns the side on which the lever is high.
     #[must_use]
     pub const fn lever_high(&self) -> ClockSide {
         self.high
     }
 
-    /// Whether the clock has been started and not stopped. In the last period it stops itself at zero.
+    /// Returns whether the clock is running. In the last period it stops itself at zero.
     #[must_use]
     pub fn running(&self, now: Timestamp) -> bool {
         self.at(now).running_since.is_some()
     }
 
-    /// The exact time left on a side.
+    /// Returns the exact time left on a side.
     #[must_use]
     pub fn remaining(&self, now: Timestamp, side: ClockSide) -> Duration {
         let clock = self.at(now);
@@ -190,7 +188,7 @@ impl EmulatedClock {
         }
     }
 
-    /// What the clock reports to a board that asks it now. Begun seconds are shown as whole ones.
+    /// Returns the clock reading that a board gets now. Fractions of a second are rounded up.
     #[must_use]
     pub fn times(&self, now: Timestamp) -> ClockTimes {
         let clock = self.at(now);
@@ -206,14 +204,14 @@ impl EmulatedClock {
         }
     }
 
-    /// The clock as it is at `now`, if nobody touches it until then.
+    /// Returns the state of the clock at `now`, without changing the clock.
     fn at(&self, now: Timestamp) -> Self {
         let mut clock = self.clone();
-        clock.count(now);
+        clock.count_until(now);
         clock
     }
 
-    /// What a clock that has counted until `now` shows at a side.
+    /// Returns the displayed time of a side. Call [`count_until`](Self::count_until) first.
     fn side_time(&self, now: Timestamp, side: ClockSide) -> SideTime {
         let left = match side {
             ClockSide::Left => self.left,
@@ -240,8 +238,8 @@ impl EmulatedClock {
         }
     }
 
-    /// Takes the time that has run until now off the running side, and does what is due when it reaches zero.
-    fn count(&mut self, now: Timestamp) {
+    /// Subtracts the time until `now` from the running side. At zero, stops the clock or enters the next period.
+    fn count_until(&mut self, now: Timestamp) {
         let high = self.high;
         while let Some(since) = self.running_since.filter(|since| *since < now) {
             let left = *self.side_mut(high);
@@ -265,7 +263,7 @@ impl EmulatedClock {
         }
     }
 
-    /// Adds the next period's time, if there is one: the side with the high lever has used up the time before.
+    /// Adds the next period's time, if there is one. Call when the side with the high lever has used up its time.
     fn enter_next_period(&mut self, now: Timestamp) {
         if let Some(period) = self.later_periods.pop_front() {
             self.left += period;
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_begun_second_is_shown_whole() {
+    fn a_fraction_of_a_second_is_rounded_up() {
         let mut clock = EmulatedClock::new(Duration::from_secs(60));
         clock.start(NOON);
         assert_eq!(clock.times(at(1)).left.total_seconds(), 60);
@@ -332,7 +330,7 @@ mod tests {
         assert_eq!(clock.remaining(at(2000), ClockSide::Left), Duration::ZERO);
     }
 
-    /// In the last period the clock stops itself at zero: neither side loses time from then on.
+    /// In the last period the clock stops itself at zero: after that, neither side loses time.
     #[test]
     fn a_fallen_flag_stops_the_clock() {
         let mut clock = EmulatedClock::new(Duration::from_secs(1));
@@ -346,8 +344,8 @@ mod tests {
         );
     }
 
-    /// DGT 3000 and 2500: both sides get the next period's time, and the flag of the side that reached zero is shown for
-    /// five minutes while the clock runs on.
+    /// DGT 3000 and 2500: both sides get the next period's time, and the side that reached zero shows its flag for five
+    /// minutes while the clock runs on.
     #[test]
     fn the_flag_of_a_finished_period_is_shown_for_five_minutes() {
         let mut clock =

@@ -1,12 +1,13 @@
-//! Hands that act games out on an emulated board: square by square, in time, in the manner of different players.
+//! Emulated hands, which play games on an emulated board square by square, with the timing and style of different
+//! players.
 //!
-//! A [`Hand`] knows what stands where and what it is to do, and no rule of chess: the moves come as [`Ply`]s, which
-//! give what goes where, and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is one game of
-//! theirs after another, and the [`Setting`] how board and clock stand. Everything is decided by a seed and nothing
-//! reads a clock: what comes out are [`Step`]s.
+//! A [`Hand`] tracks the contents of the squares, but does not know the rules of chess: a [`Ply`] specifies the squares
+//! of each move and need not be legal. [`Opponents`] are two players at a clock, a [`Sitting`] is a sequence of games
+//! between them, and a [`Setting`] describes board and clock. All random choices derive from a seed, and no clock is
+//! read. The output is a sequence of [`Step`]s.
 //!
-//! Fields are numbered as with the connector on White's left; [`Setting::perform`] turns them for a board that stands
-//! the other way round.
+//! Squares are numbered for a board with its connector on White's left. [`Setting::perform`] converts the numbers for a
+//! turned board.
 //!
 //! ```
 //! use kiebitz_hardware::emulator::hand::{Chance, Color, Deed, Hand, Manner, Ply};
@@ -41,25 +42,25 @@ pub use opponents::{Made, Opponents};
 pub use setting::Setting;
 pub use sitting::{Ending, Script, Sitting, SittingSettings, Truth};
 
-/// What a ply does to the pieces.
+/// The pieces that a ply moves, captures and replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ply {
-    /// Who makes it.
+    /// The player who makes the ply.
     pub color: Color,
-    /// Where the piece stands that moves; castling, the king.
+    /// Square that the piece leaves. In castling, the square of the king.
     pub from: Field,
-    /// Where it comes to stand.
+    /// Square that the piece goes to.
     pub to: Field,
-    /// Where the captured piece stands: on `to`, or next to it when a pawn is captured en passant.
+    /// Square of the captured piece: `to`, or a neighbouring square for a capture en passant.
     pub captured: Option<Field>,
-    /// Castling: from where to where the rook goes.
+    /// In castling, the squares that the rook leaves and goes to.
     pub rook: Option<(Field, Field)>,
-    /// What the pawn becomes.
+    /// Piece that replaces a promoted pawn.
     pub promoted: Option<Piece>,
 }
 
 impl Ply {
-    /// A piece goes to an empty field.
+    /// Creates a ply in which a piece goes to an empty square.
     #[must_use]
     pub const fn quiet(color: Color, from: Field, to: Field) -> Self {
         Self {
@@ -72,26 +73,26 @@ impl Ply {
         }
     }
 
-    /// Whether the captured piece stands elsewhere than where the capturing one goes.
+    /// Returns whether the captured piece is on a square other than `to`.
     #[must_use]
     pub fn is_en_passant(&self) -> bool {
         self.captured.is_some_and(|captured| captured != self.to)
     }
 }
 
-/// One physical thing that happens, with its time since the players sat down.
+/// A physical action, with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// When.
+    /// Time since the players sat down.
     pub at: Duration,
-    /// What.
+    /// The action.
     pub deed: Deed,
 }
 
-/// What hands do.
+/// An action on the board or its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
-    /// From now on this stands there: a piece, a result piece, or nothing.
+    /// The contents of a square change to a piece or a result token, or the square becomes empty.
     Stands(Field, Contents),
     /// A player presses the clock.
     Press(Color),
@@ -99,23 +100,23 @@ pub enum Deed {
     StartClock,
     /// The clock is stopped.
     StopClock,
-    /// Both sides of the clock are set to the time that they begin with.
+    /// Both sides of the clock are set to their initial time.
     SetClock,
 }
 
-/// A hand over the board; it knows what really stands where.
+/// A hand that moves pieces. It tracks the intended contents of every square.
 #[derive(Debug, Clone)]
 pub struct Hand {
     now: Duration,
     standing: Dump,
     steps: Vec<Step>,
-    /// What is still to be put right: when, and what a field shows then as it should already.
+    /// Squares whose sensor does not read the intended contents yet, with the time at which the hand corrects each.
     untidy: Vec<(Duration, Field)>,
     chance: Chance,
 }
 
 impl Hand {
-    /// A hand over a board on which this stands.
+    /// Creates a hand at a board with these contents.
     #[must_use]
     pub const fn new(standing: Dump, chance: Chance) -> Self {
         Self {
@@ -127,48 +128,49 @@ impl Hand {
         }
     }
 
-    /// The time of the next step, since the players sat down.
+    /// Returns the time of the next step, measured from the moment when the players sat down.
     #[must_use]
     pub const fn now(&self) -> Duration {
         self.now
     }
 
-    /// What stands on the board when all steps are done.
+    /// Returns the contents of the board after all steps.
     #[must_use]
     pub const fn standing(&self) -> &Dump {
         &self.standing
     }
 
-    /// The steps since this was last asked for, in the order in which they were decided on.
+    /// Returns the steps since the last call, in the order in which they were decided, which may differ from the order
+    /// of their times.
     #[must_use]
     pub fn take_steps(&mut self) -> Vec<Step> {
         core::mem::take(&mut self.steps)
     }
 
-    /// Rests.
+    /// Waits for a random time within the span.
     pub fn wait(&mut self, span: Span) {
         self.now += self.chance.time(span);
     }
 
-    /// Rests until then, if that is still to come.
+    /// Waits until this time, unless it has passed.
     pub fn rest_until(&mut self, until: Duration) {
         self.now = self.now.max(until);
     }
 
-    /// Does this now. What stands on the board is put there with [`put`](Self::put).
+    /// Performs an action now. To place pieces, call [`put`](Self::put).
     pub fn act(&mut self, deed: Deed) {
         if let Deed::Stands(field, contents) = deed {
-            // Not with a press: who does not wait for it goes on before.
+            // Only actions on squares correct untidy squares, because an opponent may move before a press.
             self.tidy(self.now);
             self.standing[field.index()] = contents;
-            // Whoever moves on with it has put it right.
+            // The action itself corrects the square.
             self.untidy.retain(|(_, other)| *other != field);
         }
         self.steps.push(Step { at: self.now, deed });
     }
 
-    /// What stands on a field is shown as something else until somebody puts it right. It may be shown later than what is
-    /// done meanwhile.
+    /// Leaves `shown` on a square, in place of its intended contents, for a random time within `until`. The correction
+    /// may come after further steps.
     fn leave_untidy(&mut self, field: Field, shown: Contents, until: Span) {
         let at = self.now;
         let contents = self.standing[field.index()];
@@ -178,7 +180,7 @@ impl Hand {
         self.untidy.push((later, field));
     }
 
-    /// Puts right what is to be put right until then.
+    /// Corrects all untidy squares that are due by `until`.
     fn tidy(&mut self, until: Duration) {
         self.untidy.sort_unstable_by_key(|(at, _)| *at);
         let due = self.untidy.partition_point(|(at, _)| *at <= until);
@@ -188,7 +190,7 @@ impl Hand {
         }
     }
 
-    /// Rests until these fields have been put right and read.
+    /// Waits until these squares have been corrected and scanned.
     fn wait_until_tidy(&mut self, fields: impl Fn(Field) -> bool) {
         let last = self
             .untidy
@@ -197,11 +199,11 @@ impl Hand {
             .map(|(at, _)| *at)
             .max();
         if let Some(last) = last {
-            self.now = self.now.max(last + READ);
+            self.now = self.now.max(last + SCAN_TIME);
         }
     }
 
-    /// Puts right all that is still to be put right.
+    /// Waits until the correction of all untidy squares is due, and corrects them.
     pub fn tidy_up(&mut self) {
         if let Some((last, _)) = self.untidy.iter().max() {
             self.now = self.now.max(*last);
@@ -209,20 +211,20 @@ impl Hand {
         self.tidy(self.now);
     }
 
-    /// Takes what stands there from the board into the hand.
+    /// Lifts the piece from a square and returns it.
     pub fn lift(&mut self, field: Field) -> Contents {
         let lifted = self.standing[field.index()];
         self.act(Deed::Stands(field, None));
         lifted
     }
 
-    /// Puts something on a field.
+    /// Puts a piece on a square. Replaces the previous contents.
     pub fn put(&mut self, field: Field, contents: Contents) {
         self.act(Deed::Stands(field, contents));
     }
 
-    /// Sets up a position: piece by piece in any order, those that stand elsewhere from there, the others from the
-    /// box. What is left over goes back into it.
+    /// Sets up a position, piece by piece in random order. Pieces on wrong squares are reused, missing ones come from
+    /// the box, and surplus ones go back into it.
     pub fn set_up(&mut self, position: &Dump) {
         self.tidy_up();
         let mut missing: Vec<Field> = Field::all()
@@ -235,22 +237,22 @@ impl Hand {
             let piece = position[field.index()];
             if let Some(stray) = self.stray(position, |contents| contents == piece) {
                 self.lift(stray);
-                self.wait(SETTING_UP);
+                self.wait(SET_UP_PAUSE);
             }
             if self.standing[field.index()].is_some() {
                 self.lift(field);
-                self.wait(SETTING_UP);
+                self.wait(SET_UP_PAUSE);
             }
             self.put(field, piece);
-            self.wait(SETTING_UP);
+            self.wait(SET_UP_PAUSE);
         }
         while let Some(stray) = self.stray(position, |contents| contents.is_some()) {
             self.lift(stray);
-            self.wait(SETTING_UP);
+            self.wait(SET_UP_PAUSE);
         }
     }
 
-    /// A field with something wanted on it that does not belong there.
+    /// Returns a square whose contents differ from `position` and are `wanted`.
     fn stray(&self, position: &Dump, wanted: impl Fn(Contents) -> bool) -> Option<Field> {
         Field::all().find(|field| {
             let standing = self.standing[field.index()];
@@ -259,10 +261,10 @@ impl Hand {
     }
 }
 
-/// By then a field that was put right has been read.
-const READ: Duration = Duration::from_millis(260);
-/// From piece to piece when a position is set up.
-const SETTING_UP: Span = ms(120, 300);
+/// Time until a corrected square has been scanned.
+const SCAN_TIME: Duration = Duration::from_millis(260);
+/// Pause between two pieces while a position is set up.
+const SET_UP_PAUSE: Span = ms(120, 300);
 
 #[cfg(test)]
 mod tests;

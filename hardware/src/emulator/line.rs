@@ -1,20 +1,19 @@
-//! The serial line and its converter: bytes take their time.
+//! The serial line and its converter, with the delay of every byte.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use crate::time::Timestamp;
 
-/// What waits on its way from a board to the host.
+/// Bytes in transit from a board to the host.
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
-    /// How long one byte takes.
     byte: Duration,
-    /// The converter hands over what it has at multiples of this; zero: each byte as it comes.
+    /// The converter delivers bytes at multiples of this time. Zero delivers each byte immediately.
     latency: Duration,
-    /// When the last byte queued will have passed.
+    /// End of the transmission of the last queued byte.
     free_at: Timestamp,
-    /// Bytes with the time at which they have passed.
+    /// Queued bytes with the end of their transmission.
     bytes: VecDeque<(Timestamp, u8)>,
     damage: Option<Damage>,
 }
@@ -30,16 +29,16 @@ impl Wire {
         }
     }
 
-    /// From now on damages this many of a thousand messages.
+    /// Damages `per_mille` of every thousand messages from now on.
     pub(super) fn damage(&mut self, per_mille: u16, seed: u64) {
         self.damage = (per_mille > 0).then(|| Damage::new(per_mille, seed));
     }
 
-    /// Sends a message after those that are still on their way.
+    /// Sends a message, after the messages still in transit.
     pub(super) fn send(&mut self, now: Timestamp, message: &[u8]) {
         let mut message = message.to_vec();
         if let Some(damage) = &mut self.damage {
-            damage.strike(&mut message);
+            damage.maybe_damage(&mut message);
         }
         self.free_at = self.free_at.max(now);
         for byte in message {
@@ -48,41 +47,39 @@ impl Wire {
         }
     }
 
-    /// When the last byte queued will have passed.
     pub(super) fn free_at(&self) -> Timestamp {
         self.free_at
     }
 
-    /// Drops what has not passed by `now`.
-    pub(super) fn cut(&mut self, now: Timestamp) {
+    /// Drops the bytes whose transmission has not ended by `now`.
+    pub(super) fn discard_unsent(&mut self, now: Timestamp) {
         self.bytes.retain(|(at, _)| *at <= now);
         self.free_at = now;
     }
 
-    /// When the next byte will have begun to pass.
+    /// Returns the start of the transmission of the next byte.
     pub(super) fn next_begins(&self) -> Option<Timestamp> {
         self.bytes.front().map(|(at, _)| at.saturating_sub(self.byte))
     }
 
-    /// The next byte that has begun to pass before `now`, with the time at which it has passed.
+    /// Returns the next byte whose transmission began before `now`, with the end of its transmission.
     pub(super) fn pop_begun(&mut self, now: Timestamp) -> Option<(Timestamp, u8)> {
         self.next_begins().filter(|begins| *begins < now)?;
         self.bytes.pop_front()
     }
 
-    /// When the next bytes can be read.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
-        self.bytes.front().map(|(at, _)| handed_over(*at, self.latency))
+        self.bytes.front().map(|(at, _)| delivery_time(*at, self.latency))
     }
 
-    /// The bytes that can be read at the earliest time up to `now`.
+    /// Returns the next bytes that can be read by `now`, with their delivery time.
     pub(super) fn receive(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         let at = self.next_at().filter(|at| *at <= now)?;
         let latency = self.latency;
         let count = self
             .bytes
             .iter()
-            .take_while(|(passed, _)| handed_over(*passed, latency) == at)
+            .take_while(|(passed, _)| delivery_time(*passed, latency) == at)
             .count();
         Some((at, self.bytes.drain(..count).map(|(_, byte)| byte).collect()))
     }
@@ -103,11 +100,12 @@ impl Damage {
         }
     }
 
-    /// Damages this message, or leaves it as it is: one byte is changed or lost, the end is cut off or all of it.
+    /// Damages the message with the configured probability: one byte is changed or lost, the end is cut off, or the
+    /// whole message is lost.
     ///
-    /// Every such damage shows in the checksum of a bus or in the length. Therefore the two bytes of the length are
-    /// left alone: with a wrong one, in one of 128 cases another byte passes for the checksum.
-    pub(super) fn strike(&mut self, message: &mut Vec<u8>) {
+    /// The two length bytes are not changed, so that the checksum or the length of a bus message reveals all damage.
+    /// With a wrong length, another byte would be a valid checksum in one of 128 cases.
+    pub(super) fn maybe_damage(&mut self, message: &mut Vec<u8>) {
         if message.is_empty() || self.random.u16(..1000) >= self.per_mille {
             return;
         }
@@ -130,8 +128,8 @@ impl Damage {
     }
 }
 
-/// When the converter hands over what passed at this time.
-pub(super) fn handed_over(at: Timestamp, latency: Duration) -> Timestamp {
+/// Returns when the converter delivers a byte whose transmission ended at `at`.
+pub(super) fn delivery_time(at: Timestamp, latency: Duration) -> Timestamp {
     let Ok(step) = i64::try_from(latency.as_micros()) else {
         return at;
     };
@@ -154,7 +152,7 @@ mod tests {
     const BYTE: Duration = Duration::from_micros(1040);
 
     #[test]
-    fn a_byte_behind_others_waits_for_them() {
+    fn bytes_pass_one_after_another() {
         let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1, 2]);
         line.send(START, &[3]);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_before_it_has_come() {
+    fn a_byte_can_be_read_once_it_has_passed() {
         let mut line = Wire::new(START, BYTE, Duration::ZERO);
         line.send(START, &[1]);
         assert_eq!(line.receive(START + Duration::from_micros(1039)), None);
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_converter_hands_over_portions() {
+    fn a_converter_delivers_bytes_in_chunks() {
         let mut line = Wire::new(START, BYTE, Duration::from_millis(16));
         line.send(START, &[7; 20]);
         let late = START + Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The board's memory (EEPROM): what was seen, in order, in a ring.
+//! The board's memory (EEPROM), a ring buffer of the changes that the board has scanned.
 
 use std::collections::VecDeque;
 
@@ -7,21 +7,20 @@ use kiebitz_protocol::{ClockTimes, Contents, Dump, Element, Field, START_POSITIO
 use crate::facts::{MEMORY_SIZE, QUICK_CHANGE};
 use crate::time::Timestamp;
 
-/// A ring of elements; the oldest bytes are overwritten.
+/// A ring buffer of elements, in which the oldest bytes are overwritten.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
     ring: VecDeque<u8>,
-    /// The piece change that stands at the end of the ring, if one does.
+    /// The last element of the ring, if it is a piece change.
     last: Option<LastChange>,
-    /// When a field last changed.
     changed_at: Option<Timestamp>,
-    /// More than two pieces have left the start position since it was noted.
+    /// Whether more than two pieces have left the start position since it was recorded.
     left_start: bool,
-    /// How many bytes at the end of the ring have not been asked for on a bus.
-    unasked: usize,
-    /// The last answer to a question for changes.
+    /// Number of bytes at the end of the ring that have not been reported on a bus.
+    unreported_bytes: usize,
+    /// The last answer to a query for changes.
     last_changes: Vec<u8>,
-    /// How many bytes at the end of the ring begin with the last start tag.
+    /// Number of bytes from the last start tag to the end of the ring. `None` without a tag.
     since_start: Option<usize>,
 }
 
@@ -30,43 +29,42 @@ struct LastChange {
     field: Field,
     before: Contents,
     after: Contents,
-    /// Bytes that its element takes at the end of the ring.
+    /// Size of the element at the end of the ring.
     bytes: usize,
 }
 
 impl Memory {
-    /// The board got power and found these pieces. What it knew about the bus, how far it was asked, is gone.
+    /// Records a power-up and the pieces found. The board forgets which changes it has reported on the bus.
     pub(super) fn power_up(&mut self, now: Timestamp, found: &Dump) {
-        self.unasked = 0;
+        self.unreported_bytes = 0;
         self.last_changes.clear();
         for _ in 0..3 {
-            self.note(Element::Nothing);
+            self.record(Element::Nothing);
         }
-        self.note(Element::PowerUp);
+        self.record(Element::PowerUp);
         self.left_start = true;
-        self.note_pieces(now, found);
-        self.note_start(found);
+        self.record_pieces(now, found);
+        self.record_start(found);
     }
 
-    /// A start tag was asked for.
     pub(super) fn start_tag(&mut self, now: Timestamp, found: &Dump) {
         self.since_start = Some(0);
-        self.note(Element::StartTag);
-        self.note_pieces(now, found);
+        self.record(Element::StartTag);
+        self.record_pieces(now, found);
     }
 
-    /// The scan saw a field change.
+    /// Records the change of a square. `seen` is the scanned contents of all squares.
     pub(super) fn piece_change(&mut self, now: Timestamp, field: Field, before: Contents, seen: &Dump) {
         self.change(now, field, before, seen[field.index()]);
-        self.note_start(seen);
+        self.record_start(seen);
     }
 
-    /// The lever went over: the time of the side that was halted.
+    /// Records a press with the time of the stopped side.
     pub(super) fn lever_change(&mut self, times: &ClockTimes) {
         let left = times.lever_right_high;
         let side = if left { times.left } else { times.right };
         let (hours, minutes, seconds) = (side.hours, side.minutes, side.seconds);
-        self.note(Element::ClockTime {
+        self.record(Element::ClockTime {
             left,
             hours,
             minutes,
@@ -74,38 +72,37 @@ impl Memory {
         });
     }
 
-    /// The data of EE_MOVES, oldest first; that it was read becomes part of the memory.
+    /// Returns the data of EE_MOVES, oldest first. Then records the download itself.
     pub(super) fn read(&mut self) -> Vec<u8> {
         let mut data: Vec<u8> = self.ring.iter().copied().collect();
         Element::End.encode(&mut data);
-        self.note(Element::Downloaded);
+        self.record(Element::Downloaded);
         data
     }
 
-    /// What came since this was last asked.
+    /// Returns the changes since the last call.
     pub(super) fn changes(&mut self) -> Vec<u8> {
-        // What has been reported is not overwritten any more.
+        // A reported change must not be overwritten.
         self.last = None;
-        let reported = self.ring.len().saturating_sub(self.unasked);
-        self.unasked = 0;
+        let reported = self.ring.len().saturating_sub(self.unreported_bytes);
+        self.unreported_bytes = 0;
         self.last_changes = self.ring.iter().skip(reported).copied().collect();
         self.last_changes.clone()
     }
 
-    /// What was answered when changes were last asked for.
     pub(super) fn last_changes(&self) -> &[u8] {
         &self.last_changes
     }
 
-    /// Everything from the last start tag, without what is still to be asked for as changes; nothing without a tag.
+    /// Returns the elements from the last start tag on, without unreported changes. Empty without a tag.
     pub(super) fn since_start_tag(&self) -> Vec<u8> {
         let bytes = self.since_start.unwrap_or(0);
         let begin = self.ring.len().saturating_sub(bytes);
         let data = self.ring.iter().skip(begin).copied();
-        data.take(bytes.saturating_sub(self.unasked)).collect()
+        data.take(bytes.saturating_sub(self.unreported_bytes)).collect()
     }
 
-    fn note_pieces(&mut self, now: Timestamp, found: &Dump) {
+    fn record_pieces(&mut self, now: Timestamp, found: &Dump) {
         for (field, contents) in Field::all().zip(found).filter(|(_, contents)| contents.is_some()) {
             self.change(now, field, None, *contents);
         }
@@ -116,20 +113,20 @@ impl Memory {
             .changed_at
             .is_some_and(|last| now.saturating_duration_since(last) < QUICK_CHANGE);
         self.changed_at = Some(now);
-        // A piece that flickers on its field: the last change is overwritten.
+        // If a piece flickers on its square, the last change is overwritten.
         let flickers = self
             .last
             .filter(|last| quick && last.field == field && last.before == contents);
         let first_before = match flickers {
             Some(last) => {
                 self.ring.truncate(self.ring.len().saturating_sub(last.bytes));
-                self.unasked = self.unasked.saturating_sub(last.bytes);
+                self.unreported_bytes = self.unreported_bytes.saturating_sub(last.bytes);
                 self.since_start = self.since_start.map(|since| since.saturating_sub(last.bytes));
                 last.after
             }
             None => before,
         };
-        let bytes = self.note(Element::PieceChange {
+        let bytes = self.record(Element::PieceChange {
             contents,
             field,
             quick,
@@ -142,18 +139,18 @@ impl Memory {
         });
     }
 
-    /// Notes a start position or an empty board when it comes to stand, but not again while only a piece or two
-    /// have left it.
-    fn note_start(&mut self, seen: &Dump) {
+    /// Records a start position or an empty board when it appears, but not if at most two pieces had left the start
+    /// position since.
+    fn record_start(&mut self, seen: &Dump) {
         if seen.iter().all(Option::is_none) {
             if self.left_start {
-                self.note(Element::EmptyBoard);
+                self.record(Element::EmptyBoard);
                 self.left_start = false;
             }
             return;
         }
-        let away = start_differences(seen);
-        let tag = match away {
+        let differences = start_differences(seen);
+        let tag = match differences {
             (0, _) => Element::StartPosition,
             (_, 0) => Element::StartPositionTurned,
             _ if four_rows_filled(seen) => Element::FourRowsFilled,
@@ -163,19 +160,19 @@ impl Memory {
             }
         };
         if self.left_start {
-            self.note(tag);
+            self.record(tag);
             self.left_start = false;
         }
     }
 
-    fn note(&mut self, element: Element) -> usize {
+    fn record(&mut self, element: Element) -> usize {
         let mut bytes = Vec::new();
         element.encode(&mut bytes);
         self.ring.extend(&bytes);
         self.last = None;
         let surplus = self.ring.len().saturating_sub(MEMORY_SIZE);
         self.ring.drain(..surplus);
-        self.unasked = (self.unasked + bytes.len()).min(self.ring.len());
+        self.unreported_bytes = (self.unreported_bytes + bytes.len()).min(self.ring.len());
         self.since_start = self
             .since_start
             .map(|since| (since + bytes.len()).min(self.ring.len()));
@@ -183,7 +180,7 @@ impl Memory {
     }
 }
 
-/// How many pieces of the start position are missing from their fields, either way round.
+/// Counts the squares that differ from the start position, for both orientations of the board.
 fn start_differences(seen: &Dump) -> (usize, usize) {
     let missing = |turned: bool| {
         Field::all()
@@ -196,7 +193,7 @@ fn start_differences(seen: &Dump) -> (usize, usize) {
     (missing(false), missing(true))
 }
 
-/// Sixteen pieces on the two rows of each player, whatever their kinds, and none between.
+/// Returns whether the two rows of each player are filled, with any pieces, and the rows between are empty.
 fn four_rows_filled(seen: &Dump) -> bool {
     Field::all().all(|field| (2..6).contains(&(field.number() / 8)) == seen[field.index()].is_none())
 }
@@ -233,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_position_left_by_one_piece_is_not_noted_again() {
+    fn a_start_position_left_by_one_piece_is_not_recorded_again() {
         let mut memory = Memory::default();
         let mut board = START_POSITION;
         memory.power_up(START, &board);
@@ -252,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flickering_piece_takes_no_more_room() {
+    fn a_flickering_piece_overwrites_its_last_change() {
         let mut memory = Memory::default();
         let mut board = [None; Field::COUNT];
         board[0] = Some(Piece::BlackKing);

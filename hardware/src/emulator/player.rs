@@ -1,4 +1,4 @@
-//! A board on which games are played, whether a host is connected or not, and what can go wrong with it.
+//! A board with players, who play with or without a connected host, and with faults on demand.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use super::hand::{Deed, Script, Sitting, Truth};
 use super::{BoardSettings, EmulatedBoard, EmulatedClock};
 use crate::time::Timestamp;
 
-/// A board on which games are played one after another, and its line to the host.
+/// A board with players, who play one game after another, and its line to the host.
 ///
-/// The players do not care whether there is one: they play on while the cable is out. Times passed in must not go
-/// backwards.
+/// The players do not depend on the host: they continue while the cable is unplugged. The times passed to the methods
+/// must not decrease.
 ///
 /// ```
 /// use core::time::Duration;
@@ -49,59 +49,60 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone)]
 pub struct Player {
     board: EmulatedBoard,
-    /// While the cable is out: the board as it is if the cable feeds it, without power.
-    unfed: Option<Box<EmulatedBoard>>,
-    /// The clock while its cable is out.
+    /// While the cable is unplugged, a copy of the board without power. It replaces the board if the cable is the
+    /// board's power supply.
+    unpowered_copy: Option<Box<EmulatedBoard>>,
     unplugged_clock: Option<EmulatedClock>,
     sitting: Sitting,
     garbage: VecDeque<(Timestamp, Vec<u8>)>,
 }
 
 impl Player {
-    /// A board that gets power at `now` and is plugged in, with what stands before these players; its scan and how
-    /// often it asks its clock are those of their setting.
+    /// Creates a board that is powered up at `now` and plugged in, with the players' pieces on it. The players' setting
+    /// determines the periods of its scan and its clock polls.
     #[must_use]
     pub fn new(now: Timestamp, settings: BoardSettings, sitting: Sitting) -> Self {
         Self {
             board: sitting.setting().board(now, settings, sitting.standing()),
-            unfed: None,
+            unpowered_copy: None,
             unplugged_clock: None,
             sitting,
             garbage: VecDeque::new(),
         }
     }
 
-    /// One more game, when those before it are over.
+    /// Adds a game, to be played after all games added before.
     pub fn add(&mut self, now: Timestamp, script: Script) {
         self.advance(now);
         self.sitting.add(now, script);
     }
 
-    /// What has really happened.
+    /// Returns the true state of play.
     #[must_use]
     pub const fn truth(&self) -> Truth {
         self.sitting.truth()
     }
 
-    /// What really stands on the board, whatever its sensors show, numbered with the connector on White's left.
+    /// Returns the actual contents of the board, regardless of its sensors, numbered with the connector on White's
+    /// left.
     #[must_use]
     pub const fn standing(&self) -> &Dump {
         self.sitting.standing()
     }
 
-    /// Whether all games are over.
+    /// Returns whether all games are over.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.sitting.is_done()
     }
 
-    /// Whether the cable is in.
+    /// Returns whether the cable is plugged in.
     #[must_use]
     pub const fn is_plugged(&self) -> bool {
-        self.unfed.is_none()
+        self.unpowered_copy.is_none()
     }
 
-    /// The host has written these bytes; lost while the cable is out.
+    /// Handles bytes that the host writes. They are lost while the cable is unplugged.
     pub fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         if self.is_plugged() {
@@ -109,7 +110,7 @@ impl Player {
         }
     }
 
-    /// The next bytes that the host could read at `now` or before, with the time at which they came.
+    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -119,7 +120,7 @@ impl Player {
         self.board.poll_transmit(now)
     }
 
-    /// When something is to be done next if the host writes nothing.
+    /// Returns the time of the next action if the host writes nothing earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         let garbage = self.garbage.front().map(|(at, _)| *at);
@@ -129,45 +130,45 @@ impl Player {
             .min()
     }
 
-    /// Time has come to `now`: the hands go on.
+    /// Advances the players and the board to `now`.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((at, deed)) = self.sitting.poll_deed(now) {
             self.perform(at, deed);
         }
         self.board.advance(now);
         if !self.is_plugged() {
-            // What the board sends goes nowhere.
+            // Bytes that the board sends while the cable is unplugged are lost.
             for board in self.boards() {
                 while board.poll_transmit(now).is_some() {}
             }
         }
     }
 
-    /// Pulls the cable out. What has not been read is lost.
+    /// Unplugs the cable. Unread bytes are lost.
     pub fn unplug(&mut self, now: Timestamp) {
         self.advance(now);
         if self.is_plugged() {
-            let mut unfed = Box::new(self.board.clone());
-            unfed.power_off(now);
-            self.unfed = Some(unfed);
+            let mut unpowered_copy = Box::new(self.board.clone());
+            unpowered_copy.power_off(now);
+            self.unpowered_copy = Some(unpowered_copy);
         }
         self.garbage.clear();
         self.advance(now);
     }
 
-    /// Plugs the cable in again. A board that was `powered` all the while goes on as before; one that the cable feeds
-    /// powers up: in bus mode, its memory as it was with a tag and the pieces that it finds.
+    /// Plugs the cable in again. If the board stayed `powered`, it continues as before. Otherwise it powers up in bus
+    /// mode: its memory ends when the cable was unplugged, followed by a power-up tag and the pieces found.
     pub fn plug(&mut self, now: Timestamp, powered: bool) {
         self.advance(now);
-        let Some(mut unfed) = self.unfed.take().filter(|_| !powered) else {
+        let Some(mut unpowered_copy) = self.unpowered_copy.take().filter(|_| !powered) else {
             return;
         };
-        unfed.plug_clock(now, self.board.plug_clock(now, None));
-        unfed.power_on(now);
-        self.board = *unfed;
+        unpowered_copy.plug_clock(now, self.board.plug_clock(now, None));
+        unpowered_copy.power_on(now);
+        self.board = *unpowered_copy;
     }
 
-    /// Bytes on the line that the board did not send.
+    /// Puts garbage bytes on the line.
     pub fn garble(&mut self, now: Timestamp, bytes: &[u8]) {
         self.advance(now);
         if self.is_plugged() {
@@ -175,7 +176,7 @@ impl Player {
         }
     }
 
-    /// From now on the board hangs, as [`EmulatedBoard::silence`] has it; or it is there again.
+    /// Makes the board hang, as with [`EmulatedBoard::silence`], or lets it continue.
     pub fn silence(&mut self, now: Timestamp, silent: bool) {
         self.advance(now);
         let until = if silent { FOREVER } else { now };
@@ -184,7 +185,7 @@ impl Player {
         }
     }
 
-    /// From now on the sensor of a field, numbered with the connector on White's left, sees nothing; or it works again.
+    /// Makes the sensor of a square, numbered with the connector on White's left, always read empty, or repairs it.
     pub fn kill(&mut self, now: Timestamp, field: Field, dead: bool) {
         self.advance(now);
         let field = self.sitting.setting().field(field);
@@ -197,7 +198,7 @@ impl Player {
         }
     }
 
-    /// Pulls the clock's cable out of the board. The players go on pressing it.
+    /// Unplugs the clock from the board. The players continue to press it.
     pub fn unplug_clock(&mut self, now: Timestamp) {
         self.advance(now);
         if let Some(clock) = self.board.plug_clock(now, None) {
@@ -230,9 +231,9 @@ impl Player {
         }
     }
 
-    /// The board as it is with power and, while the cable is out, without.
+    /// Returns the board and, while the cable is unplugged, its copy without power.
     fn boards(&mut self) -> impl Iterator<Item = &mut EmulatedBoard> {
-        core::iter::once(&mut self.board).chain(self.unfed.as_deref_mut())
+        core::iter::once(&mut self.board).chain(self.unpowered_copy.as_deref_mut())
     }
 }
 

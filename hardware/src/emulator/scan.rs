@@ -1,4 +1,4 @@
-//! The scan: fields are sampled one after another.
+//! The scan, which samples the squares one after another.
 
 use core::time::Duration;
 
@@ -6,86 +6,85 @@ use kiebitz_protocol::{Contents, Dump, Field};
 
 use crate::time::Timestamp;
 
-/// What stands on the fields, and what the scan has seen of it.
+/// The actual contents of the squares, and the contents read by the scan.
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
-    real: Dump,
-    /// What broken sensors show, whatever stands on their fields.
-    stuck: [Option<Contents>; Field::COUNT],
+    actual: Dump,
+    /// Contents that broken sensors always read.
+    overrides: [Option<Contents>; Field::COUNT],
     seen: Dump,
-    /// The fields, one bit each, on which the next sample will show something new.
-    unseen: u64,
-    /// When the first field was first sampled.
+    /// One bit for each square whose next sample will detect a change.
+    pending_changes: u64,
+    /// Time of the first sample.
     began: Timestamp,
     period: Duration,
-    /// How many samples have been taken since then.
     samples: u64,
 }
 
 impl Scan {
-    /// A scan that begins at `began` and has seen nothing stand anywhere.
+    /// Creates a scan that begins at `began`, with all squares read as empty.
     pub(super) fn new(began: Timestamp, period: Duration) -> Self {
-        // A scan without duration would sample a field again and again at the same time.
+        // With a period of zero, time would never advance between samples.
         let period = period.max(Duration::from_millis(1));
         Self {
-            real: [None; Field::COUNT],
-            stuck: [None; Field::COUNT],
+            actual: [None; Field::COUNT],
+            overrides: [None; Field::COUNT],
             seen: [None; Field::COUNT],
-            unseen: 0,
+            pending_changes: 0,
             began,
             period,
             samples: 0,
         }
     }
 
-    /// Puts something on a field, or takes it away. All samples up to now must have been taken.
+    /// Changes the contents of a square. All samples up to now must have been taken.
     pub(super) fn set(&mut self, field: Field, contents: Contents) {
-        self.real[field.index()] = contents;
+        self.actual[field.index()] = contents;
         self.compare(field);
     }
 
-    /// A field's sensor shows the same forever, or again what stands there.
-    pub(super) fn stick(&mut self, field: Field, shows: Option<Contents>) {
-        self.stuck[field.index()] = shows;
+    /// Breaks a sensor, so that it always reads the same contents, or repairs it with `None`.
+    pub(super) fn override_sensor(&mut self, field: Field, shows: Option<Contents>) {
+        self.overrides[field.index()] = shows;
         self.compare(field);
     }
 
-    pub(super) fn real(&self) -> &Dump {
-        &self.real
+    pub(super) fn actual(&self) -> &Dump {
+        &self.actual
     }
 
     pub(super) fn seen(&self) -> &Dump {
         &self.seen
     }
 
-    /// Restarts and sees everything at once, as a board does when it gets power.
+    /// Restarts the scan and reads all squares at once, as a board does at power-up.
     pub(super) fn begin(&mut self, began: Timestamp) {
         for field in Field::all() {
             self.seen[field.index()] = self.shown(field);
         }
-        (self.began, self.samples, self.unseen) = (began, 0, 0);
+        (self.began, self.samples, self.pending_changes) = (began, 0, 0);
     }
 
     fn shown(&self, field: Field) -> Contents {
-        let real = self.real[field.index()];
-        self.stuck[field.index()].unwrap_or(real)
+        let actual = self.actual[field.index()];
+        self.overrides[field.index()].unwrap_or(actual)
     }
 
     fn compare(&mut self, field: Field) {
         let bit = 1 << field.number();
         if self.shown(field) == self.seen[field.index()] {
-            self.unseen &= !bit;
+            self.pending_changes &= !bit;
         } else {
-            self.unseen |= bit;
+            self.pending_changes |= bit;
         }
     }
 
-    /// When the scan will next see something new; `None` when all is as it was seen.
+    /// Returns when the scan will next detect a change, or `None` if there is no undetected change.
     pub(super) fn next_at(&self) -> Option<Timestamp> {
         self.next_change().map(|(sample, _)| self.time_of(sample))
     }
 
-    /// Takes the samples up to `now` until one shows something new.
+    /// Takes samples up to `now` until one detects a change.
     pub(super) fn advance(&mut self, now: Timestamp) -> Option<(Timestamp, Field)> {
         if let Some((sample, field)) = self.next_change() {
             let at = self.time_of(sample);
@@ -100,14 +99,14 @@ impl Scan {
         None
     }
 
-    /// The next sample that will show something new.
+    /// Returns the number and the square of the next sample that will detect a change.
     fn next_change(&self) -> Option<(u64, Field)> {
-        if self.unseen == 0 {
+        if self.pending_changes == 0 {
             return None;
         }
         let first = self.samples % FIELDS;
-        // Rotated so that the next field to be sampled is bit 0.
-        let ahead = u64::from(self.unseen.rotate_right(first as u32).trailing_zeros());
+        // Rotated so that the next square to be sampled is bit 0.
+        let ahead = u64::from(self.pending_changes.rotate_right(first as u32).trailing_zeros());
         let number = (first + ahead) % FIELDS;
         let field = Field::new(u8::try_from(number).ok()?)?;
         Some((self.samples + ahead, field))
@@ -124,7 +123,7 @@ impl Scan {
             )
     }
 
-    /// How many samples have been taken by `now`, that at `now` included.
+    /// Returns the number of samples taken by `now`, including one at `now`.
     fn samples_until(&self, now: Timestamp) -> u64 {
         if now < self.began {
             return 0;
@@ -132,8 +131,8 @@ impl Scan {
         let micros = u64::try_from(self.period.as_micros()).unwrap_or(u64::MAX);
         let since = u64::try_from(now.saturating_duration_since(self.began).as_micros()).unwrap_or(u64::MAX);
         let (scans, rest) = (since / micros, since % micros);
-        // The last sample of this scan that is not later than `rest`, each at its share of the period, cut to whole
-        // microseconds.
+        // The last sample of this scan that is not later than `rest`. The samples are spread evenly over the period, at
+        // times rounded down to microseconds.
         let field = ((rest + 1) * FIELDS - 1) / micros;
         scans * FIELDS + field.min(FIELDS - 1) + 1
     }
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_seen_when_its_turn_comes() {
+    fn a_square_is_seen_when_it_is_sampled() {
         let mut scan = Scan::new(START, PERIOD);
         assert_eq!(scan.advance(after(10)), None);
         scan.set(field(10), PAWN);
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_just_passed_is_seen_a_scan_later() {
+    fn a_square_just_sampled_is_seen_a_scan_later() {
         let mut scan = Scan::new(START, PERIOD);
         assert_eq!(scan.advance(after(35)), None);
         scan.set(field(10), PAWN);
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_moved_against_the_scan_is_seen_twice_before_it_is_gone() {
+    fn a_piece_moved_ahead_of_the_scan_shows_on_both_squares_first() {
         let mut scan = Scan::new(START, PERIOD);
         scan.set(field(0), PAWN);
         scan.begin(START);
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_between_two_looks_is_not_seen() {
+    fn a_piece_that_comes_and_goes_between_two_samples_is_not_seen() {
         let mut scan = Scan::new(START, PERIOD);
         assert_eq!(scan.advance(after(100)), None);
         scan.set(field(3), PAWN);

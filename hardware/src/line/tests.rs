@@ -9,7 +9,7 @@ use super::*;
 
 const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-/// A line in virtual time, with one board on it that knows both modes.
+/// A line with one board that supports both modes, in virtual time.
 struct World {
     line: Line,
     board: EmulatedBoard,
@@ -64,13 +64,13 @@ impl World {
         let dumps = self
             .observed
             .iter()
-            .filter(|(_, what)| matches!(what, Observation::Board { .. }));
+            .filter(|(_, observation)| matches!(observation, Observation::Board { .. }));
         dumps.map(|(place, _)| *place)
     }
 }
 
 #[test]
-fn a_board_that_is_alone_is_kept_as_a_single_one_whatever_the_line_is_said_to_be() {
+fn a_lone_board_is_used_in_single_board_mode_for_any_configured_mode() {
     for unanswered in [LineMode::Single, LineMode::Bus] {
         let mut world = World::new(LineSettings {
             unanswered,
@@ -85,14 +85,14 @@ fn a_board_that_is_alone_is_kept_as_a_single_one_whatever_the_line_is_said_to_be
             world
                 .observed
                 .iter()
-                .any(|(_, what)| matches!(what, Observation::Memory { .. }))
+                .any(|(_, observation)| matches!(observation, Observation::Memory { .. }))
         );
         assert!(world.line.figures().is_none());
     }
 }
 
 #[test]
-fn a_board_that_is_alone_is_not_switched_by_somebody_who_peeks() {
+fn a_peeking_line_does_not_switch_a_lone_board_to_single_board_mode() {
     let mut world = World::new(LineSettings::default().peeking());
     world.run(15);
     assert_eq!(
@@ -104,9 +104,8 @@ fn a_board_that_is_alone_is_not_switched_by_somebody_who_peeks() {
     assert!(world.line.counters().is_none());
 }
 
-/// A line with boards on a bus, of which one is alone at first.
 #[test]
-fn another_board_that_joins_a_lone_one_is_noticed() {
+fn a_second_board_that_joins_the_bus_is_noticed() {
     let serial = |number: u8| BoardSettings {
         serial: SerialNumber::new([b'0', b'0', b'0', b'0', b'0' + number]),
         ..BoardSettings::default()
@@ -148,7 +147,7 @@ fn another_board_that_joins_a_lone_one_is_noticed() {
 }
 
 #[test]
-fn what_is_known_of_a_bus_outlives_a_probe() {
+fn knowledge_of_a_bus_survives_a_probe() {
     let mut world = World::new(LineSettings::of(LineMode::Bus));
     world.run(10);
     world.line.handle_closed(world.now, "unplugged");
@@ -157,14 +156,14 @@ fn what_is_known_of_a_bus_outlives_a_probe() {
     assert_eq!(world.line.mode(), LineMode::Unknown);
     world.run(10);
     assert_eq!(world.line.mode(), LineMode::Bus);
-    let opened = |(_, what): &&(Place, Observation)| *what == Observation::Opened;
+    let opened = |(_, observation): &&(Place, Observation)| *observation == Observation::Opened;
     assert_eq!(world.observed.iter().filter(opened).count(), 2);
-    // It would be 1 for a line that had just met it.
+    // `sweeps` would be 1 for a newly found bus.
     assert!(world.line.figures().is_some_and(|figures| figures.sweeps > 2));
 }
 
 #[test]
-fn a_line_on_which_no_bus_answers_becomes_a_session() {
+fn a_line_without_answers_becomes_a_session() {
     let mut world = World::new(LineSettings::default());
     world.board.power_off(START);
     world.run(7);
@@ -174,7 +173,7 @@ fn a_line_on_which_no_bus_answers_becomes_a_session() {
 }
 
 #[test]
-fn a_line_that_was_probed_is_probed_again_after_it_was_closed() {
+fn a_line_without_a_known_mode_is_probed_at_each_opening() {
     let mut world = World::new(LineSettings::default());
     world.run(10);
     world.line.handle_closed(world.now, "unplugged");
@@ -189,14 +188,14 @@ fn a_line_that_was_probed_is_probed_again_after_it_was_closed() {
 }
 
 #[test]
-fn a_line_that_is_not_open_is_not_closed() {
+fn closing_a_closed_line_is_not_observed() {
     let mut line = Line::listening(LineMode::Single);
     line.handle_closed(START, "unplugged");
     assert_eq!(line.poll_observation(), None);
 }
 
 #[test]
-fn what_was_recorded_gives_the_same_observations() {
+fn a_replay_gives_the_same_observations() {
     let mut world = World::new(LineSettings::of(LineMode::Single));
     world.run(10);
     let mut replay = Line::listening(LineMode::Single);
@@ -218,17 +217,21 @@ fn what_was_recorded_gives_the_same_observations() {
 }
 
 #[test]
-fn somebody_who_peeks_at_a_board_reads_no_memory() {
+fn a_peeking_line_does_not_read_the_memory() {
     let mut world = World::new(LineSettings::of(LineMode::Single).peeking());
     world.run(10);
     assert_eq!(world.dumps().next(), Some(Place::Alone));
-    let asks = |kind: &[Observation]| kind.contains(&Observation::MemoryAsked);
-    let observed: Vec<_> = world.observed.into_iter().map(|(_, what)| what).collect();
-    assert!(!asks(&observed));
+    let memory_requested = |observations: &[Observation]| observations.contains(&Observation::MemoryAsked);
+    let observed: Vec<_> = world
+        .observed
+        .into_iter()
+        .map(|(_, observation)| observation)
+        .collect();
+    assert!(!memory_requested(&observed));
 }
 
 #[test]
-fn a_bus_without_boards_is_given_up() {
+fn a_bus_without_boards_is_closed() {
     let mut line = Line::keeping(LineSettings::of(LineMode::Bus));
     let mut bus = EmulatedBus::new(START, EmulatedBusSettings::default());
     let mut now = START;

@@ -1,4 +1,4 @@
-//! Who may use a device, and who uses it.
+//! Permissions on a device, and the process that uses it.
 
 use core::fmt;
 use std::fs;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-/// A running program.
+/// A running process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Process {
-    /// Its number.
+    /// Process id.
     pub id: u32,
-    /// Its name, free of control characters.
+    /// Name of the program, without control characters.
     pub name: String,
 }
 
 impl Process {
-    /// The first process that has the device open, of those that this one may look into: its user's own, and all
-    /// of them for root.
+    /// Returns the process with the lowest id that has the device open, or `None` if there is no visible one. Processes
+    /// of the same user are visible; for root, all processes.
     pub(super) fn holding(device: &Path) -> Option<Self> {
         let mut processes: Vec<u32> = fs::read_dir("/proc")
             .ok()?
@@ -46,28 +46,28 @@ fn holds(id: u32, device: &Path) -> bool {
     targets.any(|target| target == device)
 }
 
-/// What gives this program access to a device.
+/// A way to give this program access to a device.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// To become a member of the device's group.
+    /// Add the user to the device's group.
     Join {
-        /// The group.
+        /// Name of the group.
         group: String,
-        /// The user that this program runs as, if it has a name.
+        /// Name of the user that runs this program, if it has one.
         user: Option<String>,
     },
-    /// To be the device's owner, or have a udev rule give the device to a group.
+    /// Run as the device's owner, or install a udev rule that gives the device to a group.
     Own {
-        /// The owner, if it has a name.
+        /// Name of the owner, if it has one.
         owner: Option<String>,
     },
-    /// To be allowed by the unit or container that this program runs in.
+    /// Allow the device in the systemd unit or container of this program.
     Unconfine,
 }
 
 impl Remedy {
-    /// What helps when opening the device fails with `error`.
+    /// Returns the remedy if opening the device fails with `error`.
     pub(super) fn for_device(device: &Path, error: Errno) -> Self {
         if error == Errno::PERM {
             return Self::Unconfine;
@@ -87,10 +87,10 @@ impl Remedy {
         )
     }
 
-    /// The same, where user `me` asks and these are the contents of `/etc/passwd` and `/etc/group`.
+    /// Returns the remedy for user `me`. `users` and `groups` are the contents of `/etc/passwd` and `/etc/group`.
     fn for_owners(owners: Owners, me: u32, users: &str, groups: &str) -> Self {
         let group = name_of(owners.group, groups);
-        // Joining the group root is too much for a chess board.
+        // Never suggest joining group root, which would give far too many rights.
         match group.filter(|_| owners.group != 0 && owners.mode & READ_AND_WRITE == READ_AND_WRITE) {
             Some(group) => Self::Join {
                 group,
@@ -130,7 +130,7 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// To whom a device belongs, and what they may do.
+/// Owner, group and mode of a device.
 #[derive(Copy, Clone, Default)]
 struct Owners {
     user: u32,
@@ -138,7 +138,7 @@ struct Owners {
     mode: u32,
 }
 
-/// The name of this number in the format of `/etc/passwd` and `/etc/group`.
+/// Returns the name for a user or group id in the format of `/etc/passwd` and `/etc/group`.
 fn name_of(id: u32, database: &str) -> Option<String> {
     database.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -148,7 +148,7 @@ fn name_of(id: u32, database: &str) -> Option<String> {
     })
 }
 
-/// The mode bits that let a group read and write.
+/// Mode bits for reading and writing by the group.
 const READ_AND_WRITE: u32 = 0o060;
 
 #[cfg(test)]
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_may_use_the_device_is_to_be_joined() {
+    fn joining_a_group_with_access_is_suggested() {
         assert_eq!(
             remedy(0, 20, 0o020_660),
             "add the user to group dialout: sudo usermod -aG dialout kiebitz, then log in again (a service: \
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_without_a_name_is_the_one_of_the_shell() {
+    fn an_unknown_user_is_named_by_the_shell_variable() {
         let owners = Owners {
             user: 0,
             group: 20,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_of_root_alone_needs_the_udev_rule() {
+    fn a_udev_rule_is_suggested_if_only_root_has_access() {
         for (group, mode) in [(0, 0o660), (5, 0o620), (77, 0o660)] {
             let remedy = remedy(0, group, mode);
             assert!(
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_refuses_to_everyone_is_no_matter_of_groups() {
+    fn a_refusal_by_the_kernel_points_to_the_service_or_container() {
         assert_eq!(
             Remedy::for_device(Path::new("/dev/null"), Errno::PERM),
             Remedy::Unconfine
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_holds_a_file_is_found() {
+    fn the_process_that_has_a_file_open_is_found() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().canonicalize().unwrap();
         let holder = Process::holding(&path).unwrap();

@@ -1,13 +1,11 @@
-//! When to try a port again.
-
 use core::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Spaces out the attempts to open a port: at once, after 1 s, then twice as long each time, up to 30 s.
+/// Exponential backoff for opening a port: immediately, then after 1 s, doubling up to 30 s.
 ///
-/// A port that was open for a minute before it failed begins again at 1 s. When the device was plugged in again,
-/// begin with a new value: it is to be opened at once.
+/// The backoff restarts at 1 s if the port was open for a minute before it failed. When the device is plugged in again,
+/// create a new backoff, so that the port is opened immediately.
 ///
 /// ```
 /// use core::time::Duration;
@@ -33,7 +31,7 @@ enum State {
 }
 
 impl Backoff {
-    /// A port that is to be opened now.
+    /// Returns a backoff whose first attempt is due now.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         Self {
@@ -42,7 +40,7 @@ impl Backoff {
         }
     }
 
-    /// When to try to open the port; `None` while it is open.
+    /// Returns the time of the next attempt to open the port, or `None` while it is open.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         match self.state {
@@ -51,18 +49,19 @@ impl Backoff {
         }
     }
 
-    /// How often the port has failed in a row: an attempt to open it, or a time open that was shorter than a minute.
+    /// Returns the number of consecutive failures: failed attempts to open the port, and closes less than a minute
+    /// after the opening.
     #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// The port was opened.
+    /// Handles the opening of the port.
     pub fn handle_opened(&mut self, now: Timestamp) {
         self.state = State::Open { since: now };
     }
 
-    /// The port could not be opened, or was closed, by either side.
+    /// Handles a failed attempt to open the port, or its closing by either side.
     pub fn handle_failed(&mut self, now: Timestamp) {
         if let State::Open { since } = self.state
             && now.saturating_duration_since(since) >= WORKING_AFTER
@@ -77,13 +76,11 @@ impl Backoff {
     }
 }
 
-/// The wait after the first failure.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait between two attempts.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// After this many doublings the wait is at its longest.
+/// Number of doublings after which the wait exceeds [`MAX_WAIT`].
 const MAX_DOUBLINGS: u32 = 5;
-/// A port that has been open for this long counts as working.
+/// Time that a port must be open to count as working.
 const WORKING_AFTER: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
@@ -92,7 +89,7 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    /// How long the wait is after a failure at `now`.
+    /// Reports a failure at `now` and returns the wait in seconds.
     fn fail(backoff: &mut Backoff, now: Timestamp) -> u64 {
         backoff.handle_failed(now);
         let until = backoff.poll_deadline().unwrap();
@@ -100,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_attempt_is_made_at_once() {
+    fn the_first_attempt_is_due_immediately() {
         assert_eq!(Backoff::new(NOON).poll_deadline(), Some(NOON));
     }
 
@@ -113,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn an_open_port_needs_no_attempt() {
+    fn an_open_port_has_no_next_attempt() {
         let mut backoff = Backoff::new(NOON);
         backoff.handle_opened(NOON);
         assert_eq!(backoff.poll_deadline(), None);
     }
 
     #[test]
-    fn a_port_that_opens_and_dies_at_once_is_waited_for_ever_longer() {
+    fn waits_double_if_the_port_fails_soon_after_opening() {
         let mut backoff = Backoff::new(NOON);
         assert_eq!(fail(&mut backoff, NOON), 1);
         backoff.handle_opened(NOON + Duration::from_secs(1));
@@ -130,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_worked_for_a_minute_begins_anew() {
+    fn waits_restart_if_the_port_was_open_for_a_minute() {
         let mut backoff = Backoff::new(NOON);
         for _ in 0..6 {
             backoff.handle_failed(NOON);

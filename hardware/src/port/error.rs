@@ -1,5 +1,3 @@
-//! What goes wrong with ports, and the next step.
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,43 +8,43 @@ use super::access::{Process, Remedy};
 
 /// Why a port cannot be used, or ports cannot be found.
 ///
-/// The text names the port and the next step. The same error gives the same value each time, so
-/// comparing with the last one keeps it from being reported again and again.
+/// The text names the port and the next step. Repeated failures give equal values, so that a caller can compare with
+/// the last error and report each failure once.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PortError {
     /// Another program uses the port.
-    #[error("{device} is in use by {}", in_words(.holder.as_ref(), .device))]
+    #[error("{device} is in use by {}", describe_holder(.holder.as_ref(), .device))]
     Busy {
         /// The port.
         device: PathBuf,
-        /// The other program, if this one is allowed to see it.
+        /// The other program, or `None` if it is not visible to this process.
         holder: Option<Process>,
     },
-    /// This user may not use the port.
+    /// The user is not allowed to use the port.
     ///
-    /// A device that was plugged in a moment ago may be refused until udev has set its rights, so this is worth
-    /// reporting only when the next attempt fails too.
+    /// Access to a newly plugged-in device may be denied until udev has set its permissions, so report this error only
+    /// if the next attempt fails too.
     #[error("cannot open {device}: permission denied; {remedy}")]
     Denied {
         /// The port.
         device: PathBuf,
-        /// What would help.
+        /// The suggested remedy.
         remedy: Remedy,
     },
-    /// The port does not exist, or its device is gone.
+    /// The port does not exist, or its device was unplugged.
     #[error("there is no device at {device}: plug the board in, or correct the path")]
     Missing {
         /// The port.
         device: PathBuf,
     },
-    /// It is a file, a folder or some device that has no serial line.
+    /// The path leads to a file, a folder, or a device without a serial line.
     #[error("{device} is not a serial port: correct the path")]
     NotSerial {
         /// The path.
         device: PathBuf,
     },
-    /// Something else.
+    /// Another error.
     #[error("cannot open {device}: {reason}")]
     Other {
         /// The port.
@@ -57,7 +55,7 @@ pub enum PortError {
     /// The system's list of ports cannot be read.
     #[error("cannot search for boards in {folder} ({error}): only configured ports are used")]
     Unlisted {
-        /// The list.
+        /// The folder with the list.
         folder: PathBuf,
         /// The error of the operating system.
         error: io::ErrorKind,
@@ -65,7 +63,7 @@ pub enum PortError {
 }
 
 impl PortError {
-    /// What it means that opening or setting up a device fails like this.
+    /// Returns the error for a device that cannot be opened or set up.
     pub(super) fn new(device: &Path, error: Errno) -> Self {
         let path = device.to_owned();
         match error {
@@ -89,7 +87,7 @@ impl PortError {
     }
 }
 
-fn in_words(holder: Option<&Process>, device: &Path) -> String {
+fn describe_holder(holder: Option<&Process>, device: &Path) -> String {
     match holder {
         Some(holder) => format!("{holder}: stop that program"),
         None => {
@@ -133,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_trouble_is_the_same_value() {
+    fn repeated_failures_give_equal_values() {
         let device = Path::new("/dev/ttyKIEBITZ");
         for error in [
             Errno::BUSY,

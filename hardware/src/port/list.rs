@@ -1,5 +1,3 @@
-//! The ports that the system has.
-
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
@@ -8,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 
-/// Lists the ports that may carry a board, from `/sys/class/tty` and the configured paths.
+/// Lists the ports that may have a board, from `/sys/class/tty` and the configured paths.
 ///
 /// ```
 /// use kiebitz_hardware::port::{PortList, PortSettings};
@@ -23,38 +21,38 @@ use super::{Candidate, PortError, PortKind, PortSettings, UsbDevice, UsbId};
 /// }
 /// assert_eq!(listing.missing.len(), 1);
 /// ```
-// Not serialport's available_ports: it reads no other folder, so that it could not be tested, panics where there is no
-// /sys/class/tty, reads all about every device each time, and does not notice that a device was unplugged and plugged
-// in again.
+// serialport's `available_ports` is not used, because it cannot read another folder for tests, panics if /sys/class/tty
+// does not exist, reads all attributes of every device each time, and does not detect that a device was replugged.
 #[derive(Debug)]
 pub struct PortList {
     settings: PortSettings,
     devices: PathBuf,
     classes: PathBuf,
-    /// The hardware of each device in the last listing, with the number that changes when it is replaced.
+    /// Inode number and USB device of each port in the last listing, by name. The number changes when the device is
+    /// replugged.
     known: HashMap<String, (u64, Option<UsbDevice>)>,
 }
 
-/// What [`PortList::list`] found.
+/// The result of [`PortList::list`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Listing {
-    /// The ports that may carry a board, in the order of their devices' paths.
+    /// Ports that may have a board, ordered by device path.
     pub candidates: Vec<Candidate>,
-    /// The configured paths without a device at the moment.
+    /// Configured paths without a device.
     pub missing: Vec<PathBuf>,
-    /// Why the search failed; the configured paths are listed nevertheless.
+    /// Error of the search, if it failed. The configured paths are listed in any case.
     pub trouble: Option<PortError>,
 }
 
 impl PortList {
-    /// The ports of this system.
+    /// Returns a port list for this system.
     #[must_use]
     pub fn new(settings: PortSettings) -> Self {
         Self::beneath(Path::new("/"), settings)
     }
 
-    /// The ports of a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are not moved
-    /// there.
+    /// Returns a port list for a system whose `/sys` and `/dev` are in `root`. Configured paths with a slash are not
+    /// relative to `root`.
     #[must_use]
     pub fn beneath(root: &Path, settings: PortSettings) -> Self {
         Self {
@@ -65,11 +63,11 @@ impl PortList {
         }
     }
 
-    /// The ports there are now.
+    /// Lists the current ports.
     ///
-    /// It opens no port and asks no device: it reads the folder `/sys/class/tty` and, for each port, whether it is
-    /// still the one it was. That takes about 50 microseconds on a system with 70 terminals, and 5 more for each
-    /// port. The hardware of a port is read once, when it appears.
+    /// Does not open any port or access any device. It reads the folder `/sys/class/tty` and checks for each port
+    /// whether the device is still the same. This takes about 50 µs on a system with 70 terminals, and another 5 µs for
+    /// each port. The attributes of a USB device are read once, when its port appears.
     #[must_use]
     pub fn list(&mut self) -> Listing {
         let mut listing = Listing::default();
@@ -117,17 +115,17 @@ impl PortList {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            if !SEARCHED.iter().any(|prefix| name.starts_with(prefix)) {
+            if !SEARCHED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
                 continue;
             }
             let incarnation = entry.ino();
             let usb = match before.get(&name) {
                 Some((number, usb)) if *number == incarnation => usb.clone(),
-                _ => self.usb_behind(&name),
+                _ => self.usb_device_of(&name),
             };
             let kind = self.searched_kind(&name, usb.as_ref());
             self.known.insert(name.clone(), (incarnation, usb.clone()));
-            // The node in /dev comes a moment after the entry in /sys.
+            // The node in /dev appears shortly after the entry in /sys.
             if let (Some(kind), Ok(device)) = (kind, self.devices.join(&name).canonicalize()) {
                 let candidate = Candidate {
                     device: device.clone(),
@@ -142,7 +140,7 @@ impl PortList {
         Ok(found)
     }
 
-    /// The kind of a device with a searched name; `None` when it is not one to use unless configured.
+    /// Returns the kind of a port found by searching, or `None` if the port is used only if configured.
     fn searched_kind(&self, name: &str, usb: Option<&UsbDevice>) -> Option<PortKind> {
         if name.starts_with(RFCOMM) {
             return Some(PortKind::Bluetooth);
@@ -153,7 +151,7 @@ impl PortList {
             .or_else(|| configured.then_some(PortKind::Converter))
     }
 
-    /// The port that a configured path leads to: one of those `found`, or another; `None` when it leads nowhere.
+    /// Returns the port at a configured path, or `None` if the path does not exist. Uses the entry in `found`, if any.
     fn configured(&self, path: &Path, found: &BTreeMap<PathBuf, Candidate>) -> Option<Candidate> {
         let device = self.resolve(path)?;
         if let Some(candidate) = found.get(&device) {
@@ -164,7 +162,7 @@ impl PortList {
         }
         let incarnation = fs::metadata(&device).ok()?.ino();
         let name = device.file_name()?.to_string_lossy().into_owned();
-        let usb = self.usb_behind(&name);
+        let usb = self.usb_device_of(&name);
         let kind = match &usb {
             Some(usb) => usb.id.known_kind().unwrap_or(PortKind::Converter),
             None if name.starts_with(RFCOMM) => PortKind::Bluetooth,
@@ -188,10 +186,11 @@ impl PortList {
         by_id.or_else(|_| self.devices.join(path).canonicalize()).ok()
     }
 
-    /// The USB device that a terminal device belongs to.
-    fn usb_behind(&self, name: &str) -> Option<UsbDevice> {
+    /// Returns the USB device that a terminal device belongs to.
+    fn usb_device_of(&self, name: &str) -> Option<UsbDevice> {
         let device = self.classes.join(name).join("device").canonicalize().ok()?;
-        // ttyACM hangs from an interface of the USB device, ttyUSB from a port of such an interface.
+        // The parent of a ttyACM is an interface of the USB device; the parent of a ttyUSB is a port of such an
+        // interface.
         let usb = device
             .ancestors()
             .take(4)
@@ -214,9 +213,8 @@ impl PortList {
     }
 }
 
-/// How the names of devices begin that are searched: all others are consoles, pseudo-terminals and ports on the
-/// mainboard.
-const SEARCHED: [&str; 3] = ["ttyUSB", "ttyACM", RFCOMM];
+/// Prefixes of the device names to search. All other devices are consoles, pseudo-terminals and ports on the mainboard.
+const SEARCHED_PREFIXES: [&str; 3] = ["ttyUSB", "ttyACM", RFCOMM];
 
 const RFCOMM: &str = "rfcomm";
 

@@ -1,5 +1,3 @@
-//! One port, open.
-
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use std::io;
@@ -14,14 +12,12 @@ use tokio_serial::SerialStream;
 use super::PortError;
 use crate::facts::BAUD;
 
-/// A serial port at 9600 baud, 8 data bits, no parity, 1 stop bit and no flow control, open for this program
-/// alone.
+/// An open serial port, locked for exclusive use: 9600 baud, 8 data bits, no parity, 1 stop bit, no flow control.
 ///
-/// Reading and writing are those of [`AsyncRead`] and [`AsyncWrite`]. Their errors are reasons for people
-/// ("unplugged"), made to be recorded as the cause of the port's close. The end of the input is such an error too:
-/// a serial line has no end. Flushing does nothing, since what is written is on its way, and the system's call for
-/// it would hold up the whole thread. What is not sent yet when the port is dropped is thrown away. Some drivers
-/// leave out a byte whose stop bit was damaged on the wire.
+/// Read and write with [`AsyncRead`] and [`AsyncWrite`]. The text of an error is a reason for users, such as
+/// "unplugged", to be recorded when the port is closed. The end of the input is also an error, because a serial line
+/// has no end. Flushing does nothing: written bytes are already being sent, and the system call would block the thread.
+/// Dropping the port discards unsent bytes. Some drivers omit a byte whose stop bit was damaged on the wire.
 ///
 /// ```no_run
 /// use kiebitz_hardware::port::SerialPort;
@@ -39,27 +35,26 @@ use crate::facts::BAUD;
 ///
 /// # Exclusive use
 ///
-/// The port is locked with `flock`, which other readers of boards respect and which holds for root too. TIOCEXCL
-/// keeps out programs that know no locks, except those of root. A program that opened the port earlier, without any
-/// lock, is not noticed. When root is refused because of the lock, the attempt ends the other program's TIOCEXCL,
-/// not its lock.
+/// The port is locked with `flock`, which other board readers respect and which also applies to root. TIOCEXCL excludes
+/// programs that do not use locks, except those of root. A program that opened the port earlier without a lock is not
+/// detected. If the lock refuses an attempt by root, the attempt clears the other program's TIOCEXCL, but not its lock.
 ///
-/// A pseudo-terminal is locked without TIOCEXCL, which would survive this program there, if that is killed, and keep
-/// its successor out. Its lock is a shared one, which is enough against programs that want the port for themselves, as
-/// this program does.
+/// A pseudo-terminal is locked without TIOCEXCL, which would stay set if this program is killed and would then exclude
+/// its next run. The lock on a pseudo-terminal is a shared lock, which is sufficient against programs that take an
+/// exclusive lock, such as this one.
 ///
 /// # Modem lines
 ///
-/// Linux raises DTR and RTS whenever a port is opened, and drops them when it is closed, unless `stty -hupcl` forbade
-/// that. The description of the boards' protocol gives these lines no meaning, but boards for tinkering with the same
-/// converters restart when they rise, which is a reason to list such a device among the ignored ones.
+/// Linux raises DTR and RTS when a port is opened, and drops them when it is closed, unless `stty -hupcl` is set. The
+/// boards do not use these lines, according to the description of the protocol. Some microcontroller boards with the
+/// same converters restart when the lines rise; add such a device to the ignored devices.
 #[derive(Debug)]
 pub struct SerialPort {
     line: SerialStream,
     kind: DeviceKind,
 }
 
-/// What is at the other end of a device.
+/// The kind of connection behind a device.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum DeviceKind {
     Bluetooth,
@@ -68,38 +63,38 @@ enum DeviceKind {
 }
 
 impl SerialPort {
-    /// Opens a device, such as a [`Candidate`](super::Candidate)'s.
+    /// Opens a device, usually the device of a [`Candidate`](super::Candidate).
     ///
-    /// It waits for no carrier and no link, but a USB converter takes some milliseconds to be set up. A Bluetooth
-    /// link is only begun; that it fails is an error in reading.
+    /// Does not wait for a carrier or a link, but the setup of a USB converter takes some milliseconds. A Bluetooth
+    /// link is established in the background; if this fails, reading fails.
     ///
     /// # Errors
     ///
-    /// Those of [`PortError`] that name a device.
+    /// Returns a [`PortError`] with the device.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O does.
+    /// Panics outside of a tokio runtime with I/O enabled, like all of tokio's I/O.
     pub fn open(device: &Path) -> Result<Self, PortError> {
-        let about = rustix::fs::stat(device).map_err(|error| PortError::new(device, error))?;
-        if FileType::from_raw_mode(about.st_mode) != FileType::CharacterDevice {
+        let stat = rustix::fs::stat(device).map_err(|error| PortError::new(device, error))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice {
             return Err(PortError::NotSerial {
                 device: device.to_owned(),
             });
         }
-        let kind = DeviceKind::of(device, about.st_rdev);
+        let kind = DeviceKind::of(device, stat.st_rdev);
         let Some(path) = device.to_str() else {
             return Err(PortError::Other {
                 device: device.to_owned(),
                 reason: "the path is not Unicode text".to_owned(),
             });
         };
-        let line = opened(path, kind).map_err(|error| explained(device, &error))?;
+        let line = open_line(path, kind).map_err(|error| explain_open_error(device, &error))?;
         Ok(Self { line, kind })
     }
 
-    /// The error as a reason for people.
-    fn lost(&self, error: &io::Error) -> io::Error {
+    /// Converts an I/O error to an error with a reason for users.
+    fn with_reason(&self, error: &io::Error) -> io::Error {
         let gone = match error.raw_os_error().map(Errno::from_raw_os_error) {
             None => error.kind() == io::ErrorKind::UnexpectedEof,
             Some(error) => GONE.contains(&error),
@@ -126,10 +121,10 @@ impl AsyncRead for SerialPort {
         let this = self.get_mut();
         match ready!(Pin::new(&mut this.line).poll_read(context, buffer)) {
             Ok(()) if buffer.filled().len() == filled => {
-                Poll::Ready(Err(this.lost(&io::ErrorKind::UnexpectedEof.into())))
+                Poll::Ready(Err(this.with_reason(&io::ErrorKind::UnexpectedEof.into())))
             }
             Ok(()) => Poll::Ready(Ok(())),
-            Err(error) => Poll::Ready(Err(this.lost(&error))),
+            Err(error) => Poll::Ready(Err(this.with_reason(&error))),
         }
     }
 }
@@ -138,7 +133,7 @@ impl AsyncWrite for SerialPort {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = ready!(Pin::new(&mut this.line).poll_write(context, bytes));
-        Poll::Ready(written.map_err(|error| this.lost(&error)))
+        Poll::Ready(written.map_err(|error| this.with_reason(&error)))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -152,14 +147,13 @@ impl AsyncWrite for SerialPort {
 
 impl Drop for SerialPort {
     fn drop(&mut self) {
-        // A converter that takes no bytes any more would hold up closing for half a minute. That this fails only
-        // means that the device is gone.
+        // If a converter no longer accepts bytes, closing would block for half a minute. An error here only means that
+        // the device is gone.
         let _ = serialport::SerialPort::clear(&self.line, ClearBuffer::Output);
     }
 }
 
 impl DeviceKind {
-    /// What the device with this path and number is.
     fn of(device: &Path, number: u64) -> Self {
         let name = device.file_name().unwrap_or_default().to_string_lossy();
         if PSEUDO_TERMINALS.contains(&rustix::fs::major(number)) {
@@ -172,8 +166,8 @@ impl DeviceKind {
     }
 }
 
-/// Takes the device for this program and makes it carry plain bytes at 9600 8N1.
-fn opened(path: &str, kind: DeviceKind) -> serialport::Result<SerialStream> {
+/// Opens and locks a device, and sets it to raw bytes at 9600 8N1.
+fn open_line(path: &str, kind: DeviceKind) -> serialport::Result<SerialStream> {
     let settings = serialport::new(path, BAUD)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
@@ -181,22 +175,22 @@ fn opened(path: &str, kind: DeviceKind) -> serialport::Result<SerialStream> {
         .flow_control(FlowControl::None)
         .exclusive(true);
     let mut line = SerialStream::open(&settings)?;
-    // It ends TIOCEXCL and makes the lock a shared one.
+    // Clears TIOCEXCL and changes the lock to a shared lock.
     if kind == DeviceKind::PseudoTerminal {
         line.set_exclusive(false)?;
     }
     Ok(line)
 }
 
-/// What it means that opening a device failed like this.
+/// Returns the port error for a failure to open a device.
 ///
-/// serialport distinguishes a port in use from everything else, but calls most other errors unknown. So the system is
-/// asked about those, by opening the device once more.
-fn explained(device: &Path, error: &serialport::Error) -> PortError {
+/// serialport identifies a port in use, but reports most other errors as unknown. For these, the function opens the
+/// device again to get the error of the operating system.
+fn explain_open_error(device: &Path, error: &serialport::Error) -> PortError {
     if error.kind() == ErrorKind::NoDevice {
         return PortError::new(device, Errno::BUSY);
     }
-    match looked_at(device) {
+    match check_device(device) {
         Err(error) => PortError::new(device, error),
         Ok(()) => PortError::Other {
             device: device.to_owned(),
@@ -205,17 +199,17 @@ fn explained(device: &Path, error: &serialport::Error) -> PortError {
     }
 }
 
-/// Whether the device can be opened and has a serial line, without changing anything about it.
-fn looked_at(device: &Path) -> Result<(), Errno> {
+/// Checks that the device can be opened and is a terminal, without changing its settings.
+fn check_device(device: &Path) -> Result<(), Errno> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let line = rustix::fs::open(device, flags, Mode::empty())?;
     rustix::termios::tcgetattr(line).map(|_| ())
 }
 
-/// The major device numbers of pseudo-terminals.
+/// Major device numbers of pseudo-terminals.
 const PSEUDO_TERMINALS: core::ops::RangeInclusive<u32> = 136..=143;
 
-/// The errors of a device that is no longer there.
+/// Errors of a device that was unplugged.
 const GONE: [Errno; 8] = [
     Errno::IO,
     Errno::NXIO,

@@ -1,4 +1,4 @@
-//! What was plugged in and what was pulled out.
+//! Detects that ports are plugged in or unplugged.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -6,14 +6,12 @@ use std::path::PathBuf;
 
 use super::Candidate;
 
-/// How often to list the ports: then plugging and unplugging are noticed within this time.
+/// Interval at which to list the ports. Determines the maximum delay until a change is noticed.
 ///
-/// For its cost see [`PortList::list`](super::PortList::list).
+/// For the cost of a listing see [`PortList::list`](super::PortList::list).
 pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Compares each listing of the ports with the one before.
-///
-/// It does no I/O; [`PortList`](super::PortList) does.
+/// Compares each listing of the ports with the previous one. Does no I/O.
 ///
 /// ```no_run
 /// use kiebitz_hardware::port::{PortChange, PortList, PortSettings, PortWatch, SCAN_INTERVAL};
@@ -30,32 +28,32 @@ pub const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// }
 /// ```
 ///
-/// An open port that was pulled out is noticed at once, since reading it fails. This notices the ports that are
-/// not open, and those that come.
+/// Unplugging an open port is noticed immediately, because reading fails. The watch is needed for closed and for new
+/// ports.
 #[derive(Clone, Debug, Default)]
 pub struct PortWatch {
     present: BTreeMap<PathBuf, Candidate>,
 }
 
-/// A port that came or went.
+/// A port that was added or removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PortChange {
-    /// It was not there in the listing before.
+    /// The port was not in the previous listing.
     Added(Candidate),
-    /// It is not there any more; a device that went and came back between two listings gives both changes, this
-    /// one first.
+    /// The port is no longer listed. A device that is replugged between two listings gives both changes, `Removed`
+    /// first.
     Removed(Candidate),
 }
 
 impl PortWatch {
-    /// A watch that has seen no port yet: the first listing is all new.
+    /// Returns a watch without any ports. All ports of the first listing count as added.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What has changed since the last listing: first what went, then what came, each in the order of the
-    /// devices' paths.
+    /// Returns the changes since the last listing: first the removed ports, then the added ones, each ordered by device
+    /// path.
     pub fn handle_listing(&mut self, candidates: Vec<Candidate>) -> Vec<PortChange> {
         let listed = candidates
             .into_iter()
@@ -75,7 +73,7 @@ impl PortWatch {
             .collect()
     }
 
-    /// The ports of the last listing, in the order of the devices' paths.
+    /// Returns the ports of the last listing, ordered by device path.
     pub fn present(&self) -> impl Iterator<Item = &Candidate> {
         self.present.values()
     }
@@ -97,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_at_the_start_counts_as_plugged_in() {
+    fn ports_of_the_first_listing_count_as_added() {
         let mut watch = PortWatch::new();
         assert_eq!(
             watch.handle_listing(vec![port(1, 7), port(0, 8)]),
@@ -107,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_while_nothing_changes() {
+    fn equal_listings_give_no_changes() {
         let mut watch = PortWatch::new();
         watch.handle_listing(vec![port(0, 1)]);
         assert_eq!(watch.handle_listing(vec![port(0, 1)]), []);
     }
 
     #[test]
-    fn a_port_pulled_out_is_told_with_what_it_was() {
+    fn a_removed_port_is_reported() {
         let mut watch = PortWatch::new();
         watch.handle_listing(vec![port(0, 1), port(1, 2)]);
         assert_eq!(
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_was_quickly_replugged_is_another_one() {
+    fn a_replugged_device_is_reported_as_removed_and_added() {
         let mut watch = PortWatch::new();
         watch.handle_listing(vec![port(0, 1)]);
         assert_eq!(

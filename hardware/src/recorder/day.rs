@@ -1,10 +1,8 @@
-//! Local days.
-
 use jiff::tz::TimeZone;
 
 use crate::time::Timestamp;
 
-/// One day, from midnight to midnight.
+/// A local day, from midnight to midnight.
 #[derive(Clone, Debug)]
 pub(super) struct Day {
     name: String,
@@ -13,18 +11,19 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// The day on which `now` falls; `last` keeps it, because asking the calendar for every chunk is costly.
+    /// Returns the local day of `now`. `last` caches the day, because the calendar calculation is too slow to repeat
+    /// for every chunk.
     pub(super) fn of<'a>(now: Timestamp, zone: &TimeZone, last: &'a mut Option<Self>) -> &'a Self {
         let known = last.take().filter(|day| day.contains(now));
         last.insert(known.unwrap_or_else(|| Self::containing(now, zone)))
     }
 
-    /// The date: `2026-11-21`.
+    /// Returns the date, for example `2026-11-21`.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// When the next day begins.
+    /// Returns the start of the next day.
     pub(super) fn end(&self) -> Timestamp {
         self.end
     }
@@ -34,7 +33,7 @@ impl Day {
     }
 
     fn containing(now: Timestamp, zone: &TimeZone) -> Self {
-        // Times that no calendar has count as its ends.
+        // Clamps times outside of the calendar's range.
         let micros = now.as_micros();
         let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
         let instant = jiff::Timestamp::from_microsecond(micros);
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_midnight_and_ends_before_the_next() {
+    fn a_day_starts_at_midnight_and_ends_before_the_next_midnight() {
         assert_eq!(day(MIDNIGHT - 1, 0).name(), "2026-11-20");
         assert_eq!(day(MIDNIGHT, 0).name(), "2026-11-21");
         let day = day(MIDNIGHT + 5, 0);
@@ -78,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn the_day_is_that_of_the_place() {
+    fn the_day_depends_on_the_time_zone() {
         assert_eq!(day(MIDNIGHT - 1, 1).name(), "2026-11-21");
         assert_eq!(day(MIDNIGHT + 1, -5).name(), "2026-11-20");
     }
 
     #[test]
-    fn the_last_day_is_kept_only_while_it_lasts() {
+    fn the_cached_day_is_replaced_when_the_day_changes() {
         let mut last = None;
         for (micros, name) in [
             (MIDNIGHT, "2026-11-21"),
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn times_beyond_the_calendar_have_a_day_too() {
+    fn times_beyond_the_calendar_are_clamped() {
         assert_eq!(day(i64::MIN, 0).name(), "-009999-01-02");
         assert_eq!(day(i64::MAX, 0).name(), "9999-12-30");
         assert!(day(i64::MIN, 0).begin <= day(i64::MIN, 0).end);

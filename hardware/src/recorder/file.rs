@@ -1,4 +1,4 @@
-//! The capture of one port and day.
+//! Capture files of one port and day.
 
 use core::cell::Cell;
 use std::fs::File;
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use crate::capture::{CaptureWriter, Content, Interface, LineMode};
 use crate::time::Timestamp;
 
-/// What a capture is written to: a file, which can be cut.
+/// Output of a capture that can be truncated.
 pub(super) trait Storage: Write {
-    /// Cuts it to this length in bytes.
-    fn cut(&self, length: u64) -> io::Result<()>;
+    /// Truncates the output to this length in bytes.
+    fn set_length(&self, length: u64) -> io::Result<()>;
 }
 
 impl Storage for File {
-    fn cut(&self, length: u64) -> io::Result<()> {
+    fn set_length(&self, length: u64) -> io::Result<()> {
         self.set_len(length)
     }
 }
@@ -23,20 +23,20 @@ impl Storage for File {
 /// A capture that is being written.
 #[derive(Debug)]
 pub(super) struct DayFile<F> {
-    /// The date.
+    /// Date, for example `2026-11-21`.
     pub(super) day: String,
     pub(super) path: PathBuf,
-    /// Whether something was written since it was last synchronized.
+    /// Whether the file has unsynced data.
     pub(super) changed: bool,
     writer: CaptureWriter<Measured<F>>,
-    /// The interfaces of a single board, of a bus, and of a line that is probed, once there are any.
+    /// Interfaces for single-board mode, bus mode and a probe. `None` until the first entry in that mode.
     interfaces: [Option<usize>; 3],
-    /// Length of the file up to its last whole block, in bytes.
-    whole: u64,
+    /// Length of the file up to its last complete block, in bytes.
+    complete_length: u64,
 }
 
 impl<F: Storage> DayFile<F> {
-    /// Begins a section at the end of a file of this length in bytes. What is written to `file` goes to its end.
+    /// Starts a section at the end of a file of this length in bytes. `file` must be open for appending.
     pub(super) fn begin(day: &str, path: PathBuf, file: F, length: u64) -> io::Result<Self> {
         let writer = CaptureWriter::new(Measured {
             file,
@@ -46,13 +46,13 @@ impl<F: Storage> DayFile<F> {
             day: day.to_owned(),
             path,
             changed: true,
-            whole: writer.get_ref().length.get(),
+            complete_length: writer.get_ref().length.get(),
             writer,
             interfaces: [None; 3],
         })
     }
 
-    /// Writes what happened on a port. After an error, [`mend`](Self::mend) it before anything else is written.
+    /// Writes an entry of a port. After an error, call [`repair`](Self::repair) before the next write.
     pub(super) fn write(
         &mut self,
         port: &str,
@@ -68,21 +68,21 @@ impl<F: Storage> DayFile<F> {
             Content::Closed { reason } => writer.write_closed(at, interface, reason)?,
             Content::ClockSet { micros } => writer.write_clock_set(at, interface, *micros)?,
         }
-        self.block_is_whole();
+        self.mark_block_complete();
         Ok(())
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes, without a partially written block.
     pub(super) fn length(&self) -> u64 {
-        self.whole
+        self.complete_length
     }
 
-    /// Cuts off the block of which a part was written.
-    pub(super) fn mend(&mut self) -> io::Result<()> {
+    /// Removes a partially written block.
+    pub(super) fn repair(&mut self) -> io::Result<()> {
         let output = self.writer.get_ref();
-        if output.length.get() != self.whole {
-            output.file.cut(self.whole)?;
-            output.length.set(self.whole);
+        if output.length.get() != self.complete_length {
+            output.file.set_length(self.complete_length)?;
+            output.length.set(self.complete_length);
         }
         Ok(())
     }
@@ -98,31 +98,30 @@ impl<F: Storage> DayFile<F> {
         }
         let name = port.to_owned();
         let interface = self.writer.add_interface(&Interface { name, mode })?;
-        self.block_is_whole();
+        self.mark_block_complete();
         self.interfaces[slot] = Some(interface);
         Ok(interface)
     }
 
-    fn block_is_whole(&mut self) {
-        self.whole = self.writer.get_ref().length.get();
+    fn mark_block_complete(&mut self) {
+        self.complete_length = self.writer.get_ref().length.get();
         self.changed = true;
     }
 }
 
 impl DayFile<File> {
-    /// Has the disk store what was written.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.writer.get_ref().file.sync_data()
     }
 
-    /// Has the disk store everything on the file system of this file.
+    /// Syncs the whole file system of this file to the disk.
     #[cfg(target_os = "linux")]
     pub(super) fn sync_file_system(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.writer.get_ref().file)?)
     }
 }
 
-/// An output that knows how long it is, whole blocks or not.
+/// An output that counts its length, including partially written blocks.
 #[derive(Debug)]
 struct Measured<F> {
     file: F,
@@ -151,7 +150,7 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 
-    /// A disk with room for this many bytes; it takes what still fits, as real ones do.
+    /// A disk with limited space. Like a real disk it stores the bytes that still fit.
     #[derive(Clone)]
     struct Disk {
         bytes: Rc<RefCell<Vec<u8>>>,
@@ -184,7 +183,7 @@ mod tests {
     }
 
     impl Storage for Disk {
-        fn cut(&self, length: u64) -> io::Result<()> {
+        fn set_length(&self, length: u64) -> io::Result<()> {
             self.bytes.borrow_mut().truncate(length as usize);
             Ok(())
         }
@@ -197,7 +196,7 @@ mod tests {
         }
     }
 
-    /// The chunks of a capture, which must be whole.
+    /// Returns the entries of a capture, which must not be truncated.
     fn chunks(disk: &Disk) -> Vec<Content> {
         let bytes = disk.bytes.borrow().clone();
         let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
@@ -207,16 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_did_not_fit_is_cut_off_wherever_it_broke() {
-        // The header, the interface, one chunk and a part of another.
-        let whole = 28 + 40 + 52;
-        for room in whole..whole + 52 {
+    fn a_partially_written_block_is_removed() {
+        // Section header, interface, one chunk, and a part of another.
+        let complete_length = 28 + 40 + 52;
+        for room in complete_length..complete_length + 52 {
             let disk = Disk::with_room(room);
             let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
             file.write("port", LineMode::Single, AT, &chunk(1)).unwrap();
             let error = file.write("port", LineMode::Single, AT, &chunk(2)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-            file.mend().unwrap();
+            file.repair().unwrap();
             assert_eq!(chunks(&disk), [chunk(1)]);
 
             disk.room.set(1 << 20);
@@ -226,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_did_not_fit_is_described_later() {
+    fn a_partially_written_interface_is_written_again() {
         let disk = Disk::with_room(28 + 40 + 17);
         let mut file = DayFile::begin("2026-11-21", "x".into(), disk.clone(), 0).unwrap();
         let error = file.write("port", LineMode::Single, AT, &chunk(1)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        file.mend().unwrap();
+        file.repair().unwrap();
         disk.room.set(1 << 20);
         for mode in [LineMode::Bus, LineMode::Single, LineMode::Bus] {
             file.write("port", mode, AT, &chunk(2)).unwrap();
@@ -240,8 +239,8 @@ mod tests {
         let mut reader = CaptureReader::new(bytes.as_slice()).unwrap();
         let interfaces: Vec<_> = reader.by_ref().map(|packet| packet.unwrap().interface).collect();
         let modes: Vec<_> = reader.interfaces().iter().map(|port| port.mode).collect();
-        let of_packets: Vec<_> = interfaces.iter().map(|index| modes[*index]).collect();
-        assert_eq!(of_packets, [LineMode::Bus, LineMode::Single, LineMode::Bus]);
+        let packet_modes: Vec<_> = interfaces.iter().map(|index| modes[*index]).collect();
+        assert_eq!(packet_modes, [LineMode::Bus, LineMode::Single, LineMode::Bus]);
         assert_eq!(modes.len(), 2);
     }
 }

@@ -23,23 +23,23 @@ impl Folder {
         &self.path
     }
 
-    /// The capture of a port and day, begun or continued; with an error goes the path that it is about. A file that has
-    /// `part` bytes or more is not continued.
+    /// Opens the capture of a port and day, new or continued. A file with `max_size` bytes or more is not continued.
+    /// Errors are returned with their path.
     ///
-    /// The folder need not be synchronized for a new file: a file system where synchronizing a file does not store its
-    /// name as well could not be relied on.
+    /// The folder is not synced after a file is created, because syncing the file also stores its name on all reliable
+    /// file systems.
     pub(super) fn open(
         &self,
         day: &str,
         port: &str,
-        part: u64,
+        max_size: u64,
     ) -> Result<DayFile<File>, (PathBuf, io::Error)> {
         fs::create_dir_all(&self.path).map_err(|error| (self.path.clone(), error))?;
-        // Those before it may have been removed to keep to the budget; the order of the numbers is that of time.
+        // Continue after the highest number, because files with lower numbers may have been removed to keep the budget.
         let last = self.numbers(day, port).last().copied().unwrap_or(1);
         for number in last..=MAX_FILES {
             let path = self.path.join(file_name(day, port, number));
-            match open(day, &path, part) {
+            match open(day, &path, max_size) {
                 Ok(Some(file)) => return Ok(file),
                 Ok(None) => {}
                 Err(error) => return Err((path, error)),
@@ -48,8 +48,7 @@ impl Folder {
         Err((self.path.clone(), io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// What is there of a port and day.
-    pub(super) fn recorded(&self, day: &str, port: &str) -> RecordedDay {
+    pub(super) fn recorded_day(&self, day: &str, port: &str) -> RecordedDay {
         let numbers = self.numbers(day, port).into_iter();
         RecordedDay {
             name: file_name(day, port, 1),
@@ -59,13 +58,13 @@ impl Folder {
         }
     }
 
-    /// The numbers of a port's captures of a day, in their order.
+    /// Returns the numbers of a port's captures of a day, in ascending order.
     fn numbers(&self, day: &str, port: &str) -> Vec<u32> {
         let first = file_name(day, port, 1);
-        let begins = first.strip_suffix(EXTENSION).unwrap_or(&first);
-        let number = |name: &str| match name.strip_suffix(EXTENSION)?.strip_prefix(begins)? {
+        let prefix = first.strip_suffix(EXTENSION).unwrap_or(&first);
+        let number = |name: &str| match name.strip_suffix(EXTENSION)?.strip_prefix(prefix)? {
             "" => Some(1),
-            rest => rest.strip_prefix(NUMBERED)?.parse().ok(),
+            rest => rest.strip_prefix(NUMBER_SEPARATOR)?.parse().ok(),
         };
         let mut numbers: Vec<u32> = self
             .files()
@@ -76,14 +75,14 @@ impl Folder {
         numbers
     }
 
-    /// All captures from that day on, day by day.
+    /// Returns all captures since that day, ordered by day.
     pub(super) fn since(&self, day: &str) -> Vec<PathBuf> {
         let mut names: Vec<String> = self
             .files()
             .map(|(name, _)| name)
-            .filter(|name| is_capture(name) && &name[..DATE] >= day)
+            .filter(|name| is_capture(name) && &name[..DATE_LENGTH] >= day)
             .collect();
-        names.sort_by_cached_key(|name| order(name));
+        names.sort_by_cached_key(|name| sort_key(name));
         names.into_iter().map(|name| self.path.join(name)).collect()
     }
 
@@ -91,18 +90,18 @@ impl Folder {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         entries
             .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?)))
-            .filter(|(_, about)| about.is_file())
+            .filter(|(_, metadata)| metadata.is_file())
     }
 
-    /// Removes the oldest captures that are not being written until all have at most `budget` bytes, and returns
-    /// how many they have.
+    /// Removes the oldest captures, except the `written` files, until the total size is at most `budget` bytes. Returns
+    /// the total size.
     ///
-    /// What cannot be read or removed is left and counts as far as its size is known: the next time may be better.
+    /// Files that cannot be removed are included in the size; the next call tries again.
     pub(super) fn keep_to_budget(&self, budget: u64, written: &HashSet<&Path>) -> u64 {
         let mut captures: Vec<_> = self
             .files()
             .filter(|(name, _)| is_capture(name))
-            .map(|(name, about)| (order(&name), self.path.join(name), about.len()))
+            .map(|(name, metadata)| (sort_key(&name), self.path.join(name), metadata.len()))
             .collect();
         let mut size = captures.iter().map(|(_, _, size)| size).sum();
         if size > budget {
@@ -120,15 +119,15 @@ impl Folder {
     }
 }
 
-/// Opens a capture to be continued, or a new one; `None` when it is damaged, is something else, is in use, or has `part`
-/// bytes already.
-fn open(day: &str, path: &Path, part: u64) -> io::Result<Option<DayFile<File>>> {
+/// Opens a capture, new or continued. Returns `None` if the file is damaged, is not a capture, is in use, or has
+/// `max_size` bytes or more.
+fn open(day: &str, path: &Path, max_size: u64) -> io::Result<Option<DayFile<File>>> {
     let file = OpenOptions::new()
         .read(true)
         .append(true)
         .create(true)
         .open(path)?;
-    if is_locked(&file) || file.metadata()?.len() >= part {
+    if is_locked(&file) || file.metadata()?.len() >= max_size {
         return Ok(None);
     }
     let Some(length) = whole_length(&file)? else {
@@ -138,13 +137,13 @@ fn open(day: &str, path: &Path, part: u64) -> io::Result<Option<DayFile<File>>> 
     DayFile::begin(day, path.to_owned(), file, length).map(Some)
 }
 
-/// Whether another program, or another port of this one, writes the file; if not, it is this one's from now on.
+/// Tries to lock the file. Returns whether another program or another port of this program holds the lock.
 fn is_locked(file: &File) -> bool {
-    // Some file systems know no locks. It takes two programs on one folder to miss them.
+    // Some file systems do not support locks. This only matters if two programs use the same folder.
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Where the last whole block of a capture ends, in bytes; `None` when it cannot be continued.
+/// Returns the end of the last complete block of a capture in bytes, or `None` if the capture cannot be continued.
 fn whole_length(file: &File) -> io::Result<Option<u64>> {
     let size = file.metadata()?.len();
     if size == 0 {
@@ -168,7 +167,7 @@ fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// The name of a port's capture, with its number on that day. It is safe on every file system.
+/// Returns the file name of the capture of a port and day with this number. The name is valid on every file system.
 fn file_name(day: &str, port: &str, number: u32) -> String {
     let safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
     let short = port.strip_prefix("/dev/").unwrap_or(port).trim_start_matches('/');
@@ -181,21 +180,22 @@ fn file_name(day: &str, port: &str, number: u32) -> String {
     }
     match number {
         1 => format!("{day}-{port}{EXTENSION}"),
-        _ => format!("{day}-{port}{NUMBERED}{number}{EXTENSION}"),
+        _ => format!("{day}-{port}{NUMBER_SEPARATOR}{number}{EXTENSION}"),
     }
 }
 
-/// By what captures are ordered: the day, and the number on it. Of one day, the first of all ports are the oldest.
-fn order(name: &str) -> (String, u32) {
-    let (day, rest) = name.split_at_checked(DATE).unwrap_or((name, ""));
+/// Returns the key for ordering captures by age: day and number. Within a day, files with lower numbers count as older,
+/// regardless of the port.
+fn sort_key(name: &str) -> (String, u32) {
+    let (day, rest) = name.split_at_checked(DATE_LENGTH).unwrap_or((name, ""));
     let stem = rest.strip_suffix(EXTENSION).unwrap_or(rest);
     let number = stem
-        .rsplit_once(NUMBERED)
+        .rsplit_once(NUMBER_SEPARATOR)
         .and_then(|(_, number)| number.parse().ok());
     (day.to_owned(), number.unwrap_or(1))
 }
 
-/// Whether a file has the name of a capture made here: `2026-11-21-ttyUSB0.pcapng`.
+/// Returns whether a file has the name of a capture of the recorder, for example `2026-11-21-ttyUSB0.pcapng`.
 fn is_capture(name: &str) -> bool {
     let Some(rest) = name.strip_suffix(EXTENSION) else {
         return false;
@@ -207,15 +207,16 @@ fn is_capture(name: &str) -> bool {
     rest.len() > 11 && rest.bytes().take(11).enumerate().all(pattern)
 }
 
-/// The most captures of one port on one day. If so many are damaged, something else is wrong.
+/// Maximum number of captures of one port on one day.
 const MAX_FILES: u32 = 9999;
-/// How many letters a date has.
-const DATE: usize = 10;
-/// Before the number of all captures of a day but the first; no port's name has it.
-const NUMBERED: char = '+';
+/// Length of a date such as `2026-11-21`.
+const DATE_LENGTH: usize = 10;
+/// Character before the number in the names of all but the first capture of a day. [`file_name`] replaces it in the
+/// names of ports.
+const NUMBER_SEPARATOR: char = '+';
 const EXTENSION: &str = ".pcapng";
 
-/// The most letters of a port's name in that of its file.
+/// Maximum number of characters of the port's name in a file name.
 const MAX_NAME_LETTERS: usize = 100;
 
 #[cfg(test)]
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_safe() {
+    fn file_names_are_safe() {
         let name = |port: &str| file_name("2026-11-21", port, 1);
         assert_eq!(name("ttyUSB0"), "2026-11-21-ttyUSB0.pcapng");
         assert_eq!(name("../../etc/passwd"), "2026-11-21-..-..-etc-passwd.pcapng");
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn only_captures_made_here_count() {
+    fn only_names_of_the_recorder_are_captures() {
         for name in ["2026-11-21-ttyUSB0.pcapng", "1999-01-01-x+2.pcapng"] {
             assert!(is_capture(name), "{name}");
         }
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_first_and_the_written_never() {
+    fn the_oldest_files_are_removed_except_files_in_use() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::new(temporary.path().to_owned());
         let make = |name: &str| {
@@ -271,7 +272,7 @@ mod tests {
         let written = make("2026-11-18-ttyUSB1.pcapng");
         let oldest = make("2026-11-19-ttyUSB0.pcapng");
         let newer = make("2026-11-20-ttyUSB0.pcapng");
-        let of_the_user = make("2026-final.pcapng");
+        let users_file = make("2026-final.pcapng");
         let locked = make("2026-11-17-ttyUSB9.pcapng");
         let lock = File::open(&locked).unwrap();
         lock.try_lock().unwrap();
@@ -282,11 +283,11 @@ mod tests {
         assert!(!oldest.exists());
         assert_eq!(folder.keep_to_budget(0, &in_use), 200);
         assert!(!newer.exists());
-        assert!(written.exists() && of_the_user.exists() && locked.exists());
+        assert!(written.exists() && users_file.exists() && locked.exists());
     }
 
     #[test]
-    fn a_folder_that_is_not_there_holds_nothing() {
+    fn a_nonexistent_folder_has_no_captures() {
         let folder = Folder::new("/nowhere/at/all".into());
         assert_eq!(folder.keep_to_budget(0, &HashSet::new()), 0);
     }

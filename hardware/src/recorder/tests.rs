@@ -1,5 +1,3 @@
-//! Recording into a temporary folder.
-
 use std::fs;
 use std::path::Path;
 
@@ -66,7 +64,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What is in a capture, which must be whole.
+/// Returns the packets of a capture, which must not be truncated.
 fn packets(path: &Path) -> Vec<Packet> {
     let mut reader = CaptureReader::new(File::open(path).unwrap()).unwrap();
     let packets = reader.by_ref().map(Result::unwrap).collect();
@@ -80,7 +78,7 @@ fn contents(folder: &TempDir, name: &str) -> Vec<Content> {
 }
 
 #[test]
-fn everything_is_recorded_with_its_time_direction_and_port() {
+fn entries_are_recorded_with_time_direction_and_port() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     let sent = Content::Bytes {
@@ -121,13 +119,13 @@ fn everything_is_recorded_with_its_time_direction_and_port() {
 }
 
 #[test]
-fn a_recorder_can_live_on_a_thread_of_its_own() {
+fn a_recorder_is_send() {
     fn is_send<T: Send>() {}
     is_send::<Recorder>();
 }
 
 #[test]
-fn what_was_recorded_is_with_the_operating_system_at_once() {
+fn chunks_are_written_to_the_operating_system_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
@@ -135,7 +133,7 @@ fn what_was_recorded_is_with_the_operating_system_at_once() {
 }
 
 #[test]
-fn a_new_day_is_a_new_file_without_marks() {
+fn a_new_day_starts_a_new_file_without_markers() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, Content::Opened);
@@ -151,7 +149,7 @@ fn a_new_day_is_a_new_file_without_marks() {
 }
 
 #[test]
-fn the_end_of_a_day_is_stored_too() {
+fn the_file_of_a_finished_day_is_synced_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
@@ -177,14 +175,14 @@ fn the_end_of_a_day_is_stored_too() {
 }
 
 #[test]
-fn a_file_that_is_removed_is_begun_again() {
+fn a_removed_file_is_replaced_by_a_new_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
     recorder.sync(after(1));
     fs::remove_file(folder.path().join("2026-11-21-ttyUSB0.pcapng")).unwrap();
     recorder.single(after(30), chunk(&[2]));
-    recorder.sync(after(1) + BUDGET_EVERY);
+    recorder.sync(after(1) + CHECK_PERIOD);
     recorder.single(after(90), chunk(&[3]));
     assert_eq!(contents(&folder, "2026-11-21-ttyUSB0.pcapng"), [chunk(&[3])]);
 }
@@ -211,7 +209,7 @@ fn the_recordings_of_a_port_are_found_day_by_day() {
     let day = |date: &str, files: usize| (format!("2026-11-{date}-ttyUSB0.pcapng"), files);
     assert_eq!(of(0, 0), [day("21", 1)]);
     assert_eq!(of(2, 3), [day("23", 0), day("24", 1)]);
-    // A span that is none is its first day.
+    // If `to` is before `from`, only the day of `from` is returned.
     assert_eq!(of(3, 0), [day("24", 1)]);
     assert_eq!(of(0, 9).len(), 10);
 }
@@ -230,7 +228,7 @@ fn the_day_ends_at_local_midnight() {
 }
 
 #[test]
-fn a_clock_set_back_over_midnight_goes_on_in_the_old_file() {
+fn recording_returns_to_the_old_file_if_the_clock_is_set_back_over_midnight() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, chunk(&[1]));
@@ -244,7 +242,7 @@ fn a_clock_set_back_over_midnight_goes_on_in_the_old_file() {
 }
 
 #[test]
-fn two_ports_never_share_a_file_however_they_are_called() {
+fn ports_with_the_same_file_name_have_separate_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     for (port, byte) in [("a/b", 1), ("a-b", 2), ("a/b", 3)] {
@@ -258,7 +256,7 @@ fn two_ports_never_share_a_file_however_they_are_called() {
 }
 
 #[test]
-fn a_port_that_turns_out_to_be_a_bus_is_another_interface() {
+fn a_new_mode_of_a_port_is_another_interface() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, Content::Opened);
@@ -269,7 +267,7 @@ fn a_port_that_turns_out_to_be_a_bus_is_another_interface() {
 }
 
 #[test]
-fn the_disk_is_asked_to_store_within_a_second_and_only_when_there_is_something() {
+fn a_sync_is_due_within_a_second_after_a_chunk_and_never_without_one() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     assert_eq!(recorder.poll_deadline(), None);
@@ -284,7 +282,7 @@ fn the_disk_is_asked_to_store_within_a_second_and_only_when_there_is_something()
 }
 
 #[test]
-fn many_ports_are_stored_together() {
+fn many_ports_are_synced_together() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     const PORTS: usize = 24;
@@ -305,7 +303,7 @@ fn many_ports_are_stored_together() {
 }
 
 #[test]
-fn the_files_of_ports_that_are_gone_are_closed_when_the_day_is_over() {
+fn files_of_closed_ports_are_closed_when_the_day_is_over() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, Content::Opened);

@@ -1,4 +1,4 @@
-//! From bytes to observations.
+//! Decodes bytes into observations.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use crate::facts::{CLOCK_AGE, CLOCK_MESSAGE_TIME, DUMP_AGE, FIELD_AGE};
 use crate::observation::{Identity, Observation, Observed};
 use crate::time::Timestamp;
 
-/// The half of a session that replay and live operation share: what was received and sent becomes observations.
+/// The part of a session that replay and live operation share: decodes received and sent bytes into observations.
 ///
-/// It knows nothing of the other half. So the recorded bytes of both directions give the observations once more.
+/// It does not depend on the [`SessionWriter`](super::writer::SessionWriter), so the recorded bytes of both directions
+/// give the same observations.
 #[derive(Debug, Default)]
 pub(super) struct SessionListener {
     decoder: Decoder,
     commands: CommandDecoder,
     identity: Identity,
-    /// When a clock message was last sent.
     clock_message_at: Option<Timestamp>,
     observations: VecDeque<Observed>,
 }
@@ -26,7 +26,6 @@ impl SessionListener {
         self.decoder.counters()
     }
 
-    /// Whether a message has begun and not ended.
     pub(super) fn mid_message(&self) -> bool {
         self.decoder.pending() > 0
     }
@@ -34,7 +33,7 @@ impl SessionListener {
     pub(super) fn handle_opened(&mut self, now: Timestamp) {
         self.decoder.reset();
         self.commands.reset();
-        // It may be another board than the last.
+        // Another board may be connected now.
         self.identity = Identity::default();
         self.clock_message_at = None;
         self.push(now, Observation::Opened);
@@ -46,8 +45,13 @@ impl SessionListener {
         self.push(now, Observation::Closed { reason });
     }
 
-    /// Bytes came from the board. `heard` is handed all that was decoded, too.
-    pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8], mut heard: impl FnMut(&Decoded<'_>)) {
+    /// Handles bytes from the board. Also passes each decoded message or decoding error to `on_decoded`.
+    pub(super) fn handle_bytes(
+        &mut self,
+        now: Timestamp,
+        bytes: &[u8],
+        mut on_decoded: impl FnMut(&Decoded<'_>),
+    ) {
         let Self {
             decoder,
             identity,
@@ -60,7 +64,7 @@ impl SessionListener {
         let mut disturbed = 0;
         decoder.feed(bytes, |decoded| {
             match &decoded {
-                // Boards send it while the clock takes in a clock message.
+                // Boards send zeros while the clock processes a clock message.
                 Ok(Message::ClockTimes(times)) if after_clock_message && *times == ClockTimes::default() => {}
                 Ok(message) => {
                     if let Some(observation) = observe(now, message, identity) {
@@ -69,7 +73,7 @@ impl SessionListener {
                 }
                 Err(rejected) => disturbed += rejected.bytes,
             }
-            heard(&decoded);
+            on_decoded(&decoded);
         });
         if disturbed > 0 {
             self.push(now, Observation::Disturbed { bytes: disturbed });

@@ -1,4 +1,4 @@
-//! The commands of a session, and what may be expected of a board that is sent one.
+//! The commands that a session sends, and the answers to expect.
 
 use core::time::Duration;
 
@@ -9,15 +9,17 @@ use crate::facts::CLOCK_MESSAGE_TIME;
 /// See [`Session::MAX_ANSWER_TIME`](super::Session::MAX_ANSWER_TIME).
 pub(super) const MAX_ANSWER_TIME: Duration = Duration::from_secs(12);
 
-/// What is asked once a port is open, in this order.
+/// Commands after the port has been opened, in this order.
 ///
-/// No reset (0x40) comes first: it would cut off a board that still reports a game after the daemon was restarted,
-/// update-nice mode replaces every other one, and the half of a clock message that a former host may have left
-/// would swallow it. Instead the first question is repeated until it is answered.
+/// There is no reset (0x40) at the start: it would interrupt a board that is still reporting a game when the daemon
+/// restarts, and it is not needed, because update-nice mode replaces every other mode. A reset would also be lost if an
+/// earlier host left an incomplete clock message in the board. Instead, the first query is repeated until the board
+/// answers it.
 ///
-/// Who the board is comes before the dump, with which it counts as connected. The mode comes before the dump, so that
-/// no change falls between them. The memory is not read: see [`Session::recall`](super::Session::recall).
-pub(super) const OPENING: [Command; 7] = [
+/// Version and serial numbers come before the dump, because a board counts as connected from its first dump. The mode
+/// comes before the dump, so that no change is lost between the two. The memory is requested only if the host asks for
+/// it: see [`Session::recall`](super::Session::recall).
+pub(super) const OPENING_COMMANDS: [Command; 7] = [
     Command::SendVersion,
     Command::ReturnSerialNumber,
     Command::ReturnLongSerialNumber,
@@ -27,46 +29,45 @@ pub(super) const OPENING: [Command; 7] = [
     Command::SendTrademark,
 ];
 
-/// For a board that sends nothing: it may have lost its power and with it its mode, and the dump shows what it did not
-/// report.
+/// Commands to a board that has been silent. It may have lost its power and thereby its mode; the dump includes changes
+/// that it did not report.
 pub(super) const SIGN_OF_LIFE: [Command; 2] = [Command::UpdateNice, Command::SendBoard];
 
-/// How long and how often an answer is waited for.
+/// Timeout of a query and number of attempts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
-    /// How long the board may take to begin, and to go on.
-    pub(super) patience: Duration,
-    /// How often the question is put to a board that sends nothing at all.
+    /// Maximum time without bytes before and within the answer.
+    pub(super) timeout: Duration,
+    /// Maximum number of attempts if the board sends nothing at all.
     pub(super) tries: u8,
-    /// Every board knows the answer: one that owes it is not there.
-    pub(super) vital: bool,
+    /// Whether every board can answer, so that a missing answer means that no board is connected.
+    pub(super) required: bool,
 }
 
-/// What a command lets expect; `None`: no answer.
+/// Returns the timeout and attempts for a command, or `None` if the command has no answer.
 pub(super) fn expected(command: &Command) -> Option<Expected> {
-    let (patience, tries, vital) = match command {
+    let (timeout, tries, required) = match command {
         Command::SendVersion => (Duration::from_millis(1500), 8, true),
         Command::SendBoard => (Duration::from_millis(1000), 5, true),
         Command::SendEeMoves => (Duration::from_millis(1000), 2, false),
         Command::SendClock => (Duration::from_millis(500), 1, false),
-        // As long as the description asks for between clock messages that are not acknowledged.
+        // The description of the protocol requires this pause between clock messages that are not acknowledged.
         Command::Clock(_) => (CLOCK_MESSAGE_TIME, 1, false),
-        // Old boards do not know all of them.
+        // Old boards do not support all of these commands.
         Command::SendTrademark | Command::SendBatteryStatus => (Duration::from_millis(500), 2, false),
-        // Asked again after a question that every board answers.
+        // `requery_number` repeats these after a query that every board answers.
         Command::ReturnSerialNumber | Command::ReturnLongSerialNumber => {
             (Duration::from_millis(500), 1, false)
         }
         _ => return None,
     };
     Some(Expected {
-        patience,
+        timeout,
         tries,
-        vital,
+        required,
     })
 }
 
-/// Whether the message answers the command.
 pub(super) fn answers(message: &Message<'_>, command: &Command) -> bool {
     match message {
         Message::BatteryStatus(_) => matches!(command, Command::SendBatteryStatus),
@@ -82,10 +83,11 @@ pub(super) fn answers(message: &Message<'_>, command: &Command) -> bool {
     }
 }
 
-/// The clock message that shows a text.
+/// Returns the clock message that shows a text.
 ///
-/// A board that missed the head of it would take the text for commands, and capitals are commands: N starts the boot
-/// loader. So it is sent in small letters, digits, and some of the rest; other characters as spaces.
+/// A board that misses the start of the message would execute the text as commands, and capital letters are commands:
+/// N starts the boot loader. Therefore the text is sent as lower-case letters, digits and a few other characters; all
+/// others become spaces.
 pub(super) fn show(text: &str) -> Command {
     let harmless: String = text
         .chars()
@@ -122,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_goes_out_in_small_letters() {
+    fn a_text_is_sent_in_lower_case() {
         assert_eq!(&bytes(show("Board 12"))[4..12], b"board 12");
         assert_eq!(&bytes(show("Weiß+@"))[4..12], b"wei     ");
     }
 
     #[test]
-    fn what_a_session_sends_leaves_the_boards_mode_and_loader_alone() {
-        for command in OPENING.iter().chain(&SIGN_OF_LIFE) {
+    fn no_session_command_resets_the_board_or_switches_it_to_bus_mode() {
+        for command in OPENING_COMMANDS.iter().chain(&SIGN_OF_LIFE) {
             assert!(
                 !matches!(command, Command::Reset | Command::ToBusMode),
                 "{command:?}"

@@ -1,14 +1,12 @@
-//! How a session keeps its board.
-
 use core::time::Duration;
 
-/// How a session keeps its board; see [`Session::keeping`](super::Session::keeping).
+/// Settings of a session that drives its board; see [`Session::keeping`](super::Session::keeping).
 ///
 /// ```
 /// use core::time::Duration;
 /// use kiebitz_hardware::SessionSettings;
 ///
-/// // A Bluetooth board of which only the state is wanted, as by `kiebitz boards`.
+/// // Shows only the state of a Bluetooth board, as `kiebitz boards` does.
 /// let settings = SessionSettings {
 ///     read_memory: false,
 ///     battery: Some(Duration::from_secs(300)),
@@ -18,34 +16,34 @@ use core::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// Whether the board's memory may be read: if reports were lost, or if the host wants to know what was played while
-    /// the board was not heard ([`Session::recall`](super::Session::recall)). Yes by default. The answer takes up to 8.3 s,
-    /// in which live reports wait at the board, so the memory is read only when no square has changed for `quiet_dump`.
+    /// Whether the board's memory may be read, if reports were lost or if the host asks for it
+    /// ([`Session::recall`](super::Session::recall)). Default: yes. Reading takes up to 8.3 s, during which live updates
+    /// wait in the board.
     pub read_memory: bool,
-    /// How often the battery is asked for; `None`, the default: never. For Bluetooth boards, others have none.
+    /// Interval of battery queries. If `None`, the default, the battery is never queried. Only Bluetooth boards have a
+    /// battery.
     pub battery: Option<Duration>,
-    /// How long the squares have been quiet after changes when a dump is asked for, which shows a change that was
-    /// not heard, or the memory. [`QUIET`](Self::QUIET) by default, 3 s: longer than a hand takes from lifting a piece to pressing the clock, so that the
-    /// 70 ms on the line fall between moves, and shorter than most thinking.
+    /// Time without changes after which a dump is requested to recover lost changes, or the memory if the host wants it
+    /// when quiet. Default: [`QUIET`](Self::QUIET). This is longer than a player takes from lifting a piece to pressing
+    /// the clock, so that the 70 ms of the dump fall between moves, and shorter than most thinking times.
     pub quiet_dump: Duration,
-    /// How long the board may be silent before it is asked for a sign of life. 10 s by default, which makes an
-    /// idle board's recording grow by some 3 MB a day. While the clock runs the board reports every second, and
-    /// 4 s are enough.
+    /// Silence after which a sign of life is requested. Default: 10 s, at which an idle board's recording grows by
+    /// about 3 MB a day. While the clock runs, the board reports every second, so the time is limited to 4 s.
     pub silence: Duration,
-    /// How long a text stays on the clock's display before the times come back; 5 s by default.
+    /// Time for which the clock displays a text. Default: 5 s.
     pub text_time: Duration,
-    /// Whether other boards may turn out to be on the line; no by default. Where several answer at once, nobody can be
-    /// understood: then the port is given up, so that the line is probed again.
+    /// Whether other boards may be on the same line. Default: no. If so, the session closes the port after several
+    /// undecodable answers, which may come from several boards at once, so that the line is probed again.
     pub shared: bool,
 }
 
 impl SessionSettings {
     /// Default of [`quiet_dump`](Self::quiet_dump).
     pub const QUIET: Duration = Duration::from_secs(3);
-    /// How long a text stays on the clock's display by default.
+    /// Default of [`text_time`](Self::text_time).
     pub const TEXT_TIME: Duration = Duration::from_secs(5);
 
-    /// For a board on a Bluetooth link: it is asked for its battery every five minutes, which lasts for hours.
+    /// Returns settings for a board on a Bluetooth link, whose battery is queried every five minutes.
     #[must_use]
     pub fn with_battery() -> Self {
         Self {

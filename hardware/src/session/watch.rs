@@ -1,4 +1,4 @@
-//! What was last heard of a board, and when it is time to ask it something.
+//! Tracks the state of a board and decides when to query it.
 
 use core::time::Duration;
 
@@ -22,137 +22,136 @@ pub enum Recall {
     AtOnce,
 }
 
-/// Watches over a board whose port is open.
+/// State of a board on an open port that determines when to query it.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    /// The last message, or the opening of the port.
-    pub(super) heard_at: Timestamp,
-    /// A message has come since the port was opened.
-    speaks: bool,
-    /// Bytes that made no message have come since the last one that did.
-    noise: bool,
-    /// Bytes last came that did not end a message: an answer may be on its way.
-    pub(super) busy_at: Timestamp,
-    /// A field last changed, and no dump has shown the board since.
+    /// When the last message arrived, or the port was opened.
+    pub(super) last_message_at: Timestamp,
+    /// Whether a message has arrived since the port was opened.
+    any_message: bool,
+    /// Whether undecodable bytes have arrived since the last message.
+    garbage_since_message: bool,
+    /// When bytes last arrived that did not complete a message. An answer may be in transit.
+    pub(super) last_partial_at: Timestamp,
+    /// When a square last changed, or the memory arrived. `None` if a dump has arrived since.
     changed_at: Option<Timestamp>,
-    /// Bytes that made no message last came then.
     pub(super) garbage_at: Option<Timestamp>,
-    /// Bytes were first lost since the last dump, or what happened on the squares.
+    /// When the first indication of lost bytes or changes since the last dump occurred.
     disturbed_at: Option<Timestamp>,
-    /// A dump was last asked for.
-    pub(super) dump_asked_at: Option<Timestamp>,
-    /// Whether the clock runs; `None` without a clock.
+    pub(super) dump_requested_at: Option<Timestamp>,
+    /// Whether the clock runs. `None` without a clock.
     clock_runs: Option<bool>,
-    /// The last reading of a running clock; `None` where the last one was of another.
+    /// Last clock reading, if the clock was running. `None` otherwise.
     running: Option<ClockTimes>,
-    /// The lever has been in its position for more than one reading: after a press, the first one may still change.
-    lever_rests: bool,
-    /// How many fields have changed since a press.
+    /// Whether the lever had the same position in the last two readings. The first reading after a press may still
+    /// change.
+    lever_steady: bool,
+    /// Number of changes of squares since the last press.
     changes: u8,
-    /// What stands on the fields by what was heard; `None` before the first dump.
+    /// Contents of the squares according to dumps and reports. `None` before the first dump.
     fields: Option<Dump>,
-    /// Fields that a dump showed differently from their last report, and what it showed, until their reports follow.
+    /// Squares whose contents in the last dump differed from their last report, with the contents in the dump. An entry
+    /// is removed when its report arrives.
     unreported: Vec<(Field, Contents)>,
-    /// A field last changed, or the first dump since the port was opened came.
+    /// When a square last changed, or the first dump since the opening of the port arrived. `None` before that dump.
     moved_at: Option<Timestamp>,
-    /// It was noticed then that reports were lost.
-    missed_at: Option<Timestamp>,
-    /// When the host wants the memory to be read.
+    /// When lost reports were first noticed. `None` if no report is missing.
+    loss_noticed_at: Option<Timestamp>,
     pub(super) recall: Recall,
-    /// The memory was last asked for.
-    pub(super) memory_asked_at: Option<Timestamp>,
+    pub(super) memory_requested_at: Option<Timestamp>,
 }
 
 impl Watch {
     pub(super) fn opened(now: Timestamp) -> Self {
         Self {
-            heard_at: now,
-            speaks: false,
-            noise: false,
-            busy_at: now,
+            last_message_at: now,
+            any_message: false,
+            garbage_since_message: false,
+            last_partial_at: now,
             changed_at: None,
             garbage_at: None,
             disturbed_at: None,
-            dump_asked_at: None,
+            dump_requested_at: None,
             clock_runs: None,
             running: None,
-            lever_rests: false,
+            lever_steady: false,
             changes: 0,
             fields: None,
             unreported: Vec::new(),
             moved_at: None,
-            missed_at: None,
+            loss_noticed_at: None,
             recall: Recall::No,
-            memory_asked_at: None,
+            memory_requested_at: None,
         }
     }
 
-    /// Something was decoded, or could not be.
-    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+    pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let message = match decoded {
             Ok(Message::Unknown { .. }) | Err(_) => {
-                self.noise = true;
-                self.busy_at = now;
+                self.garbage_since_message = true;
+                self.last_partial_at = now;
                 self.garbage_at = Some(now);
                 self.disturbed_at.get_or_insert(now);
                 return;
             }
             Ok(message) => message,
         };
-        // A clock went on running, and was not heard: what happened on the squares meanwhile was not either.
+        // If reports of the running clock are missing for some time, reports of changes may be missing too.
         let runs = self.clock_runs == Some(true);
-        if runs && now > self.heard_at.max(self.busy_at) + RUNNING_CLOCK_SILENCE {
-            self.missed(now);
+        if runs && now > self.last_message_at.max(self.last_partial_at) + RUNNING_CLOCK_SILENCE {
+            self.note_loss(now);
         }
-        (self.heard_at, self.speaks, self.noise) = (now, true, false);
+        (self.last_message_at, self.any_message, self.garbage_since_message) = (now, true, false);
         match message {
             Message::FieldUpdate(update) => {
                 (self.changed_at, self.moved_at) = (Some(now), Some(now));
                 self.changes = self.changes.saturating_add(1);
-                self.reported(now, update.field, update.contents);
+                self.handle_report(now, update.field, update.contents);
             }
             Message::BoardDump(dump) => {
                 (self.changed_at, self.disturbed_at) = (None, None);
                 self.moved_at.get_or_insert(now);
-                self.dumped(now, dump);
+                self.handle_dump(now, dump);
             }
-            // Updates waited while it was sent, and a board has little room for them.
+            // Updates wait while the memory is sent, and the board has little room for them.
             Message::EeMoves(_) => {
                 self.changed_at = Some(now);
-                self.missed_at = None;
+                self.loss_noticed_at = None;
                 self.unreported.clear();
             }
             Message::ClockTimes(times) => {
                 self.clock_runs = Some(times.running);
-                self.clock_shown(now, *times);
+                self.compare_clock(now, *times);
             }
             Message::ClockAbsent(_) => (self.clock_runs, self.running) = (None, None),
             _ => {}
         }
     }
 
-    /// Nobody presses without a move: where too few changes were reported before it, others may have been lost.
-    fn clock_shown(&mut self, now: Timestamp, times: ClockTimes) {
+    /// Compares two readings of a running clock. Players press only after a move, so changes may have been lost if too
+    /// few were reported before a press.
+    fn compare_clock(&mut self, now: Timestamp, times: ClockTimes) {
         let before = self.running.take().filter(|_| times.running);
         self.running = Some(times).filter(|times| times.running);
         let Some(before) = before else {
-            self.lever_rests = false;
+            self.lever_steady = false;
             return;
         };
         let moved = before.lever_right_high != times.lever_right_high;
-        // Both have pressed where the time of the side that does not run is another one.
-        let twice = self.lever_rests && !moved && halted(before) != halted(times);
-        self.lever_rests = !moved;
+        // Both sides have pressed if the lever has not moved but the time of the halted side has changed.
+        let twice = self.lever_steady && !moved && halted(before) != halted(times);
+        self.lever_steady = !moved;
         if moved || twice {
             let changes = core::mem::take(&mut self.changes);
-            if changes < if twice { CHANGES_OF_TWO } else { 1 } {
+            if changes < if twice { MIN_CHANGES_OF_TWO_PLIES } else { 1 } {
                 self.disturbed_at.get_or_insert(now);
             }
         }
     }
 
-    /// A board reports changes alone: a report of what was known already shows that another one was lost.
-    fn reported(&mut self, now: Timestamp, field: Field, contents: Contents) {
+    /// Handles a reported change. Boards report only changes, so a report of the known contents shows that another
+    /// report was lost.
+    fn handle_report(&mut self, now: Timestamp, field: Field, contents: Contents) {
         let Some(known) = self
             .fields
             .as_mut()
@@ -164,51 +163,53 @@ impl Watch {
         let shown = self.unreported.len();
         self.unreported.retain(|ahead| *ahead != (field, contents));
         if self.unreported.len() < shown {
-            // The dump was ahead of it.
-            self.missed_at = self.missed_at.filter(|_| !self.unreported.is_empty());
+            // The dump already contained this change.
+            self.loss_noticed_at = self.loss_noticed_at.filter(|_| !self.unreported.is_empty());
         } else if !changed {
-            self.missed_at.get_or_insert(now);
+            self.loss_noticed_at.get_or_insert(now);
         }
     }
 
-    fn dumped(&mut self, now: Timestamp, dump: &Dump) {
+    fn handle_dump(&mut self, now: Timestamp, dump: &Dump) {
         if let Some(fields) = &self.fields {
             let shown = Field::all().zip(*dump);
             let different = shown.filter(|(field, contents)| fields[field.index()] != *contents);
             self.unreported = different.collect();
             if !self.unreported.is_empty() {
-                self.missed_at.get_or_insert(now);
+                self.loss_noticed_at.get_or_insert(now);
             }
         }
         self.fields = Some(*dump);
     }
 
-    /// Reports may have been lost, and a dump may not show all of it.
-    pub(super) fn missed(&mut self, now: Timestamp) {
+    /// Notes that reports may have been lost which a dump may not recover.
+    pub(super) fn note_loss(&mut self, now: Timestamp) {
         if self.fields.is_some() {
-            self.missed_at.get_or_insert(now);
+            self.loss_noticed_at.get_or_insert(now);
             self.disturbed_at.get_or_insert(now);
         }
     }
 
-    /// When the memory is to be read; `None` if the host does not want it and no reports are known to be missing, or
-    /// before the first dump. Reports are missing: the query waits until no hand is moving, because the board reports
+    /// Returns when to request the memory. `None` if the host does not want it and no report is known to be lost, or
+    /// before the first dump. For lost reports the request waits until the squares are quiet, because the board reports
     /// nothing while it sends its memory.
     pub(super) fn memory_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
         if !settings.read_memory {
             return None;
         }
-        let at_rest = self.moved_at? + settings.quiet_dump;
-        let missed = self.missed_at.filter(|missed| self.heard_at >= *missed);
-        let missed = missed.map(|missed| at_rest.max(missed + REPORT_FOLLOWS));
-        let wanted = match self.recall {
+        let quiet_at = self.moved_at? + settings.quiet_dump;
+        let noticed_at = self
+            .loss_noticed_at
+            .filter(|noticed_at| self.last_message_at >= *noticed_at);
+        let for_loss = noticed_at.map(|noticed_at| quiet_at.max(noticed_at + REPORT_DELAY));
+        let for_host = match self.recall {
             Recall::No => None,
-            Recall::WhenQuiet => Some(at_rest),
+            Recall::WhenQuiet => Some(quiet_at),
             Recall::AtOnce => self.moved_at,
         };
-        let due = wanted.into_iter().chain(missed).min()?;
+        let due = for_host.into_iter().chain(for_loss).min()?;
         Some(
-            self.memory_asked_at
+            self.memory_requested_at
                 .map_or(due, |at| due.max(at + MIN_MEMORY_INTERVAL)),
         )
     }
@@ -217,24 +218,24 @@ impl Watch {
         self.clock_runs.is_some()
     }
 
-    /// When a dump is to show what may not have been heard; `None` before the first.
+    /// Returns when to request a dump to recover changes that may have been lost. `None` before the first dump.
     pub(super) fn dump_due(&self, settings: &SessionSettings) -> Option<Timestamp> {
         let quiet = match self.changed_at {
             Some(at) => Some(at + settings.quiet_dump),
-            None => self.dump_asked_at.map(|at| at + ROUTINE),
+            None => self.dump_requested_at.map(|at| at + ROUTINE_DUMP_INTERVAL),
         };
-        let disturbed = self.disturbed_at.map(|at| at + BURST);
+        let disturbed = self.disturbed_at.map(|at| at + BURST_TIME);
         let due = quiet.into_iter().chain(disturbed).min()?;
         Some(
-            self.dump_asked_at
+            self.dump_requested_at
                 .map_or(due, |at| due.max(at + MIN_DUMP_INTERVAL)),
         )
     }
 
-    /// When the board will have been silent for too long.
+    /// Returns when to request a sign of life.
     pub(super) fn silence_due(&self, settings: &SessionSettings) -> Timestamp {
         let running = self.clock_runs == Some(true);
-        self.heard_at
+        self.last_message_at
             + if running {
                 settings.silence.min(RUNNING_CLOCK_SILENCE)
             } else {
@@ -242,9 +243,9 @@ impl Watch {
             }
     }
 
-    /// Why the port is given up when a vital question stays without an answer.
+    /// Returns the reason for closing the port if a required query remains unanswered.
     pub(super) fn reason(&self) -> &'static str {
-        match (self.speaks, self.noise) {
+        match (self.any_message, self.garbage_since_message) {
             (false, false) => "no board answers: perhaps this is another device, or a board without power",
             (false, true) => {
                 "the input is not that of a board: perhaps this is another device, or the cable is \
@@ -256,7 +257,7 @@ impl Watch {
     }
 }
 
-/// The hours, minutes and seconds of the side whose clock does not run.
+/// Returns hours, minutes and seconds of the side whose time is not running.
 fn halted(times: ClockTimes) -> (u8, u8, u8) {
     let side = if times.lever_right_high {
         times.left
@@ -266,18 +267,17 @@ fn halted(times: ClockTimes) -> (u8, u8, u8) {
     (side.hours, side.minutes, side.seconds)
 }
 
-/// A piece that is taken before the board was scanned again spares two plies one change of four.
-const CHANGES_OF_TWO: u8 = 3;
-/// A burst of garbage should be over before a dump is asked for.
-const BURST: Duration = Duration::from_millis(300);
-/// The shortest time between two questions for a dump: a disturbed line must not be filled with dumps as well.
+/// Minimum number of changes of two plies: four, or three if a piece is captured before the next scan of the board.
+const MIN_CHANGES_OF_TWO_PLIES: u8 = 3;
+/// Delay between garbage and the request for a dump, so that the burst is over.
+const BURST_TIME: Duration = Duration::from_millis(300);
+/// Minimum time between two dump requests, so that dumps do not block a disturbed line.
 const MIN_DUMP_INTERVAL: Duration = Duration::from_secs(2);
-/// A report that a dump has overtaken comes within a scan, and so does the end of a burst of garbage.
-const REPORT_FOLLOWS: Duration = Duration::from_millis(300);
-/// The shortest time between two readings of the memory, so that a line that keeps losing reports is not filled with
-/// them.
+/// Time in which a report that was overtaken by a dump arrives (one scan), and a burst of garbage ends.
+const REPORT_DELAY: Duration = Duration::from_millis(300);
+/// Minimum time between two memory requests, so that they do not block a line that keeps losing reports.
 const MIN_MEMORY_INTERVAL: Duration = Duration::from_secs(10);
-/// Now and then a dump is due even if nothing seems to have been missed: a whole update lost leaves no trace.
-const ROUTINE: Duration = Duration::from_secs(60);
-/// With a running clock a board reports every second, sometimes every other.
+/// Interval of routine dumps, which recover updates that were lost without a trace.
+const ROUTINE_DUMP_INTERVAL: Duration = Duration::from_secs(60);
+/// Maximum silence with a running clock, which the board reports every one or two seconds.
 const RUNNING_CLOCK_SILENCE: Duration = Duration::from_secs(4);

@@ -1,56 +1,51 @@
-//! What is sent to a board, and when.
+//! Decides which commands to send to a board, and when.
 
 use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_protocol::{ClockMessage, Command, Decoded, Message};
 
-use super::question::{self, MAX_ANSWER_TIME, OPENING, SIGN_OF_LIFE};
+use super::question::{self, MAX_ANSWER_TIME, OPENING_COMMANDS, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
 use super::watch::{Recall, Watch};
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
-/// The half of a session that writes: one question at a time, the next when it is answered or given up.
+/// The part of a session that writes. It sends one query at a time, and the next after the answer has arrived or timed
+/// out.
 #[derive(Debug)]
 pub(super) struct SessionWriter {
     settings: SessionSettings,
-    /// `None` while the port is closed, or given up.
+    /// `None` if the port is closed or must be closed.
     open: Option<Open>,
     close: Option<String>,
-    /// The port went away while the clock showed a text, which was to end then.
-    text_left: Option<Timestamp>,
+    /// End of the text that the clock was displaying when the port was closed.
+    interrupted_text_end: Option<Timestamp>,
 }
 
-/// A port that is open.
 #[derive(Debug)]
 struct Open {
     watch: Watch,
-    /// What is to be sent, in this order.
     agenda: VecDeque<Command>,
-    /// The question whose answer is waited for.
-    asked: Option<Asked>,
-    /// The board's numbers that it did not give when it was asked.
-    ungiven: Vec<Command>,
-    /// When they were last asked for, before the first dump.
-    numbers_asked_at: Option<Timestamp>,
-    /// How often they have been.
-    numbers_asked: u8,
-    /// Questions for a dump in a row that brought something else than an answer.
+    pending_query: Option<PendingQuery>,
+    /// Queries for serial numbers that remained unanswered.
+    unanswered_numbers: Vec<Command>,
+    /// When the serial numbers were last queried. `None` if a dump was requested since.
+    numbers_requested_at: Option<Timestamp>,
+    number_requests: u8,
+    /// Number of consecutive dump requests that were answered by garbage.
     collisions: u8,
-    /// What the board's buffer could not take at once of a long command.
+    /// Unsent bytes of a command that is too long for the board's input buffer.
     rest: Vec<u8>,
-    /// What the driver is to write.
     outbox: Option<Vec<u8>>,
-    /// Nothing more is sent before this.
-    free_at: Timestamp,
-    /// The clock's display is given back then.
+    earliest_write: Timestamp,
+    /// When to restore the times on the clock's display.
     text_until: Option<Timestamp>,
     battery_due: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct PendingQuery {
     command: Command,
     first_at: Timestamp,
     at: Timestamp,
@@ -63,7 +58,7 @@ impl SessionWriter {
             settings,
             open: None,
             close: None,
-            text_left: None,
+            interrupted_text_end: None,
         }
     }
 
@@ -71,53 +66,52 @@ impl SessionWriter {
         self.close = None;
         self.open = Some(Open {
             watch: Watch::opened(now),
-            agenda: OPENING.into(),
-            asked: None,
-            ungiven: Vec::new(),
-            numbers_asked_at: None,
-            numbers_asked: 0,
+            agenda: OPENING_COMMANDS.into(),
+            pending_query: None,
+            unanswered_numbers: Vec::new(),
+            numbers_requested_at: None,
+            number_requests: 0,
             collisions: 0,
             rest: Vec::new(),
             outbox: None,
-            free_at: now + BETWEEN_COMMANDS,
-            text_until: self.text_left.take(),
+            earliest_write: now + BETWEEN_COMMANDS,
+            text_until: self.interrupted_text_end.take(),
             battery_due: self.settings.battery.map(|_| now),
         });
     }
 
     pub(super) fn handle_closed(&mut self) {
-        self.shut();
+        self.close_port();
         self.close = None;
     }
 
-    /// Something the board sent was decoded, or could not be.
-    pub(super) fn hear(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
+    pub(super) fn handle_decoded(&mut self, now: Timestamp, decoded: &Decoded<'_>) {
         let Some(open) = &mut self.open else { return };
-        open.watch.hear(now, decoded);
+        open.watch.handle_decoded(now, decoded);
         if matches!(decoded, Ok(Message::BoardDump(_))) {
             open.collisions = 0;
         }
-        if let (Ok(message), Some(asked)) = (decoded, &open.asked)
-            && question::answers(message, &asked.command)
+        if let (Ok(message), Some(pending_query)) = (decoded, &open.pending_query)
+            && question::answers(message, &pending_query.command)
         {
-            open.asked = None;
-            open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
+            open.pending_query = None;
+            open.earliest_write = open.earliest_write.max(now + BETWEEN_COMMANDS);
         }
     }
 
-    /// Bytes came after which a message is still unfinished.
-    pub(super) fn hear_part(&mut self, now: Timestamp) {
+    /// Notes the arrival of bytes that do not complete a message.
+    pub(super) fn handle_partial(&mut self, now: Timestamp) {
         if let Some(open) = &mut self.open {
-            open.watch.busy_at = now;
+            open.watch.last_partial_at = now;
         }
     }
 
-    /// What was to be written has been: answers are waited for from here.
+    /// Notes that the driver has written the bytes. Starts the timeout of the answer.
     pub(super) fn handle_sent(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
-        open.free_at = open.free_at.max(now + BETWEEN_COMMANDS);
-        if let Some(asked) = &mut open.asked {
-            asked.at = now;
+        open.earliest_write = open.earliest_write.max(now + BETWEEN_COMMANDS);
+        if let Some(pending_query) = &mut open.pending_query {
+            pending_query.at = now;
         }
     }
 
@@ -128,22 +122,22 @@ impl SessionWriter {
         open.agenda
             .retain(|command| !matches!(command, Command::Clock(_)));
         open.agenda.push_back(question::show(text));
-        open.free_at = open.free_at.max(now);
+        open.earliest_write = open.earliest_write.max(now);
     }
 
     pub(super) fn recall(&mut self, now: Timestamp, recall: Recall) {
         if let Some(open) = &mut self.open
             && core::mem::replace(&mut open.watch.recall, recall) != recall
         {
-            open.free_at = open.free_at.max(now);
+            open.earliest_write = open.earliest_write.max(now);
         }
     }
 
     pub(super) fn handle_deadline(&mut self, now: Timestamp) {
         let Some(open) = &mut self.open else { return };
-        if let Err(reason) = open.work(now, &self.settings) {
+        if let Err(reason) = open.handle_due(now, &self.settings) {
             self.close = Some(reason.to_owned());
-            self.shut();
+            self.close_port();
         }
     }
 
@@ -160,29 +154,34 @@ impl SessionWriter {
         self.close.take()
     }
 
-    fn shut(&mut self) {
+    fn close_port(&mut self) {
         if let Some(open) = self.open.take() {
-            self.text_left = open.text_until;
+            self.interrupted_text_end = open.text_until;
         }
     }
 }
 
 impl Open {
-    /// When [`work`](Self::work) will have something to do; `None`: when the driver has taken what is to be written.
+    /// Returns when [`handle_due`](Self::handle_due) will have something to do. `None` until the driver has taken the
+    /// bytes to write.
     fn deadline(&self, settings: &SessionSettings) -> Option<Timestamp> {
         if self.outbox.is_some() {
             return None;
         }
         if !self.rest.is_empty() {
-            return Some(self.free_at);
+            return Some(self.earliest_write);
         }
-        if let Some(due) = self.asked.as_ref().and_then(|asked| self.answer_due(asked)) {
+        if let Some(due) = self
+            .pending_query
+            .as_ref()
+            .and_then(|pending_query| self.answer_due(pending_query))
+        {
             return Some(due);
         }
         if !self.agenda.is_empty() {
-            return Some(self.free_at);
+            return Some(self.earliest_write);
         }
-        let occasion = [
+        let next_due = [
             self.watch.dump_due(settings),
             self.watch.memory_due(settings),
             self.text_until,
@@ -191,15 +190,15 @@ impl Open {
         .into_iter()
         .flatten()
         .fold(self.watch.silence_due(settings), Timestamp::min);
-        Some(occasion.max(self.free_at))
+        Some(next_due.max(self.earliest_write))
     }
 
-    /// Does what is due by `now`.
+    /// Performs the next action if it is due by `now`.
     ///
     /// # Errors
     ///
-    /// Why the port is to be given up.
-    fn work(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
+    /// Fails with the reason if the port must be closed.
+    fn handle_due(&mut self, now: Timestamp, settings: &SessionSettings) -> Result<(), &'static str> {
         if self.deadline(settings).is_none_or(|due| now < due) {
             return Ok(());
         }
@@ -207,15 +206,15 @@ impl Open {
             self.write(now);
             return Ok(());
         }
-        if let Some(asked) = self.asked.take() {
-            return self.unanswered(now, asked, settings);
+        if let Some(pending_query) = self.pending_query.take() {
+            return self.unanswered(now, pending_query, settings);
         }
         if self.agenda.is_empty() {
             self.plan(now, settings);
         }
         if self.agenda.front() == Some(&Command::SendBoard) {
-            self.doubt_numbers();
-            if now < self.free_at {
+            self.recheck_numbers();
+            if now < self.earliest_write {
                 return Ok(());
             }
         }
@@ -223,81 +222,87 @@ impl Open {
             if matches!(command, Command::Clock(ClockMessage::Text(_))) {
                 self.text_until = Some(now + settings.text_time);
             }
-            self.ask(now, command, now, 1);
+            self.send_query(now, command, now, 1);
         }
         Ok(())
     }
 
-    /// When the answer is no longer waited for. While it may be on its way it is: the memory takes 8.3 s, and a board
-    /// that is still sending one to a former host cannot answer the first question before. Garbage that never ends
-    /// must not pass for an answer on its way for as long.
-    fn answer_due(&self, asked: &Asked) -> Option<Timestamp> {
-        let expected = question::expected(&asked.command)?;
-        let patient = asked.at.max(self.watch.busy_at) + expected.patience;
-        let limit = match asked.command {
+    /// Returns when to stop waiting for the answer. Arriving bytes extend the wait: the memory takes 8.3 s, and a board
+    /// that is still sending its memory to an earlier host answers the first query only afterwards. The total wait is
+    /// limited, because endless garbage is not an answer.
+    fn answer_due(&self, pending_query: &PendingQuery) -> Option<Timestamp> {
+        let expected = question::expected(&pending_query.command)?;
+        let timeout_at = pending_query.at.max(self.watch.last_partial_at) + expected.timeout;
+        let limit = match pending_query.command {
             Command::SendVersion | Command::SendEeMoves => MAX_ANSWER_TIME,
-            _ => expected.patience * 3,
+            _ => expected.timeout * 3,
         };
-        Some(patient.min(asked.at + limit))
+        Some(timeout_at.min(pending_query.at + limit))
     }
 
     fn unanswered(
         &mut self,
         now: Timestamp,
-        asked: Asked,
+        pending_query: PendingQuery,
         settings: &SessionSettings,
     ) -> Result<(), &'static str> {
-        let Some(expected) = question::expected(&asked.command) else {
+        let Some(expected) = question::expected(&pending_query.command) else {
             return Ok(());
         };
-        let silent = self.watch.heard_at < asked.first_at;
-        // A board that sends other things is there, and either missed the question or does not know it.
+        let silent = self.watch.last_message_at < pending_query.first_at;
+        // A board that sends other messages is connected. It either missed the query or does not support it.
         let max_tries = if silent {
             expected.tries
         } else {
             expected.tries.min(2)
         };
-        // Without its number a board would be taken for another one, and without its memory games would be lost: an answer
-        // that may have been garbled is asked for again.
-        let says_who = matches!(
-            asked.command,
+        // A wrong serial number would identify another board, and without the memory games would be lost. Therefore
+        // these queries are repeated if garbage arrived.
+        let is_number = matches!(
+            pending_query.command,
             Command::ReturnSerialNumber | Command::ReturnLongSerialNumber
         );
-        let garbage = self.watch.garbage_at.is_some_and(|at| at >= asked.at);
-        let garbled = garbage && (says_who || asked.command == Command::SendEeMoves);
-        if settings.shared && garbage && asked.command == Command::SendBoard {
+        let garbage = self.watch.garbage_at.is_some_and(|at| at >= pending_query.at);
+        let garbled = garbage && (is_number || pending_query.command == Command::SendEeMoves);
+        if settings.shared && garbage && pending_query.command == Command::SendBoard {
             self.collisions += 1;
             if self.collisions >= MAX_COLLISIONS {
                 return Err(SEVERAL_BOARDS);
             }
         }
-        let again = asked.tries < max_tries || garbled;
-        if again && now.saturating_duration_since(asked.first_at) < MAX_ANSWER_TIME {
-            self.ask(now, asked.command, asked.first_at, asked.tries.saturating_add(1));
-        } else if says_who && !self.ungiven.contains(&asked.command) {
-            self.ungiven.push(asked.command);
-            self.ask_who_again(asked.command);
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
-        } else if asked.command == Command::SendBoard && !silent {
-            // It did not answer, and has been heard again since: what it did not report meanwhile is in its memory.
-            self.watch.missed(now);
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
-        } else if silent && expected.vital {
+        let again = pending_query.tries < max_tries || garbled;
+        if again && now.saturating_duration_since(pending_query.first_at) < MAX_ANSWER_TIME {
+            self.send_query(
+                now,
+                pending_query.command,
+                pending_query.first_at,
+                pending_query.tries.saturating_add(1),
+            );
+        } else if is_number && !self.unanswered_numbers.contains(&pending_query.command) {
+            self.unanswered_numbers.push(pending_query.command);
+            self.requery_number(pending_query.command);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
+        } else if pending_query.command == Command::SendBoard && !silent {
+            // The board missed the query but has sent messages since. Its memory has the changes that it did not
+            // report.
+            self.watch.note_loss(now);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
+        } else if silent && expected.required {
             return Err(self.watch.reason());
-        } else if asked.command == Command::SendEeMoves && silent {
-            // It has sent nothing at all meanwhile: once it is heard again, it is asked again.
-            self.watch.missed(now);
-            self.watch.memory_asked_at = None;
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
+        } else if pending_query.command == Command::SendEeMoves && silent {
+            // The board has sent nothing at all. The memory is requested again after its next message.
+            self.watch.note_loss(now);
+            self.watch.memory_requested_at = None;
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         } else {
-            self.free_at = self.free_at.max(now + BETWEEN_COMMANDS);
+            self.earliest_write = self.earliest_write.max(now + BETWEEN_COMMANDS);
         }
         Ok(())
     }
 
-    /// Not every board knows its numbers, but each knows its version: once it has given that, the line is not dead, and
-    /// the number is asked for once more.
-    fn ask_who_again(&mut self, number: Command) {
+    /// Queries a serial number once more, after the version. Not every board has serial numbers, but every board has a
+    /// version, so the answer to the version query shows that the line works.
+    fn requery_number(&mut self, number: Command) {
         let mode = self.agenda.iter().position(|next| *next == Command::UpdateNice);
         let mut rest = self.agenda.split_off(mode.unwrap_or(0));
         if !self.agenda.contains(&Command::SendVersion) {
@@ -307,52 +312,52 @@ impl Open {
         self.agenda.append(&mut rest);
     }
 
-    /// With its first dump a board counts as connected. Where garbage came around its numbers, they may be garbled too, and
-    /// it would be taken for another board: they are asked for again before that, once the line is calm.
-    fn doubt_numbers(&mut self) {
-        let Some(asked_at) = self.numbers_asked_at.take() else {
+    /// Queries the serial numbers again before the first dump if garbage arrived around them, after the line has become
+    /// calm. A board counts as connected from its first dump, and wrong numbers would identify another board.
+    fn recheck_numbers(&mut self) {
+        let Some(requested_at) = self.numbers_requested_at.take() else {
             return;
         };
-        let calm_at = self.watch.garbage_at.map(|at| at + CALM);
-        let calm_at = calm_at.filter(|at| *at >= asked_at && self.numbers_asked < MAX_NUMBERS_ASKED);
+        let calm_at = self.watch.garbage_at.map(|at| at + CALM_TIME);
+        let calm_at = calm_at.filter(|at| *at >= requested_at && self.number_requests < MAX_NUMBER_REQUESTS);
         if let Some(calm_at) = calm_at {
             self.agenda.push_front(Command::ReturnLongSerialNumber);
             self.agenda.push_front(Command::ReturnSerialNumber);
-            self.free_at = self.free_at.max(calm_at);
+            self.earliest_write = self.earliest_write.max(calm_at);
         }
     }
 
-    /// Puts on the empty agenda what the time has come for.
+    /// Fills the empty agenda with the commands that are due.
     fn plan(&mut self, now: Timestamp, settings: &SessionSettings) {
-        let come = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
-        if come(Some(self.watch.silence_due(settings))) {
+        let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
+        if is_due(Some(self.watch.silence_due(settings))) {
             self.agenda.extend(SIGN_OF_LIFE);
-        } else if come(self.watch.memory_due(settings)) {
+        } else if is_due(self.watch.memory_due(settings)) {
             self.agenda.push_back(Command::SendEeMoves);
-        } else if come(self.watch.dump_due(settings)) {
+        } else if is_due(self.watch.dump_due(settings)) {
             self.agenda.push_back(Command::SendBoard);
-        } else if come(self.text_until) {
+        } else if is_due(self.text_until) {
             self.text_until = None;
             self.agenda.push_back(Command::Clock(ClockMessage::End));
-        } else if come(self.battery_due) {
+        } else if is_due(self.battery_due) {
             self.battery_due = settings.battery.map(|every| now + every);
             self.agenda.push_back(Command::SendBatteryStatus);
         }
     }
 
-    fn ask(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
+    fn send_query(&mut self, now: Timestamp, command: Command, first_at: Timestamp, tries: u8) {
         if command == Command::SendBoard {
-            self.watch.dump_asked_at = Some(now);
+            self.watch.dump_requested_at = Some(now);
         }
         if command == Command::ReturnSerialNumber {
-            self.numbers_asked_at = Some(now);
-            self.numbers_asked = self.numbers_asked.saturating_add(1);
+            self.numbers_requested_at = Some(now);
+            self.number_requests = self.number_requests.saturating_add(1);
         }
         if command == Command::SendEeMoves {
-            self.watch.memory_asked_at = Some(now);
+            self.watch.memory_requested_at = Some(now);
             self.watch.recall = Recall::No;
         }
-        self.asked = question::expected(&command).map(|_| Asked {
+        self.pending_query = question::expected(&command).map(|_| PendingQuery {
             command,
             first_at,
             at: now,
@@ -362,20 +367,21 @@ impl Open {
         self.write(now);
     }
 
-    /// Hands the driver as much as the board's buffer holds.
+    /// Passes as many bytes to the driver as the board's buffer holds.
     fn write(&mut self, now: Timestamp) {
         let rest = self.rest.split_off(self.rest.len().min(INPUT_BUFFER));
         self.outbox = Some(core::mem::replace(&mut self.rest, rest));
-        self.free_at = now + BETWEEN_COMMANDS;
+        self.earliest_write = now + BETWEEN_COMMANDS;
     }
 }
 
-/// The board gets this long to take a command out of its buffer; 10 bytes are 10 ms on the line.
+/// Time in which the board receives a command and reads it from its buffer. 10 bytes take 10 ms on the line.
 const BETWEEN_COMMANDS: Duration = Duration::from_millis(50);
-/// Answers that come damaged so often in a row collide with those of another board.
+/// Number of consecutive damaged dumps after which another board is assumed on the line.
 const MAX_COLLISIONS: u8 = 4;
-/// Garbage that comes closer than this to an answer may have garbled it.
-const CALM: Duration = Duration::from_secs(1);
-/// A line that is never calm does not keep its board from being watched.
-const MAX_NUMBERS_ASKED: u8 = 4;
+/// Time after garbage until the line counts as calm. An answer closer to garbage may be damaged.
+const CALM_TIME: Duration = Duration::from_secs(1);
+/// Maximum number of queries for the serial numbers, so that a line that is never calm does not delay its board
+/// forever.
+const MAX_NUMBER_REQUESTS: u8 = 4;
 const SEVERAL_BOARDS: &str = "the answers are unreadable: perhaps several boards answer at once";

@@ -1,5 +1,3 @@
-//! The answers of a board on a bus.
-
 use alloc::vec::Vec;
 
 use super::checksum;
@@ -12,7 +10,7 @@ use crate::message::{self, MessageError};
 use crate::rejected::Rejected;
 use crate::septets::{self, HEADER};
 
-/// One answer from a board on a bus.
+/// An answer from a board on a bus.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAddress, BusAnswer, BusData};
@@ -26,39 +24,38 @@ use crate::septets::{self, HEADER};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BusAnswer<'a> {
-    /// The board that answers.
+    /// Address of the answering board.
     pub address: BusAddress,
-    /// The answer itself.
+    /// Payload of the answer.
     pub data: BusData<'a>,
 }
 
-/// The contents of an answer.
+/// The payload of an answer.
 ///
-/// Exhaustive: every undocumented id is [`BusData::Unknown`], so a `match` without a wildcard arm misses
-/// nothing.
+/// The enum is exhaustive: [`BusData::Unknown`] covers all undocumented ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum BusData<'a> {
     /// The contents of all 64 fields (0x83).
     Board(Dump),
-    /// The clock (0x84).
+    /// The clock's report (0x84).
     Clock(ClockReport),
-    /// What changed since the last request, for [`eeprom::elements`](crate::eeprom::elements) (0x85).
+    /// Changes since the last request (0x85); [`eeprom::elements`](crate::eeprom::elements) decodes them.
     Changes(&'a [u8]),
-    /// Everything from the start tag, for [`eeprom::elements`](crate::eeprom::elements) (0x86).
+    /// The board's memory from the start tag on (0x86); [`eeprom::elements`](crate::eeprom::elements) decodes it.
     FromStart(&'a [u8]),
     /// The board is present (0x87).
     Ping,
     /// The start tag has been written (0x88).
     StartWritten,
-    /// The firmware's version (0x89).
+    /// The firmware version (0x89).
     Version {
         /// Number before the dot, 0 to 127.
         major: u8,
         /// Number after the dot, 0 to 127.
         minor: u8,
     },
-    /// An undocumented answer, unread; its checksum is right.
+    /// An undocumented answer with a valid checksum. Its data is not decoded.
     Unknown {
         /// The id with bit 7 set.
         id: u8,
@@ -68,7 +65,7 @@ pub enum BusData<'a> {
 }
 
 impl BusData<'_> {
-    /// Returns the id of the answer, bit 7 set.
+    /// Returns the id of the answer, with bit 7 set.
     pub const fn id(&self) -> u8 {
         match self {
             Self::Board(_) => BOARD,
@@ -84,10 +81,10 @@ impl BusData<'_> {
 }
 
 impl<'a> BusAnswer<'a> {
-    /// Appends the answer as it is sent, checksum included.
+    /// Appends the encoded answer, including its checksum, to `out`.
     ///
     /// The result is always one well-formed answer; see [`Message::encode`](crate::Message::encode).
-    /// Data is cut at the 16,377 bytes that an answer can hold.
+    /// Data is truncated to 16,377 bytes, the maximum of an answer.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self.data {
             BusData::Board(ref dump) => self.frame(dump.iter().map(|&contents| dump::code_of(contents)), out),
@@ -102,11 +99,11 @@ impl<'a> BusAnswer<'a> {
         }
     }
 
-    /// Reads one whole answer.
+    /// Decodes one complete answer.
     ///
     /// # Errors
     ///
-    /// [`BusAnswerError`] for a wrong checksum or length, or impossible data.
+    /// Returns a [`BusAnswerError`] if the checksum, the length or the data is invalid.
     pub fn decode(wire: &'a [u8]) -> Result<Self, BusAnswerError> {
         let (id, high, low, address, data, found) = match *wire {
             [id, high, low, a, b, ref data @ .., found] => (id, high, low, [a, b], data, found),
@@ -114,7 +111,7 @@ impl<'a> BusAnswer<'a> {
                 return Err(wrong_length(
                     wire.first().copied().unwrap_or_default(),
                     wire.len(),
-                    LEAST,
+                    MIN_LENGTH,
                 ));
             }
         };
@@ -133,13 +130,13 @@ impl<'a> BusAnswer<'a> {
                 found,
             });
         }
-        let array_length = wrong_length(id, wire.len(), LEAST);
+        let wrong_data_length = wrong_length(id, wire.len(), MIN_LENGTH);
         let data = match id {
             BOARD => BusData::Board(message::dump_from_wire(
-                data.try_into().map_err(|_| array_length)?,
+                data.try_into().map_err(|_| wrong_data_length)?,
             )?),
             CLOCK => {
-                let report = ClockReport::decode(data.try_into().map_err(|_| array_length)?);
+                let report = ClockReport::decode(data.try_into().map_err(|_| wrong_data_length)?);
                 BusData::Clock(report.map_err(MessageError::from)?)
             }
             CHANGES => BusData::Changes(data),
@@ -148,25 +145,25 @@ impl<'a> BusAnswer<'a> {
             START_WRITTEN => BusData::StartWritten,
             VERSION => match *data {
                 [major, minor] => BusData::Version { major, minor },
-                _ => return Err(array_length),
+                _ => return Err(wrong_data_length),
             },
             _ => BusData::Unknown { id, data },
         };
         Ok(Self { address, data })
     }
 
-    /// Checks a header before its data has arrived.
+    /// Checks the id and declared length of a header before the data has arrived.
     ///
     /// # Errors
     ///
-    /// [`MessageError::WrongLength`] for a length that this kind of answer cannot have.
+    /// Returns [`MessageError::WrongLength`] if this kind of answer cannot have the declared length.
     fn check_header(id: u8, declared: u16) -> Result<(), BusAnswerError> {
         let (expected, exact) = match id {
-            BOARD => (LEAST + 64, true),
-            CLOCK => (LEAST + 7, true),
-            PING | START_WRITTEN => (LEAST, true),
-            VERSION => (LEAST + 2, true),
-            _ => (LEAST, false),
+            BOARD => (MIN_LENGTH + 64, true),
+            CLOCK => (MIN_LENGTH + 7, true),
+            PING | START_WRITTEN => (MIN_LENGTH, true),
+            VERSION => (MIN_LENGTH + 2, true),
+            _ => (MIN_LENGTH, false),
         };
         if declared == expected || (declared > expected && !exact) {
             Ok(())
@@ -181,14 +178,19 @@ impl<'a> BusAnswer<'a> {
     }
 
     fn frame(&self, data: impl ExactSizeIterator<Item = u8>, out: &mut Vec<u8>) {
-        let length = data.len().min(usize::from(septets::MAX - LEAST));
+        let length = data.len().min(usize::from(septets::MAX - MIN_LENGTH));
         let body = self
             .address
             .to_wire()
             .into_iter()
             .chain(data.take(length))
             .chain([0]);
-        let start = septets::encode(self.data.id(), length + usize::from(LEAST) - HEADER, body, out);
+        let start = septets::encode(
+            self.data.id(),
+            length + usize::from(MIN_LENGTH) - HEADER,
+            body,
+            out,
+        );
         if let Some((sum, before)) = out[start..].split_last_mut() {
             *sum = checksum::of(before);
         }
@@ -210,7 +212,7 @@ impl Framing for BusAnswer<'_> {
     }
 }
 
-/// Why an answer on the bus was dropped although it was framed correctly.
+/// Why a correctly framed bus answer was dropped.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAnswer, BusAnswerError};
@@ -221,20 +223,22 @@ impl Framing for BusAnswer<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusAnswerError {
-    /// The checksum is wrong. Ask again; for changes with
-    /// [`RepeatChanges`](super::BusCommandKind::RepeatChanges), or they are lost for good.
+    /// The checksum is wrong, or a byte after the id has bit 7 set.
+    ///
+    /// Repeat the request. If it was for changes, send [`RepeatChanges`](super::BusCommandKind::RepeatChanges); a
+    /// second [`Changes`](super::BusCommandKind::Changes) would lose them.
     #[error("answer {id:#04x} of {address} has checksum {found:#04x} instead of {expected:#04x}")]
     Checksum {
-        /// The id with bit 7 set, if it is right.
+        /// The received id, with bit 7 set. May be corrupt.
         id: u8,
-        /// The address, if it is right.
+        /// The received address. May be corrupt.
         address: BusAddress,
-        /// The sum of the bytes before it.
+        /// Checksum of the received bytes.
         expected: u8,
-        /// The byte that was sent.
+        /// The received checksum.
         found: u8,
     },
-    /// A wrong length or impossible data.
+    /// The length or the data is invalid.
     #[error(transparent)]
     Data(#[from] MessageError),
 }
@@ -258,8 +262,8 @@ fn wrong_length(id: u8, bytes: usize, expected: u16) -> BusAnswerError {
     .into()
 }
 
-/// Header, address and checksum: the length of an answer without data.
-const LEAST: u16 = 6;
+/// Length in bytes of an answer without data: header, address and checksum.
+const MIN_LENGTH: u16 = 6;
 
 const BOARD: u8 = 0x83;
 const CLOCK: u8 = 0x84;
@@ -291,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_no_answer_at_any_other_length() {
+    fn an_answer_of_any_other_length_is_refused() {
         let longer = [&PING_ANSWER[..], &[0]].concat();
         assert!(BusAnswer::decode(&longer).is_err());
         for length in 0..PING_ANSWER.len() {
@@ -300,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_too_long_for_an_answer_are_cut() {
+    fn changes_too_long_for_an_answer_are_truncated() {
         let data = vec![0x7f; 20_000];
         let address = BusAddress::ALL;
         let mut wire = vec![];

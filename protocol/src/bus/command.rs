@@ -1,5 +1,3 @@
-//! What a host sends to a board on a bus.
-
 use alloc::vec::Vec;
 
 use super::checksum;
@@ -8,10 +6,10 @@ use crate::counters::{Counted, Counters};
 use crate::framing::{self, Extent, Framing};
 use crate::rejected::Rejected;
 
-/// One command to a board on a bus.
+/// A command to a board on a bus.
 ///
-/// The answer takes milliseconds, up to 20 ms while the board writes its memory; give up after
-/// 80 ms. A board's input buffer holds one command.
+/// A board answers within milliseconds, or up to 20 ms while it writes its memory. Use a timeout of 80 ms.
+/// A board's input buffer holds one command.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAddress, BusCommand, BusCommandKind};
@@ -25,51 +23,51 @@ use crate::rejected::Rejected;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct BusCommand {
-    /// What the board is to do.
+    /// Kind of the command.
     pub kind: BusCommandKind,
-    /// Which board is to do it.
+    /// Address of the board.
     pub address: BusAddress,
 }
 
-/// What a board on a bus is to do.
+/// The kind of a bus command.
 ///
-/// Exhaustive, so that an emulator's `match` has to answer all of them.
+/// The enum is exhaustive, so that an emulator's `match` has to handle every kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 #[repr(u8)]
 pub enum BusCommandKind {
-    /// Send the clock (0x81).
+    /// Send the clock's report (0x81).
     Clock = 0x81,
     /// Send all fields (0x82).
     Board = 0x82,
-    /// Send what changed since the last request (0x83).
+    /// Send the changes since the last request (0x83).
     Changes = 0x83,
-    /// Send the last changes again (0x84), after a wrong checksum.
+    /// Send the last changes again (0x84). Use it after an answer with a wrong checksum.
     RepeatChanges = 0x84,
     /// Write a start tag and all pieces to the board's memory (0x85). Answered after about 70 ms.
     ///
     /// Send it only when a game starts.
     SetStart = 0x85,
-    /// Send everything from the start tag (0x86).
+    /// Send the board's memory from the start tag on (0x86).
     FromStart = 0x86,
-    /// Answer (0x87). To address 0 every board answers at a random moment within 1.1 s.
+    /// Answer the ping (0x87). A ping to address 0 is answered by every board, after a random delay of up to 1.1 s.
     Ping = 0x87,
     /// Leave bus mode (0x88). Never send it to boards in play.
     EndBusMode = 0x88,
-    /// Restart, which takes seconds (0x89). Never send it to boards in play.
+    /// Restart (0x89). Takes several seconds. Never send it to boards in play.
     Reset = 0x89,
-    /// Do not answer the next ping to address 0 (0x8a). Answered with a ping.
+    /// Ignore the next ping to address 0 (0x8a). The board answers this command as it answers a ping.
     IgnoreNextPing = 0x8a,
     /// Send the version (0x8b).
     Version = 0x8b,
-    /// Send changes, clock and board, one answer after the other (0x8d).
+    /// Send changes, clock and board as three answers (0x8d).
     ChangesClockBoard = 0x8d,
 }
 
 impl BusCommandKind {
-    /// All kinds in the order of their ids.
+    /// All kinds, ordered by id.
     pub const ALL: [Self; 12] = [
         Self::Clock,
         Self::Board,
@@ -85,12 +83,12 @@ impl BusCommandKind {
         Self::ChangesClockBoard,
     ];
 
-    /// Returns the id, bit 7 set.
+    /// Returns the id, with bit 7 set.
     pub const fn id(self) -> u8 {
         self as u8
     }
 
-    /// Returns the kind with this id, `None` for an undocumented id.
+    /// Returns the kind with this id, or `None` if the id is undocumented.
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.id() == id)
     }
@@ -100,7 +98,7 @@ impl BusCommand {
     /// The length of every bus command in bytes.
     pub const LENGTH: usize = 4;
 
-    /// Returns the command as it is sent.
+    /// Returns the encoded command.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::LENGTH] {
         let [high, low] = self.address.to_wire();
@@ -108,16 +106,17 @@ impl BusCommand {
         [head[0], high, low, checksum::of(&head)]
     }
 
-    /// Appends the command as it is sent.
+    /// Appends the encoded command to `out`.
     pub fn encode_to(&self, out: &mut Vec<u8>) {
         out.extend(self.encode());
     }
 
-    /// Reads one command.
+    /// Decodes one command.
     ///
     /// # Errors
     ///
-    /// [`BusCommandError`] for an unknown id, a wrong checksum or an address with bit 7.
+    /// Returns a [`BusCommandError`] if the id is unknown, the checksum is wrong, or an address byte has bit 7
+    /// set.
     pub fn decode(wire: [u8; Self::LENGTH]) -> Result<Self, BusCommandError> {
         let [id, high, low, found] = wire;
         let expected = checksum::of(&wire[..3]);
@@ -154,20 +153,20 @@ impl Framing for BusCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusCommandError {
-    /// The id is undocumented; the checksum is right.
+    /// The id is undocumented. The checksum is valid.
     #[error("bus command {id:#04x} is not known")]
     UnknownId {
         /// The id.
         id: u8,
     },
-    /// The checksum is wrong, or the address has bit 7.
+    /// The checksum is wrong, or an address byte has bit 7 set.
     #[error("bus command {id:#04x} has checksum {found:#04x} instead of {expected:#04x}")]
     Checksum {
         /// The id.
         id: u8,
-        /// The sum of the bytes before it.
+        /// Checksum of the received bytes.
         expected: u8,
-        /// The byte that was sent.
+        /// The received checksum.
         found: u8,
     },
 }
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_of_the_description_is_found() {
+    fn the_documented_example_command_is_decoded() {
         let wire = [0x81, 0x10, 0x06, 0x17];
         let command = BusCommand::decode(wire).unwrap();
         assert_eq!(command.kind, BusCommandKind::Clock);
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_is_found() {
+    fn a_flipped_bit_is_detected() {
         let wire = BusCommand {
             kind: BusCommandKind::Ping,
             address: BusAddress::ALL,

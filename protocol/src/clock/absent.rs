@@ -1,11 +1,9 @@
-//! The form of BWTIME without a clock.
-
 use super::data::Data;
 
 /// The report that no clock is connected (BWTIME, bit 5 of its last byte).
 ///
-/// Its times mean nothing. They are neither shown nor checked, only kept to write the same message
-/// again. [`ClockAbsent::default`] has zeros there, as boards send it.
+/// The time bytes have no meaning. They are stored, unchecked, so that encoding reproduces the same message.
+/// In [`ClockAbsent::default`] they are zero, as in the messages of real boards.
 ///
 /// ```
 /// use kiebitz_protocol::{Decoder, Message};

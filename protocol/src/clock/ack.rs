@@ -1,11 +1,9 @@
-//! The acknowledgement form of BWTIME.
-
 use super::data::Data;
 
-/// What the clock reports in answer to a clock message, or unprompted (BWTIME, acknowledgement form).
+/// An acknowledgement of a clock message, or an unsolicited report (BWTIME, acknowledgement form).
 ///
-/// Boards send it in update and update-nice modes only. Two acknowledgements are equal when all
-/// their bytes on the wire are.
+/// Boards send it in update and update-nice modes only. Two acknowledgements are equal if all their bytes
+/// on the wire are equal.
 ///
 /// ```
 /// use kiebitz_protocol::{Button, ClockAck, ClockAckKind};
@@ -18,12 +16,12 @@ use super::data::Data;
 pub struct ClockAck(Data);
 
 impl ClockAck {
-    /// The first acknowledgement byte after success.
+    /// First acknowledgement byte for success.
     pub const NORMAL: u8 = 0x10;
-    /// The first acknowledgement byte after an error, such as times sent outside the remote mode.
+    /// First acknowledgement byte for an error, for example times sent outside the remote mode.
     pub const ERROR: u8 = 0x40;
 
-    /// Returns the acknowledgement that carries these four bytes.
+    /// Returns the acknowledgement with these four acknowledgement bytes.
     pub const fn new(bytes: [u8; 4]) -> Self {
         let [ack0, ack1, ack2, ack3] = bytes;
         let right = MARK | (ack2 >> 7) << 4 | (ack3 >> 7) << 5;
@@ -31,12 +29,12 @@ impl ClockAck {
         Self([right, ack0 & 0x7f, ack1 & 0x7f, left, ack2 & 0x7f, ack3 & 0x7f, 0])
     }
 
-    /// Returns the normal acknowledgement of the clock message with this id.
+    /// Returns the acknowledgement of success for the clock message with this id.
     pub const fn of(command: u8) -> Self {
         Self::new([Self::NORMAL, command & 0x7f, 0, 0])
     }
 
-    /// Returns the four acknowledgement bytes, bit 7 of each put back in place.
+    /// Returns the four acknowledgement bytes, with bit 7 of each restored from the hour bytes.
     pub const fn bytes(&self) -> [u8; 4] {
         let [right, b4, b5, left, b7, b8, _] = self.0;
         [
@@ -47,17 +45,17 @@ impl ClockAck {
         ]
     }
 
-    /// Returns whether the clock refused or failed.
+    /// Returns whether the clock reports an error.
     pub const fn is_error(&self) -> bool {
         self.bytes()[0] == Self::ERROR
     }
 
-    /// Returns whether the clock sent it unprompted, not in answer to a clock message.
+    /// Returns whether the clock sent this report without a clock message before it.
     pub const fn is_unsolicited(&self) -> bool {
         self.bytes()[1] & 0x80 != 0
     }
 
-    /// Returns what is acknowledged or reported.
+    /// Returns the subject of the acknowledgement or report.
     pub const fn kind(&self) -> ClockAckKind {
         let [_, subject, ack2, ack3] = self.bytes();
         match subject {
@@ -85,7 +83,7 @@ impl ClockAck {
     }
 }
 
-/// What an acknowledgement is about.
+/// The subject of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -94,21 +92,21 @@ impl ClockAck {
 pub enum ClockAckKind {
     /// The clock is ready (0x81, unsolicited).
     Ready,
-    /// A button was pressed (0x88, unsolicited), `None` when its code is not known.
+    /// A button was pressed (0x88, unsolicited); `None` if its code is unknown.
     ButtonPressed(Option<Button>),
-    /// Something about the clock's mode (0x8a or 0x90, unsolicited).
+    /// A report about the clock's mode (0x8a or 0x90, unsolicited).
     Mode {
-        /// 0x8a or 0x90.
+        /// Second acknowledgement byte, 0x8a or 0x90.
         code: u8,
-        /// The last acknowledgement byte, which may hold the mode.
+        /// Last acknowledgement byte. May contain the mode.
         value: u8,
     },
     /// Another unsolicited acknowledgement.
     OtherUnsolicited {
-        /// The second acknowledgement byte, 0x80 and above.
+        /// Second acknowledgement byte, 0x80 or above.
         code: u8,
     },
-    /// The clock's version, in answer to the version clock message (0x09).
+    /// The clock's version, in reply to [`ClockMessage::Version`](crate::ClockMessage::Version) (0x09).
     Version {
         /// Number before the dot, 0 to 15.
         major: u8,
@@ -117,14 +115,15 @@ pub enum ClockAckKind {
     },
     /// A clock message was received.
     Command {
-        /// The id of the clock message, such as 0x0a for set and run.
+        /// The id of the clock message, for example 0x0a for
+        /// [`ClockMessage::SetAndRun`](crate::ClockMessage::SetAndRun).
         command: u8,
     },
 }
 
 /// A button of the clock.
 ///
-/// Exhaustive: the clock has these five.
+/// The enum is exhaustive: the clock has five buttons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -144,12 +143,12 @@ pub enum Button {
 }
 
 impl Button {
-    /// Returns the code in the last acknowledgement byte.
+    /// Returns the button's code, as sent in the last acknowledgement byte.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// Returns the button with this code, `None` for an undocumented code.
+    /// Returns the button with this code, or `None` if the code is undocumented.
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
             0x31 => Some(Self::Back),
@@ -162,7 +161,7 @@ impl Button {
     }
 }
 
-/// The low nibble of an hour byte that makes a BWTIME an acknowledgement.
+/// Low nibble of an hour byte that marks a BWTIME as an acknowledgement.
 const MARK: u8 = 0x0a;
 
 #[cfg(test)]
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eighth_bits_travel_in_the_hour_bytes() {
+    fn bit_seven_of_each_byte_is_carried_in_the_hour_bytes() {
         for bits in 0..16_u8 {
             let bytes = [0, 1, 2, 3].map(|i| (0x11 * (i + 1)) | ((bits >> i & 1) << 7));
             let ack = ClockAck::new(bytes);
@@ -181,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn version_is_two_nibbles() {
+    fn the_version_is_decoded_from_two_nibbles() {
         let ack = ClockAck::new([ClockAck::NORMAL, 0x09, 0x23, 0]);
         assert_eq!(ack.kind(), ClockAckKind::Version { major: 2, minor: 3 });
         assert!(!ack.is_unsolicited());
     }
 
     #[test]
-    fn unknown_buttons_and_codes_differ() {
+    fn unknown_buttons_and_unknown_codes_are_distinguished() {
         assert_eq!(
             ClockAck::new([0x10, 0x88, 0, 0x36]).kind(),
             ClockAckKind::ButtonPressed(None)

@@ -1,5 +1,3 @@
-//! The three forms of BWTIME.
-
 use super::absent::ClockAbsent;
 use super::ack::ClockAck;
 use super::data::Data;
@@ -7,7 +5,8 @@ use super::times::{ClockTimeError, ClockTimes};
 
 /// The data of a BWTIME message or of the clock answer on the bus, in one of its three forms.
 ///
-/// Exhaustive: all bytes that are neither an acknowledgement nor an absent clock are times.
+/// The enum is exhaustive: data bytes that are neither an acknowledgement nor the report of an absent clock
+/// are times.
 ///
 /// ```
 /// use kiebitz_protocol::{BusAnswer, BusData, ClockReport};
@@ -25,21 +24,21 @@ use super::times::{ClockTimeError, ClockTimes};
 pub enum ClockReport {
     /// The times of both sides.
     Times(ClockTimes),
-    /// The acknowledgement of a clock message, or something that the clock reports unprompted.
+    /// An acknowledgement of a clock message, or an unsolicited report.
     Ack(ClockAck),
     /// No clock is connected.
     Absent(ClockAbsent),
 }
 
 impl ClockReport {
-    /// Reads the data bytes, each below 0x80.
+    /// Decodes the data bytes, each below 0x80.
     ///
-    /// The acknowledgement form is tried first, as it uses the bytes of the times for its own values.
-    /// Times come last, because they mean nothing when no clock is connected.
+    /// The acknowledgement form is tried first, because it reuses the bytes of the times. Times are tried last,
+    /// because they have no meaning if no clock is connected.
     ///
     /// # Errors
     ///
-    /// [`ClockTimeError`] when a connected clock shows an impossible time.
+    /// Returns a [`ClockTimeError`] if a connected clock shows an impossible time.
     pub(crate) fn decode(data: Data) -> Result<Self, ClockTimeError> {
         if let Some(ack) = ClockAck::from_wire(data) {
             Ok(Self::Ack(ack))
@@ -50,7 +49,6 @@ impl ClockReport {
         }
     }
 
-    /// Returns the data bytes as they are sent.
     pub(crate) fn to_wire(self) -> Data {
         match self {
             Self::Times(times) => times.to_wire(),
@@ -65,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_clock_impossible_times_are_no_error() {
+    fn impossible_times_without_a_clock_are_accepted() {
         let data = [0x0f, 0x7f, 0x7f, 0x0f, 0x7f, 0x7f, 0x20];
         let report = ClockReport::decode(data);
         assert!(matches!(report, Ok(ClockReport::Absent(_))));
@@ -73,13 +71,13 @@ mod tests {
     }
 
     #[test]
-    fn the_default_absence_reads_back() {
+    fn the_default_report_of_an_absent_clock_round_trips() {
         let absent = ClockReport::Absent(ClockAbsent::default());
         assert_eq!(ClockReport::decode(absent.to_wire()), Ok(absent));
     }
 
     #[test]
-    fn an_acknowledge_is_found_by_either_hour_nibble() {
+    fn an_acknowledgement_is_recognised_by_either_hour_nibble() {
         for data in [
             [0x0a, 0x10, 1, 0, 0, 0, 0],
             [0, 0x10, 1, 0x0a, 0, 0, 0],

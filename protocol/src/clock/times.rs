@@ -1,13 +1,10 @@
-//! The times of both sides of the clock.
-
 use super::data::Data;
 use crate::bcd;
 
-/// What a connected clock shows (BWTIME).
+/// The times of a connected clock (BWTIME).
 ///
-/// Right and left are as seen from the front of the clock. The message does not contain which of
-/// them is White's. It lags up to 1 s behind the display, because the board asks the clock only two
-/// or three times a second.
+/// Right and left are as seen from the front of the clock. The message does not identify White's side. It
+/// lags up to 1 s behind the display, because the board polls the clock only two or three times a second.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockTimes, Message, SideTime};
@@ -27,19 +24,19 @@ use crate::bcd;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ClockTimes {
-    /// The clock on the right.
+    /// Time of the right side.
     pub right: SideTime,
-    /// The clock on the left.
+    /// Time of the left side.
     pub left: SideTime,
-    /// The clock runs; `false` after it was stopped with its start/stop button.
+    /// Whether the clock runs; `false` after it was stopped with the start/stop button.
     pub running: bool,
-    /// The lever is high on the right player's side; `false` when on the left player's.
+    /// Whether the lever is up on the right side; `false` if it is up on the left side.
     pub lever_right_high: bool,
-    /// The clock shows its low-battery sign.
+    /// Whether the clock shows the low-battery icon.
     pub battery_low: bool,
-    /// It is the right player's turn.
+    /// Whether it is the right player's turn.
     pub rights_turn: bool,
-    /// It is the left player's turn.
+    /// Whether it is the left player's turn.
     pub lefts_turn: bool,
 }
 
@@ -69,10 +66,10 @@ impl ClockTimes {
     }
 }
 
-/// One side of the clock.
+/// The time of one side of the clock.
 ///
-/// Decoded values are always in range. Encoding writes a value above its range as the highest
-/// possible one, since a larger one would read as something else.
+/// Decoded values are always in range. Encoding clamps a value above its range to the maximum, because a
+/// larger value would set bits with another meaning.
 ///
 /// ```
 /// use kiebitz_protocol::SideTime;
@@ -90,16 +87,16 @@ pub struct SideTime {
     pub minutes: u8,
     /// Seconds, 0 to 59.
     pub seconds: u8,
-    /// The flag has fallen and the clock shows zero.
+    /// Whether the flag has fallen and the clock shows zero.
     pub flag_fallen: bool,
-    /// The indicator of time per move (increment or delay) is on.
+    /// Whether the indicator for time per move (increment or delay) is on.
     pub per_move_indicator: bool,
-    /// A flag is shown while the clock possibly runs on in the next period.
+    /// Whether a flag is shown. The clock may already run in the next period.
     pub flag_shown: bool,
 }
 
 impl SideTime {
-    /// Returns the time shown, in seconds, 0 to 35,999.
+    /// Returns the time in seconds, 0 to 35,999 if all values are in range.
     pub const fn total_seconds(&self) -> u32 {
         self.hours as u32 * 3600 + self.minutes as u32 * 60 + self.seconds as u32
     }
@@ -131,14 +128,14 @@ impl SideTime {
     }
 }
 
-/// Why three bytes are not a time that a clock can show.
+/// Why three bytes are not a valid clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockTimeError {
     /// The low nibble of the hour byte is above 9.
     #[error("hour byte {byte:#04x} has more than 9 hours")]
     Hours {
-        /// The whole byte.
+        /// The whole byte, including the flags.
         byte: u8,
     },
     /// The minutes are not a BCD number up to 59.
@@ -174,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bit_of_the_status_byte_is_read() {
+    fn every_flag_and_status_bit_is_decoded() {
         let times = ClockTimes::from_wire([0x71, 0x59, 0x30, 0x09, 0x05, 0x00, 0x1f]).unwrap();
         assert_eq!(times.right.total_seconds(), 3600 + 59 * 60 + 30);
         assert!(times.right.flag_fallen && times.right.per_move_indicator && times.right.flag_shown);
@@ -185,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_digits_are_refused() {
+    fn invalid_digits_are_refused() {
         let with = |at: usize, byte| {
             let mut data = [0; 7];
             data[at] = byte;
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_hours_are_written_as_nine_and_never_as_an_acknowledge() {
+    fn ten_hours_are_encoded_as_nine_and_not_as_an_acknowledgement() {
         let side = SideTime {
             hours: 10,
             ..SideTime::default()

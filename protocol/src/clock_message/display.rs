@@ -1,9 +1,6 @@
-//! What a host can show on the clock: segments, icons, text.
-
-/// Single segments of the display `1A:BC 1D:EF`, where A to F are digits of seven segments.
+/// Individual segments of the display `1A:BC 1D:EF`; A to F are seven-segment digits.
 ///
-/// In a digit bit 0 is the top segment, 1 right top, 2 right bottom, 3 bottom, 4 left bottom,
-/// 5 left top, 6 the centre.
+/// Bits of a digit: 0 top segment, 1 top right, 2 bottom right, 3 bottom, 4 bottom left, 5 top left, 6 centre.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockMessage, Command, Segments};
@@ -19,9 +16,9 @@
 pub struct Segments {
     /// The six digits from left to right, A first.
     pub digits: [u8; 6],
-    /// Bit 0 right dot, 1 right colon, 2 right 1, 3 left dot, 4 left colon, 5 left 1.
+    /// Bits: 0 right dot, 1 right colon, 2 right 1, 3 left dot, 4 left colon, 5 left 1.
     pub marks: u8,
-    /// Beep as well.
+    /// Whether the clock also beeps.
     pub beep: bool,
 }
 
@@ -57,12 +54,12 @@ impl Segments {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Icons {
-    /// The left half.
+    /// Icons of the left half.
     pub left: SideIcons,
-    /// The right half.
+    /// Icons of the right half.
     pub right: SideIcons,
-    /// Bit 0 clear all, 1 and 5 sound, 2 black-white, 3 white-black, 4 battery, 6 keep the icons
-    /// when the time changes.
+    /// Bits: 0 clear all, 1 and 5 sound, 2 black-white, 3 white-black, 4 battery, 6 keep the icons when the
+    /// time changes.
     pub special: u8,
 }
 
@@ -71,14 +68,14 @@ pub struct Icons {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SideIcons {
-    /// Bit 0 time, 1 Fischer, 2 delay, 3 hourglass, 4 counting up, 5 byo-yomi, 6 end.
+    /// Bits: 0 time, 1 Fischer, 2 delay, 3 hourglass, 4 counting up, 5 byo-yomi, 6 end.
     pub method: u8,
-    /// Bits 0 to 4 the periods 1 to 5, 5 the flag.
+    /// Bits: 0 to 4 periods 1 to 5, 5 flag.
     pub period: u8,
 }
 
 impl Icons {
-    /// Reads the content; its three reserved bytes at the end are not kept.
+    /// Decodes the content. The three reserved bytes at its end are discarded.
     pub(super) fn from_wire(wire: [u8; 8]) -> Self {
         let [left, right, left_period, right_period, special, ..] = wire;
         Self {
@@ -110,7 +107,7 @@ impl Icons {
     }
 }
 
-/// A text of 8 ASCII characters.
+/// A text of 8 ASCII characters, with an optional beep.
 ///
 /// ```
 /// use kiebitz_protocol::ClockText;
@@ -125,9 +122,10 @@ pub struct ClockText {
 }
 
 impl ClockText {
-    /// Returns the first 8 characters of a text, padded with spaces, those outside ASCII as `?`.
+    /// Returns a clock text with the first 8 characters of `text`, padded with spaces. Characters outside
+    /// ASCII become `?`.
     ///
-    /// `beep` is the length of a beep in units of 62.5 ms, 0 for none, at most 15.
+    /// `beep` is the length of a beep in units of 62.5 ms; 0 means no beep, values above 15 become 15.
     pub fn new(text: &str, beep: u8) -> Self {
         let mut characters = [b' '; 8];
         for (place, character) in characters.iter_mut().zip(text.chars()) {
@@ -144,7 +142,7 @@ impl ClockText {
         core::str::from_utf8(&self.characters).unwrap_or_default()
     }
 
-    /// Returns how long the clock beeps, in units of 62.5 ms, 0 to 127.
+    /// Returns the length of the beep in units of 62.5 ms, 0 to 127.
     pub const fn beep(&self) -> u8 {
         self.beep
     }
@@ -169,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_go_out_in_the_order_of_the_clock() {
+    fn digits_are_encoded_in_the_order_of_the_clock() {
         let segments = Segments {
             digits: [1, 2, 3, 4, 5, 6],
             marks: 0x12,
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn icons_read_back() {
+    fn icons_round_trip() {
         let half = |method, period| SideIcons { method, period };
         let icons = Icons {
             left: half(1, 2),
@@ -193,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn text_reads_back_with_its_beep() {
+    fn text_round_trips_with_its_beep() {
         let text = ClockText::new("e2-e4", 99);
         assert_eq!(text.beep(), 15);
         assert_eq!(ClockText::from_wire(text.to_wire()), text);

@@ -1,8 +1,6 @@
-//! Setting the times of the clock.
-
 use super::error::ClockMessageError;
 
-/// Times for both sides and which of them run.
+/// Times for both sides, and the sides that run.
 ///
 /// ```
 /// use kiebitz_protocol::{ClockMessage, Command, SetAndRun, SetTime};
@@ -17,17 +15,17 @@ use super::error::ClockMessageError;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SetAndRun {
-    /// The clock on the left, seen from its front.
+    /// Time of the left side, as seen from the front of the clock.
     pub left: SetTime,
-    /// The clock on the right.
+    /// Time of the right side.
     pub right: SetTime,
-    /// The left clock runs.
+    /// Whether the left side runs.
     pub left_runs: bool,
-    /// The right clock runs.
+    /// Whether the right side runs.
     pub right_runs: bool,
-    /// The clock is paused.
+    /// Whether the clock is paused.
     pub paused: bool,
-    /// The running side changes with the lever.
+    /// Whether the lever changes the running side.
     pub lever_toggles: bool,
 }
 
@@ -61,7 +59,7 @@ impl SetAndRun {
     }
 }
 
-/// The time to set one side to. A number above its range is sent as the highest possible.
+/// The new time of one side. Encoding clamps a number above its range to the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -72,7 +70,7 @@ pub struct SetTime {
     pub minutes: u8,
     /// Seconds, 0 to 59.
     pub seconds: u8,
-    /// Count up instead of down, which not every clock does.
+    /// Whether the side counts up instead of down. Not every clock supports this.
     pub counts_up: bool,
 }
 
@@ -112,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_plain_numbers_not_bcd() {
+    fn times_are_binary_numbers_not_bcd() {
         let time = SetTime {
             hours: 1,
             minutes: 59,
@@ -134,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mode_bit_reads_back() {
+    fn every_mode_bit_round_trips() {
         for mode in 0..16 {
             let wire = [0, 5, 0, 0, 5, 0, mode];
             assert_eq!(SetAndRun::from_wire(wire).map(SetAndRun::to_wire), Ok(wire));

@@ -1,5 +1,3 @@
-//! Why bytes are not a command.
-
 use crate::clock_message::ClockMessageError;
 use crate::counters::{Counted, Counters};
 
@@ -7,49 +5,49 @@ use crate::counters::{Counted, Counters};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// No command begins with this byte. With bit 7 it may begin a bus command.
+    /// No single-board command begins with this byte. A byte with bit 7 set may begin a bus command.
     #[error("command {code:#04x} is not known")]
     Unknown {
         /// The byte.
         code: u8,
     },
-    /// A command that must never be sent to a chess board (0x4e, 0x50 to 0x54).
+    /// The command must never be sent to a chess board (0x4e, 0x50 to 0x54).
     #[error("command {code:#04x} must never be sent")]
     Forbidden {
         /// The byte.
         code: u8,
     },
-    /// A command of several bytes has a size that it cannot have.
+    /// The size byte is invalid for this command.
     #[error("command {code:#04x} has wrong size {size}")]
     Size {
         /// The first byte.
         code: u8,
-        /// The second byte.
+        /// The size byte, second in the command.
         size: u8,
     },
-    /// The clock message inside does not begin with 0x03.
+    /// The clock message does not begin with 0x03.
     #[error("clock message has wrong first byte {byte:#04x}")]
     NotOpened {
-        /// The byte in place of 0x03.
+        /// The byte found in place of 0x03.
         byte: u8,
     },
-    /// A command of several bytes was cut off by a byte with bit 7.
+    /// A byte with bit 7 set came before the end of the command.
     #[error("command {code:#04x} cut off by a byte with bit 7")]
     CutOff {
         /// The first byte.
         code: u8,
     },
-    /// LEDs of a field above 63, or not closed by a zero.
+    /// The LED command names a field above 63 or does not end with a zero byte.
     #[error("command for LEDs {first} to {last} has wrong last byte {close:#04x}")]
     Leds {
-        /// The first field's byte.
+        /// The byte of the first field.
         first: u8,
-        /// The last field's byte.
+        /// The byte of the last field.
         last: u8,
-        /// The byte in place of the closing zero.
+        /// The last byte of the command, expected to be zero.
         close: u8,
     },
-    /// The clock message inside cannot be read.
+    /// The clock message cannot be decoded.
     #[error(transparent)]
     Clock(#[from] ClockMessageError),
 }

@@ -1,5 +1,3 @@
-//! The decoder that all four are.
-
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
@@ -7,23 +5,23 @@ use crate::counters::Counters;
 use crate::framing::{Extent, Framing};
 use crate::rejected::Rejected;
 
-/// Finds units of one kind in a stream of bytes: see [`Decoder`](crate::Decoder),
-/// [`BusDecoder`](crate::BusDecoder), [`CommandDecoder`](crate::CommandDecoder) and
+/// Finds units of one kind in a stream of bytes: messages, answers or commands. See
+/// [`Decoder`](crate::Decoder), [`BusDecoder`](crate::BusDecoder), [`CommandDecoder`](crate::CommandDecoder) and
 /// [`BusCommandDecoder`](crate::BusCommandDecoder).
 ///
-/// Bytes may come in any portions; the units found do not depend on them.
+/// The portions in which the bytes arrive do not affect the units found.
 #[derive(Debug, Clone)]
 pub struct StreamDecoder<F> {
-    /// The unfinished unit, or what is left of it after the front of it was dropped.
+    /// The incomplete unit, or the remainder of a unit whose first bytes were dropped.
     pending: Vec<u8>,
-    /// The number of pending bytes at which to scan again.
+    /// Number of pending bytes at which to scan again.
     wanted: usize,
     counters: Counters,
     framing: PhantomData<F>,
 }
 
 impl<F> StreamDecoder<F> {
-    /// Returns a decoder with nothing pending and all counters at zero.
+    /// Returns a decoder with an empty buffer and all counters at zero.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -34,21 +32,21 @@ impl<F> StreamDecoder<F> {
         }
     }
 
-    /// Drops an unfinished unit, because the line was opened or closed.
+    /// Drops the pending bytes. Call when the line is opened or closed.
     ///
-    /// The bytes are counted as [`Counters::reset_bytes`]; the other counters stay.
+    /// The dropped bytes are counted as [`Counters::reset_bytes`]; the other counters do not change.
     pub fn reset(&mut self) {
         self.counters.reset_bytes += self.pending.len() as u64;
         self.pending.clear();
     }
 
-    /// Returns how many bytes wait for the rest of their unit.
+    /// Returns the number of buffered bytes of an incomplete unit.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Returns what was decoded and dropped since this decoder was made.
+    /// Returns the counters since the creation of this decoder.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -56,10 +54,10 @@ impl<F> StreamDecoder<F> {
 }
 
 impl<F: Framing> StreamDecoder<F> {
-    /// Decodes these bytes together with what is pending, and calls `sink` for each unit and each
-    /// drop in the order of the line.
+    /// Decodes the pending bytes followed by `bytes`, and calls `sink` for each unit and each drop, in the
+    /// order of the stream.
     ///
-    /// A run of skipped bytes that goes on over several calls is reported once per call.
+    /// A run of skipped bytes that spans several calls is reported once per call.
     pub fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(Result<F::Unit<'_>, Rejected<F::Error>>)) {
         let mut rest = bytes;
         while !self.pending.is_empty() && !rest.is_empty() {
@@ -75,25 +73,25 @@ impl<F: Framing> StreamDecoder<F> {
                 }
                 Err(rejected) => Err(rejected),
             };
-            let used = hand_on::<F>(rest, found, &mut self.counters, &mut sink);
+            let used = deliver::<F>(rest, found, &mut self.counters, &mut sink);
             rest = rest.get(used..).unwrap_or_default();
         }
     }
 
-    /// Adds bytes to the pending ones up to the next decision, and returns those left over.
+    /// Appends bytes to the pending bytes until they contain a unit or must be dropped. Returns the unused bytes.
     fn resume<'b>(
         &mut self,
         bytes: &'b [u8],
         sink: &mut impl FnMut(Result<F::Unit<'_>, Rejected<F::Error>>),
     ) -> &'b [u8] {
-        let held = self.pending.len();
-        let missing = self.wanted.saturating_sub(held);
+        let pending_before = self.pending.len();
+        let missing = self.wanted.saturating_sub(pending_before);
         let (offered, _) = bytes.split_at(missing.min(bytes.len()));
-        let marked = offered.iter().position(|byte| *byte >= 0x80);
-        let taken = marked.map_or(offered.len(), |at| at + 1);
+        let next_start = offered.iter().position(|byte| *byte >= 0x80);
+        let taken = next_start.map_or(offered.len(), |at| at + 1);
         let (offered, after) = bytes.split_at(taken);
         self.pending.extend_from_slice(offered);
-        if marked.is_none() && taken < missing {
+        if next_start.is_none() && taken < missing {
             return after;
         }
         let found = match F::scan(&self.pending) {
@@ -104,16 +102,16 @@ impl<F: Framing> StreamDecoder<F> {
             }
             Err(rejected) => Err(rejected),
         };
-        let used = hand_on::<F>(&self.pending, found, &mut self.counters, sink);
-        if used < held {
-            // The rest of what was held is scanned again, and then as much of the bytes as it asks for.
-            self.pending.truncate(held);
+        let used = deliver::<F>(&self.pending, found, &mut self.counters, sink);
+        if used < pending_before {
+            // Bytes that were already pending remain. Scan them alone before appending any of `bytes` again.
+            self.pending.truncate(pending_before);
             self.pending.drain(..used);
             self.wanted = 0;
             bytes
         } else {
             self.pending.clear();
-            bytes.get(used - held..).unwrap_or_default()
+            bytes.get(used - pending_before..).unwrap_or_default()
         }
     }
 }
@@ -124,10 +122,11 @@ impl<F> Default for StreamDecoder<F> {
     }
 }
 
-/// Reads the unit of this length at the start of `bytes`, counts it or the bytes dropped there, hands
-/// on either, and returns its length.
+/// Reads the found unit, updates the counters and passes the unit or the drop to `sink`.
+///
+/// Returns the number of bytes used.
 #[inline]
-fn hand_on<F: Framing>(
+fn deliver<F: Framing>(
     bytes: &[u8],
     found: Result<usize, Rejected<F::Error>>,
     counters: &mut Counters,

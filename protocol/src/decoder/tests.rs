@@ -9,14 +9,14 @@ use crate::{
 const E2_EMPTY: [u8; 5] = [0x8e, 0x00, 0x05, 52, 0x00];
 const E4_PAWN: [u8; 5] = [0x8e, 0x00, 0x05, 36, 0x01];
 
-/// Feeds portions; keeps the updates found and the drops with their bytes.
+/// Feeds the portions and returns the field updates and the drops.
 fn read(decoder: &mut Decoder, portions: &[&[u8]]) -> (Vec<FieldUpdate>, Vec<Rejected<MessageError>>) {
     let (mut updates, mut rejected) = (Vec::new(), Vec::new());
     for portion in portions {
         decoder.feed(portion, |decoded| match decoded {
             Ok(Message::FieldUpdate(update)) => updates.push(update),
             Ok(other) => panic!("{other:?}"),
-            Err(why) => rejected.push(why),
+            Err(rejection) => rejected.push(rejection),
         });
     }
     (updates, rejected)
@@ -69,7 +69,7 @@ fn a_header_that_declares_too_much_does_not_swallow_the_next_message() {
 }
 
 #[test]
-fn a_wrong_length_is_rejected_as_soon_as_the_header_is_there() {
+fn a_wrong_length_is_rejected_as_soon_as_the_header_is_complete() {
     let mut decoder = Decoder::new();
     let (updates, rejected) = read(&mut decoder, &[&[0x8e, 0x00], &[0x06]]);
     let error = MessageError::WrongLength {
@@ -85,7 +85,7 @@ fn a_wrong_length_is_rejected_as_soon_as_the_header_is_there() {
 }
 
 #[test]
-fn a_length_below_the_header_is_no_message() {
+fn a_length_shorter_than_the_header_is_rejected() {
     for length in 0..3 {
         let (_, rejected) = read(&mut Decoder::new(), &[&[0xff, 0x00, length]]);
         let error = MessageError::WrongLength {
@@ -116,7 +116,7 @@ fn a_run_of_garbage_is_reported_once() {
 }
 
 #[test]
-fn a_reset_keeps_the_rest_of_the_old_message_from_the_new_line() {
+fn bytes_before_a_reset_do_not_combine_with_bytes_after_it() {
     let mut decoder = Decoder::new();
     read(&mut decoder, &[&E2_EMPTY[..4]]);
     assert_eq!(decoder.pending(), 4);
@@ -138,7 +138,7 @@ fn decoded(bytes: &[u8]) -> Vec<Result<Command, (CommandError, usize)>> {
 }
 
 #[test]
-fn the_text_of_a_broken_clock_message_is_not_taken_for_commands() {
+fn the_text_of_an_invalid_clock_message_is_not_decoded_as_commands() {
     let text = ClockMessage::Text(ClockText::new("ABCDEFGH", 0));
     let mut bytes = Vec::new();
     Command::Clock(text).encode(&mut bytes);
@@ -158,7 +158,7 @@ fn commands_after_a_stray_clock_byte_are_found() {
 }
 
 #[test]
-fn a_bus_command_inside_a_clock_message_ends_it() {
+fn a_bus_command_cuts_off_a_clock_message() {
     let all = decoded(&[0x2b, 0x04, 0x03, 0x87, 0x40]);
     assert_eq!(
         all,
@@ -171,7 +171,7 @@ fn a_bus_command_inside_a_clock_message_ends_it() {
 }
 
 #[test]
-fn a_command_after_half_a_command_is_found() {
+fn a_bus_command_after_a_truncated_bus_command_is_found() {
     let ping = BusCommand {
         kind: BusCommandKind::Ping,
         address: BusAddress::ALL,
@@ -196,7 +196,7 @@ fn a_command_after_half_a_command_is_found() {
 }
 
 #[test]
-fn a_reset_counts_what_it_drops() {
+fn a_reset_counts_the_dropped_bytes() {
     let mut decoder = BusCommandDecoder::new();
     decoder.feed(&[0x82, 0x08, 0x01], |_| panic!("nothing is complete"));
     decoder.reset();

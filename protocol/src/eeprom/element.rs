@@ -1,16 +1,14 @@
-//! One entry of the board's memory.
-
 use alloc::vec::Vec;
 
 use crate::bcd;
 use crate::dump::{self, Contents};
 use crate::field::Field;
 
-/// One entry of the board's memory (EE_MOVES).
+/// An entry of the board's memory (EE_MOVES).
 ///
-/// Only a board that kept its power has recorded what happened while no host listened.
+/// The board records changes without a host as well, as long as it has power.
 ///
-/// Exhaustive: a byte that begins no element is an [`ElementError`](crate::ElementError).
+/// The enum is exhaustive: bytes that do not form an element are an [`ElementError`](crate::ElementError).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -18,20 +16,20 @@ use crate::field::Field;
 pub enum Element {
     /// A field changed (0x40 to 0x5f, then the field).
     ///
-    /// When one piece flickers between the same fields, the board overwrites the last change.
+    /// If one piece flickers between the same fields, the board overwrites its last change.
     PieceChange {
-        /// The field's new contents, `None` when it was emptied.
+        /// New contents of the field; `None` if it became empty.
         contents: Contents,
-        /// The field.
+        /// The changed field.
         field: Field,
-        /// Less than about 250 ms after the change before it.
+        /// Whether the change came less than about 250 ms after the previous change.
         quick: bool,
     },
-    /// The time of the side that the lever stopped (0x60 to 0x69, 0x70 to 0x79).
+    /// The time of the side that a press of the lever stopped (0x60 to 0x69, 0x70 to 0x79).
     ///
-    /// May be missing when presses follow each other fast. Start times are not recorded.
+    /// May be missing if the lever is pressed several times in quick succession. Start times are not recorded.
     ClockTime {
-        /// The side on the left as seen from the front of the clock; otherwise the right.
+        /// Whether this is the time of the left side, as seen from the front of the clock; otherwise of the right.
         left: bool,
         /// Hours, 0 to 9.
         hours: u8,
@@ -40,13 +38,13 @@ pub enum Element {
         /// Seconds, 0 to 59.
         seconds: u8,
     },
-    /// The board powered up (0x6a); the pieces found follow as changes, in any order.
+    /// The board powered up (0x6a). Its pieces follow as changes, in any order.
     PowerUp,
     /// The end of the record (0x6b).
     End,
-    /// Sixteen pieces stand on the rows of the a, b, g and h files, in no normal start position (0x6c).
+    /// Sixteen pieces stand on the rows of the a, b, g and h files, not in a normal start position (0x6c).
     ///
-    /// Seen with start positions of Chess960.
+    /// Observed with start positions of Chess960.
     FourRowsFilled,
     /// The board is empty (0x6d).
     EmptyBoard,
@@ -54,20 +52,20 @@ pub enum Element {
     Downloaded,
     /// The start position with the connector on White's left (0x6f).
     StartPosition,
-    /// The start position with the board turned (0x7a).
+    /// The start position with the connector on White's right (0x7a).
     StartPositionTurned,
-    /// A start tag, written at a host's request (0x7b); all pieces follow as changes.
+    /// A start tag, written at a host's request (0x7b). All pieces follow as changes.
     StartTag,
-    /// The board's watchdog restarted it (0x7c); a power-up follows.
+    /// The watchdog restarted the board (0x7c). A power-up follows.
     Watchdog,
-    /// Padding (0x7f or 0x00, written as 0x7f).
+    /// Padding (0x7f or 0x00; encoded as 0x7f).
     Nothing,
 }
 
 impl Element {
-    /// Appends the element as it is recorded in the board's memory.
+    /// Appends the encoded element to `out`.
     ///
-    /// A time above its range is written as the highest possible.
+    /// Encoding clamps a time above its range to the maximum.
     ///
     /// ```
     /// use kiebitz_protocol::{Element, eeprom};
@@ -114,7 +112,7 @@ impl Element {
         }
     }
 
-    /// Returns the element that is this one byte, `None` if there is none.
+    /// Returns the one-byte element with this code, or `None` if there is no such element.
     pub(super) const fn single(byte: u8) -> Option<Self> {
         Some(match byte {
             0x6a => Self::PowerUp,

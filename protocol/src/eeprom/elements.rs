@@ -1,5 +1,3 @@
-//! Reading the board's memory.
-
 use core::iter::FusedIterator;
 
 use super::element::{Element, LEFT, QUICK};
@@ -7,11 +5,11 @@ use crate::bcd;
 use crate::field::Field;
 use crate::piece::Piece;
 
-/// Reads the data of [`Message::EeMoves`](crate::Message::EeMoves) or of changes on the bus.
+/// Decodes the data of [`Message::EeMoves`](crate::Message::EeMoves) or of a bus answer with changes.
 ///
-/// Elements come oldest first. The memory is a ring, so the oldest may have lost its first byte
-/// and be reported as an error. After an error reading resumes at the next byte that can begin an
-/// element. [`Element::End`] is reported like any other; nothing should follow it.
+/// The oldest element comes first. The memory is a ring buffer, so the first byte of the oldest element may be
+/// overwritten and its rest reported as an error. After an error, decoding resumes at the next byte that can
+/// begin an element. The iterator yields [`Element::End`] like any other element; nothing should follow it.
 ///
 /// ```
 /// use kiebitz_protocol::{Element, Field, Piece, eeprom};
@@ -30,7 +28,7 @@ pub fn elements(data: &[u8]) -> Elements<'_> {
     }
 }
 
-/// Whether a whole memory is closed by [`Element::End`], as boards close it. Nothing but empty elements may follow.
+/// Returns whether a memory dump ends with [`Element::End`], followed by nothing but padding.
 pub(crate) fn is_closed(data: &[u8]) -> bool {
     let last = elements(data)
         .filter(|element| *element != Ok(Element::Nothing))
@@ -38,7 +36,7 @@ pub(crate) fn is_closed(data: &[u8]) -> bool {
     last == Some(Ok(Element::End))
 }
 
-/// The elements of a piece of memory; see [`elements`].
+/// Iterator over the elements of a board's memory, returned by [`elements`].
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy"]
 pub struct Elements<'a> {
@@ -63,12 +61,12 @@ impl Iterator for Elements<'_> {
                 self.advance(length);
                 Ok(element)
             }
-            Err((kind, good)) => {
-                let dropped = good
+            Err((kind, consumed)) => {
+                let dropped = consumed
                     + self
                         .rest
                         .iter()
-                        .skip(good)
+                        .skip(consumed)
                         .take_while(|&&byte| !begins_element(byte))
                         .count();
                 let error = ElementError {
@@ -85,16 +83,16 @@ impl Iterator for Elements<'_> {
 
 impl FusedIterator for Elements<'_> {}
 
-/// Bytes of the board's memory that are not an element.
+/// Dropped bytes of the board's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("{kind} (at offset {offset}, bytes dropped: {dropped})")]
 #[non_exhaustive]
 pub struct ElementError {
-    /// Why.
+    /// Reason for the drop.
     pub kind: ElementErrorKind,
-    /// Where the dropped bytes begin, counted from the start of the data.
+    /// Offset of the first dropped byte from the start of the data.
     pub offset: usize,
-    /// How many bytes were dropped, at least 1.
+    /// Number of dropped bytes, at least 1.
     pub dropped: usize,
 }
 
@@ -111,25 +109,28 @@ pub enum ElementErrorKind {
     /// A piece change names a field above 63.
     #[error("piece change on wrong field {byte:#04x}")]
     FieldNumber {
-        /// The byte in place of the field.
+        /// The byte found in place of a field number.
         byte: u8,
     },
     /// The minutes or seconds of a clock time are not a BCD number up to 59.
     #[error("clock time has wrong minutes or seconds {byte:#04x}")]
     ClockTime {
-        /// The byte in place of minutes or seconds.
+        /// The byte found in place of the minutes or seconds.
         byte: u8,
     },
     /// The data ends inside the element.
     #[error("element {tag:#04x} cut off by the end of the data")]
     CutOff {
-        /// The element's first byte.
+        /// First byte of the element.
         tag: u8,
     },
 }
 
-/// Reads the element at the start and returns it with its length, or the reason why there is none
-/// with the number of bytes that need not be read again.
+/// Decodes the element at the start of `bytes` and returns it with its length in bytes.
+///
+/// # Errors
+///
+/// Returns the reason, and the number of bytes that cannot begin the next element.
 fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErrorKind, usize)> {
     let operand = |at: usize| {
         bytes
@@ -173,8 +174,9 @@ fn first_element(tag: u8, bytes: &[u8]) -> Result<(Element, usize), (ElementErro
     }
 }
 
-/// Returns whether reading can resume here after an error: at a tag, but not at 0x00, which is more
-/// often the operand of a lost one.
+/// Returns whether decoding can resume at this byte after an error.
+///
+/// A 0x00 is skipped: it can be padding, but after an error it is more often the operand of a lost element.
 const fn begins_element(byte: u8) -> bool {
     matches!(byte, 0x40..=0x7c | 0x7f)
 }
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_power_up_with_its_pieces_is_read() {
+    fn a_power_up_with_its_pieces_is_decoded() {
         let change = |code, field, quick| Element::PieceChange {
             contents: Piece::from_low_bits(code),
             field: Field::from_low_bits(field),
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_both_sides_are_read() {
+    fn times_of_both_sides_are_decoded() {
         let time = |left, hours, minutes, seconds| {
             Ok(Element::ClockTime {
                 left,
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_resumes_at_the_byte_that_took_the_place_of_an_operand() {
+    fn decoding_resumes_at_an_invalid_operand_that_begins_an_element() {
         let unknown = |byte| Err((ElementErrorKind::FieldNumber { byte }, 0, 1));
         assert_eq!(read(&[0x41, 0x6f]), [unknown(0x6f), Ok(Element::StartPosition)]);
         let time = Err((ElementErrorKind::ClockTime { byte: 0x6e }, 0, 2));
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_without_their_element_are_dropped_with_it() {
+    fn bytes_that_cannot_begin_an_element_are_dropped_with_the_error() {
         let error = Err((ElementErrorKind::ClockTime { byte: 0x3f }, 0, 4));
         assert_eq!(
             read(&[0x65, 0x3f, 0x20, 0x00, 0x6d]),

@@ -1,12 +1,11 @@
-//! The battery of a Bluetooth board.
-
 use core::time::Duration;
 
 use super::error::MessageError;
 
-/// The state of a Bluetooth board's battery, as it is sent (BATTERY_STATUS).
+/// The state of a Bluetooth board's battery (BATTERY_STATUS).
 ///
-/// Every number is 0 to 127; larger ones are encoded as 127.
+/// On the wire every number is 0 to 127. Encoding clamps larger times to 127, replaces a charge above
+/// 100 percent with [`BatteryStatus::UNKNOWN`], and clears bit 7 of the status.
 ///
 /// ```
 /// use core::time::Duration;
@@ -27,29 +26,29 @@ use super::error::MessageError;
 pub struct BatteryStatus {
     /// Charge in percent, 0 to 100, or [`BatteryStatus::UNKNOWN`].
     pub percent: u8,
-    /// Hours left until full or empty, or [`BatteryStatus::UNKNOWN`].
+    /// Hours until the battery is full or empty, or [`BatteryStatus::UNKNOWN`].
     pub left_hours: u8,
-    /// Minutes left in addition to the hours, or [`BatteryStatus::UNKNOWN`].
+    /// Minutes in addition to `left_hours`, or [`BatteryStatus::UNKNOWN`].
     pub left_minutes: u8,
-    /// Hours the board has been on.
+    /// Hours since the board was switched on.
     pub on_hours: u8,
-    /// Minutes the board has been on, in addition to the hours.
+    /// Minutes in addition to `on_hours`.
     pub on_minutes: u8,
-    /// Days the board has been in standby.
+    /// Days in standby.
     pub standby_days: u8,
-    /// Hours in standby, in addition to the days.
+    /// Hours in addition to `standby_days`.
     pub standby_hours: u8,
-    /// Minutes in standby, in addition to days and hours.
+    /// Minutes in addition to `standby_days` and `standby_hours`.
     pub standby_minutes: u8,
-    /// Bit 0: charging, bit 1: discharging. The others are undocumented.
+    /// Bit 0: charging, bit 1: discharging. The other bits are undocumented.
     pub status: u8,
 }
 
 impl BatteryStatus {
-    /// The number that means unknown.
+    /// The wire value for an unknown number.
     pub const UNKNOWN: u8 = 0x7f;
 
-    /// The number of data bytes in the documented layout.
+    /// Number of data bytes in the documented layout.
     pub(crate) const LENGTH: usize = 9;
 
     /// Returns whether the battery is being charged.
@@ -62,7 +61,7 @@ impl BatteryStatus {
         self.status & 2 != 0
     }
 
-    /// Returns the time until the battery is full or empty, `None` when the board does not know.
+    /// Returns the time until the battery is full or empty, or `None` if it is unknown.
     pub fn time_left(&self) -> Option<Duration> {
         let known = self.left_hours != Self::UNKNOWN && self.left_minutes != Self::UNKNOWN;
         known.then(|| minutes(0, self.left_hours, self.left_minutes))
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_layout_is_read() {
+    fn the_documented_layout_is_decoded() {
         let status = BatteryStatus::from_wire([80, 5, 30, 1, 2, 3, 4, 5, 2]).unwrap();
         assert_eq!(status.time_left(), Some(Duration::from_secs(5 * 3600 + 30 * 60)));
         assert_eq!(status.on_time(), Duration::from_secs(62 * 60));
@@ -149,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_time_left_is_none() {
+    fn an_unknown_time_left_is_none() {
         let status = BatteryStatus::from_wire([0x7f, 0x7f, 0x7f, 0, 0, 0, 0, 0, 0]).unwrap();
         assert_eq!(status.time_left(), None);
     }
 
     #[test]
-    fn more_than_a_hundred_percent_is_refused() {
+    fn a_charge_above_a_hundred_percent_is_refused() {
         let status = BatteryStatus::from_wire([101, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(status, Err(MessageError::BatteryPercent { percent: 101 }));
     }

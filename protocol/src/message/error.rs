@@ -1,9 +1,7 @@
-//! Why a framed message cannot be read.
-
 use crate::clock::ClockTimeError;
 use crate::counters::{Counted, Counters};
 
-/// Why a message from the board was dropped although it was framed correctly.
+/// Why a correctly framed message from a board was dropped.
 ///
 /// ```
 /// use kiebitz_protocol::{Decoder, MessageError, RejectedKind};
@@ -17,24 +15,24 @@ use crate::counters::{Counted, Counters};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// The header declares a length that this kind of message cannot have.
+    /// The header declares a length that is invalid for this kind of message.
     ///
-    /// Reported as soon as the header is complete. The bytes after it are skipped on their own.
+    /// Reported as soon as the header is complete. The bytes after the header are reported as skipped separately.
     #[error("message {id:#04x} declares {declared} bytes instead of {expected}")]
     WrongLength {
         /// The id with bit 7 set.
         id: u8,
         /// The declared length in bytes, header included.
         declared: u16,
-        /// The length in bytes, header included; the minimum, 3, for kinds without a fixed one.
+        /// The valid length in bytes, header included; for kinds without a fixed length the minimum.
         expected: u16,
     },
     /// A board dump has a piece code above 15.
     #[error("field {field} has unknown piece code {code:#04x}")]
     PieceCode {
-        /// The wire number of the first such field, 0 to 63.
+        /// Wire number of the first such field, 0 to 63.
         field: u8,
-        /// The code.
+        /// The invalid piece code.
         code: u8,
     },
     /// A connected clock shows an impossible time.
@@ -46,13 +44,13 @@ pub enum MessageError {
         /// The first such character.
         byte: u8,
     },
-    /// A battery is above 100 percent, and not at 0x7f, which means unknown.
+    /// The battery charge is above 100 percent and is not 0x7f (unknown).
     #[error("battery charge of {percent} percent is too large")]
     BatteryPercent {
-        /// The number.
+        /// The charge in percent.
         percent: u8,
     },
-    /// A memory does not end as one does: bytes of it were lost, or others came in between.
+    /// A memory dump does not end with [`Element::End`](crate::Element::End), so bytes were lost or inserted.
     #[error("the memory dump has no end")]
     MemoryWithoutEnd,
 }

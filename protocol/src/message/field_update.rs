@@ -1,10 +1,8 @@
-//! One changed field.
-
 use crate::dump::{self, Contents};
 use crate::field::Field;
 use crate::piece::Piece;
 
-/// One field whose contents changed (FIELD_UPDATE).
+/// The new contents of one field (FIELD_UPDATE).
 ///
 /// ```
 /// use kiebitz_protocol::{Field, FieldUpdate, Piece};
@@ -20,19 +18,19 @@ use crate::piece::Piece;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct FieldUpdate {
-    /// The field, from the low 6 bits of its byte.
+    /// The changed field, from the low 6 bits of the field byte.
     pub field: Field,
-    /// Its new contents, from the low 4 bits of their byte; `None` when it was emptied.
+    /// New contents of the field, from the low 4 bits of the piece byte; `None` if the field became empty.
     pub contents: Contents,
-    /// The bits above those: undocumented, and 0 in every capture so far.
+    /// The remaining bits of both bytes. They are undocumented, and 0 in every capture so far.
     ///
-    /// Bits 0 to 2 are bits 4 to 6 of the piece byte, bit 3 is bit 6 of the field byte. The
-    /// update is valid in spite of them.
+    /// Bits 0 to 2 are bits 4 to 6 of the piece byte, bit 3 is bit 6 of the field byte. An update with flags is
+    /// valid.
     pub flags: u8,
 }
 
 impl FieldUpdate {
-    /// Returns an update without flags.
+    /// Returns an update with all flags 0.
     pub const fn new(field: Field, contents: Contents) -> Self {
         Self {
             field,
@@ -64,7 +62,7 @@ mod tests {
     use crate::Piece;
 
     #[test]
-    fn all_bytes_below_bit_seven_round_trip() {
+    fn all_bytes_without_bit_seven_round_trip() {
         for field in 0..0x80 {
             for code in 0..0x80 {
                 assert_eq!(FieldUpdate::from_wire([field, code]).to_wire(), [field, code]);
@@ -73,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_bits_are_flags_beside_field_and_piece() {
+    fn undocumented_bits_are_decoded_as_flags() {
         let update = FieldUpdate::from_wire([0x40 | 36, 0x50 | 1]);
         assert_eq!(update.field.number(), 36);
         assert_eq!(update.contents, Some(Piece::WhitePawn));

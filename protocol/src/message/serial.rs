@@ -1,5 +1,3 @@
-//! Serial numbers.
-
 use core::fmt;
 
 use super::error::MessageError;
@@ -28,20 +26,20 @@ pub type SerialNumber = Serial<5>;
 /// ```
 pub type LongSerialNumber = Serial<10>;
 
-/// A serial number of `N` characters.
+/// A serial number of `N` printable ASCII characters.
 ///
-/// Documented as ASCII digits. Other printable characters are accepted, because a board with an odd
-/// serial number is still a board.
+/// Serial numbers are documented as ASCII digits. Other printable characters are accepted, so that a board with
+/// an unusual serial number works.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Serial<const N: usize>([u8; N]);
 
 impl<const N: usize> Serial<N> {
-    /// Returns the serial number with these characters, `None` if any is not printable ASCII.
+    /// Returns the serial number with these characters, or `None` if one of them is not printable ASCII.
     pub fn new(characters: [u8; N]) -> Option<Self> {
         Self::from_wire(characters).ok()
     }
 
-    /// Returns the serial number as text.
+    /// Returns the serial number as a string.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).unwrap_or_default()
     }
@@ -59,10 +57,10 @@ impl<const N: usize> Serial<N> {
 }
 
 impl SerialNumber {
-    /// Returns the board's address on a bus, which is this number; `None` unless it is a number up to
-    /// 16,383.
+    /// Returns the board's address on a bus, which equals its serial number, or `None` if the serial number is
+    /// not a number up to 16,383.
     ///
-    /// Confirm it with a ping.
+    /// Confirm the address with a ping.
     pub fn bus_address(&self) -> Option<BusAddress> {
         self.as_str().parse().ok().and_then(BusAddress::new)
     }
@@ -95,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_beyond_fourteen_bits_is_no_address() {
+    fn a_serial_number_beyond_fourteen_bits_or_not_numeric_has_no_bus_address() {
         assert_eq!(
             SerialNumber::new(*b"16384").and_then(|serial| serial.bus_address()),
             None

@@ -5,7 +5,7 @@ use proptest::sample::{Index, select};
 
 use crate::strategies::{address, clock_times, cut, data_byte, dump};
 
-/// The bytes of an answer.
+/// Generates encoded answers of every kind.
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let clock = prop_oneof![
         clock_times().prop_map(ClockReport::Times),
@@ -56,7 +56,7 @@ fn read<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Vec<u8>>, Coun
 
 proptest! {
     #[test]
-    fn answers_are_read_in_any_portions(
+    fn answers_are_decoded_in_any_portions(
         answers in vec(answer(), 0..5),
         garbage in vec(any::<u8>(), 0..40),
         cuts in vec(any::<Index>(), 0..20),
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn no_single_wrong_byte_goes_unseen(answer in answer(), at in any::<Index>(), flip in 1..0x80_u8) {
+    fn an_answer_with_one_wrong_byte_is_refused(answer in answer(), at in any::<Index>(), flip in 1..0x80_u8) {
         let at = at.index(answer.len());
         let mut wrong = answer.clone();
         wrong[at] ^= flip;
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn bus_commands_are_read_in_any_portions(
+    fn bus_commands_are_decoded_in_any_portions(
         garbage in vec(any::<u8>(), 0..20),
         commands in vec(bus_command(), 0..10),
         cuts in vec(any::<Index>(), 0..20),

@@ -13,14 +13,14 @@ fn encoded(commands: &[Command]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_command_is_read_as_it_was_written(command in command()) {
+    fn a_command_round_trips(command in command()) {
         let bytes = encoded(&[command]);
         prop_assert!(bytes.iter().all(|byte| *byte < 0x80));
         prop_assert_eq!(Command::decode(&bytes), Ok(Some((command, bytes.len()))));
     }
 
     #[test]
-    fn commands_are_read_in_any_portions(commands in vec(command(), 0..10), cuts in vec(any::<Index>(), 0..20)) {
+    fn commands_are_decoded_in_any_portions(commands in vec(command(), 0..10), cuts in vec(any::<Index>(), 0..20)) {
         let bytes = encoded(&commands);
         let mut decoder = CommandDecoder::new();
         let mut read = Vec::new();

@@ -12,7 +12,7 @@ fn encoded(elements: &[Element]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn elements_are_read_as_they_were_written(elements in vec(element(), 0..50)) {
+    fn elements_round_trip(elements in vec(element(), 0..50)) {
         let bytes = encoded(&elements);
         prop_assert!(bytes.iter().all(|byte| *byte < 0x80));
         let read: Result<Vec<_>, _> = eeprom::elements(&bytes).collect();
@@ -20,8 +20,8 @@ proptest! {
     }
 
     #[test]
-    fn elements_after_garbage_are_read(garbage in vec(any::<u8>(), 0..20), elements in vec(element(), 3..20)) {
-        // Garbage that ends in the first byte of an element takes up to two bytes more with it.
+    fn elements_after_garbage_are_decoded(garbage in vec(any::<u8>(), 0..20), elements in vec(element(), 3..20)) {
+        // Garbage that ends with the first byte of an element consumes up to two further bytes as its operands.
         let bytes = [&garbage[..], &encoded(&elements)].concat();
         let read: Vec<_> = eeprom::elements(&bytes).collect();
         let found: Vec<_> = read.into_iter().rev().map_while(Result::ok).take(elements.len() - 2).collect();

@@ -1,5 +1,5 @@
-//! Properties of the wire protocol: what is written is read back, in whatever portions it comes,
-//! after whatever garbage, and nothing makes it panic.
+//! Properties of the wire protocol: encoded units decode to the same values, in any portions and after any
+//! garbage, and no input causes a panic.
 
 mod bus;
 mod commands;

@@ -5,7 +5,7 @@ use proptest::sample::Index;
 
 use crate::strategies::{Owned, cut, message};
 
-/// What a decoder made of some portions: each message written again, the drops, the counters.
+/// The output of a decoder: re-encoded messages, drops, counters and the number of pending bytes.
 struct Read {
     messages: Vec<Vec<u8>>,
     rejected: Vec<Rejected<MessageError>>,
@@ -23,7 +23,7 @@ fn read<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> Read {
                 message.encode(&mut bytes);
                 messages.push(bytes);
             }
-            Err(why) => rejected.push(why),
+            Err(rejection) => rejected.push(rejection),
         });
     }
     Read {
@@ -34,20 +34,20 @@ fn read<'b>(portions: impl IntoIterator<Item = &'b [u8]>) -> Read {
     }
 }
 
-/// Bytes of a disturbed line: noise, and pieces of messages.
+/// Generates the bytes of a disturbed line: noise, headers and truncated messages.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let noise = vec(any::<u8>(), 0..40);
     let header = any::<[u8; 3]>().prop_map(|[id, high, low]| vec![id | 0x80, high, low]);
-    let half = (message(), any::<Index>()).prop_map(|(message, end)| {
+    let prefix = (message(), any::<Index>()).prop_map(|(message, end)| {
         let bytes = message.bytes();
         bytes[..end.index(bytes.len())].to_vec()
     });
-    vec(prop_oneof![noise, header, half], 0..4).prop_map(|pieces| pieces.concat())
+    vec(prop_oneof![noise, header, prefix], 0..4).prop_map(|pieces| pieces.concat())
 }
 
 proptest! {
     #[test]
-    fn a_message_is_read_as_it_was_written(message in message()) {
+    fn a_message_round_trips(message in message()) {
         let bytes = message.bytes();
         let mut same = false;
         Decoder::new().feed(&bytes, |decoded| same = decoded == Ok(message.message()));
@@ -55,16 +55,16 @@ proptest! {
     }
 
     #[test]
-    fn messages_follow_each_other_without_a_gap(messages in vec(message(), 0..10)) {
-        let each: Vec<Vec<u8>> = messages.iter().map(Owned::bytes).collect();
-        let read = read([&each.concat()[..]]);
-        prop_assert_eq!(read.messages, each);
+    fn consecutive_messages_are_decoded(messages in vec(message(), 0..10)) {
+        let encoded: Vec<Vec<u8>> = messages.iter().map(Owned::bytes).collect();
+        let read = read([&encoded.concat()[..]]);
+        prop_assert_eq!(read.messages, encoded);
         prop_assert_eq!(read.rejected, []);
         prop_assert_eq!(read.pending, 0);
     }
 
     #[test]
-    fn portions_change_neither_messages_nor_counters(
+    fn portions_affect_neither_messages_nor_counters(
         messages in vec((garbage(), message()), 0..5),
         cuts in vec(any::<Index>(), 0..20),
     ) {
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_always_add_up(stream in garbage()) {
+    fn counted_bytes_add_up_to_the_stream(stream in garbage()) {
         let read = read([&stream[..]]);
         let Counters { message_bytes, skipped_bytes, rejected_bytes, .. } = read.counters;
         prop_assert_eq!(message_bytes + skipped_bytes + rejected_bytes + read.pending as u64, stream.len() as u64);
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn any_message_value_is_written_as_one_whole_message(
+    fn any_message_value_is_encoded_as_one_complete_message(
         id in any::<u8>(),
         data in vec(any::<u8>(), 0..50),
         text in "\\PC*",

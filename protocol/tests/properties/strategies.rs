@@ -1,5 +1,3 @@
-//! Strategies for everything that travels on the wire.
-
 use kiebitz_protocol::*;
 use proptest::array::{uniform6, uniform9};
 use proptest::collection::vec;
@@ -7,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A message that owns its data, since borrowed ones cannot come out of a strategy.
+/// A message that owns its data, because a strategy cannot return borrowed data.
 #[derive(Debug, Clone)]
 pub(crate) enum Owned {
     Whole(Message<'static>),
@@ -59,7 +57,7 @@ fn serial<const N: usize>() -> impl Strategy<Value = Serial<N>> {
     vec(b' '..=b'~', N).prop_filter_map("no serial number", |text| Serial::new(text.try_into().ok()?))
 }
 
-/// Ids that no message of the single-board mode has.
+/// Generates ids without a documented message in single-board mode.
 fn unknown_id() -> impl Strategy<Value = u8> {
     let known = [0x86, 0x8d, 0x8e, 0x8f, 0x90, 0x91, 0x92, 0x93, 0xa0, 0xa2];
     (0x80..=0xff_u8).prop_filter("a known id", move |id| !known.contains(id))
@@ -243,14 +241,13 @@ fn set_time() -> impl Strategy<Value = SetTime> {
     })
 }
 
-/// Cuts bytes at these places, taken as fractions of the whole.
+/// Splits `bytes` into portions at `cuts`.
 pub(crate) fn cut<'b>(bytes: &'b [u8], cuts: &[proptest::sample::Index]) -> Vec<&'b [u8]> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-    places.push(bytes.len());
-    places.sort_unstable();
+    let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    ends.push(bytes.len());
+    ends.sort_unstable();
     let mut start = 0;
-    places
-        .into_iter()
+    ends.into_iter()
         .map(|end| {
             let portion = &bytes[start..end];
             start = end;

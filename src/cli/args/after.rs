@@ -1,4 +1,4 @@
-//! What the help texts say after the lists of arguments.
+//! Notes that follow the lists of arguments in the help texts.
 
 pub(super) const HELP: &str = "\
 Start with `kiebitz demo`, or with `kiebitz setup` if you have boards. `kiebitz replay --help` shows

@@ -1,4 +1,4 @@
-//! Where the broadcast goes, told to people.
+//! Describes the targets of the broadcast.
 
 use core::time::Duration;
 
@@ -7,7 +7,6 @@ use crate::config::{
 };
 use crate::outputs::mqtt::MqttConfig;
 
-/// What is told of each place, if anything is configured.
 pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {
     let usual = config
         .mqtt
@@ -30,7 +29,7 @@ pub(super) fn lines(config: &Config) -> Vec<(&'static str, String)> {
     lines.into_iter().flatten().collect()
 }
 
-/// As in ", 15 min later".
+/// Formats a delay, as in ", 15 min later".
 fn later(delay: Duration) -> String {
     match (delay.as_secs() / 60, delay.as_secs() % 60) {
         (0, 0) => ", at once".to_owned(),
@@ -59,9 +58,9 @@ fn lichess(settings: &Lichess, usual: Duration) -> String {
     broadcast + &later(settings.delay.unwrap_or(usual))
 }
 
-/// Without the addresses, which may be secrets.
+/// Describes the webhooks without their addresses, which may be secrets.
 fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
-    let told = webhooks.iter().map(|webhook| {
+    let items = webhooks.iter().map(|webhook| {
         let sent = match webhook.send {
             WebhookContent::Pgn => "rounds",
             WebhookContent::Events => "all events",
@@ -69,12 +68,12 @@ fn webhooks(webhooks: &[Webhook], usual: Duration) -> String {
         let later = later(webhook.delay.unwrap_or(usual));
         format!("{} ({sent}{later})", webhook.name)
     });
-    told.collect::<Vec<_>>().join(", ")
+    items.collect::<Vec<_>>().join(", ")
 }
 
 fn alarms(alarms: &[AlarmSettings]) -> String {
-    let told = alarms.iter().map(|alarm| {
-        let way = match &alarm.to {
+    let items = alarms.iter().map(|alarm| {
+        let channel = match &alarm.to {
             AlarmTo::Ntfy { .. } => "ntfy",
             AlarmTo::Webhook { .. } => "webhook",
             AlarmTo::Lamp { .. } => "lamp",
@@ -84,9 +83,9 @@ fn alarms(alarms: &[AlarmSettings]) -> String {
             1 => alarm.kinds.iter().map(ToString::to_string).collect(),
             several => format!("{several} kinds"),
         };
-        format!("{} ({way}, {kinds})", alarm.name)
+        format!("{} ({channel}, {kinds})", alarm.name)
     });
-    told.collect::<Vec<_>>().join(", ")
+    items.collect::<Vec<_>>().join(", ")
 }
 
 fn desk(settings: &DeskSettings) -> String {

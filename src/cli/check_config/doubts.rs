@@ -1,4 +1,4 @@
-//! What of a configuration cannot work, as far as that shows without opening ports or connecting to a broker.
+//! Finds problems of a configuration, as far as this is possible without opening ports or connecting to a broker.
 
 use core::time::Duration;
 use std::net::ToSocketAddrs;
@@ -11,13 +11,13 @@ use rustix::fs::Access;
 use crate::config::{Config, KnownBy, NamedBoard};
 use crate::outputs::mqtt::MqttConfig;
 
-/// So long a name may take to be looked up.
-const MAX_LOOKUP: Duration = Duration::from_secs(3);
+/// Timeout of looking up the broker's name.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What cannot work, each with the next step. `named` is the file that the configuration is from, if one was named.
+/// Returns the problems with their next steps. `named` is the path from the command line.
 pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
     let mut doubts = ports(config);
-    doubts.extend(config.boards.iter().filter_map(|board| place(board, config)));
+    doubts.extend(config.boards.iter().filter_map(|board| board_port(board, config)));
     if let Some(file) = config.exposed_file(named) {
         let file = file.display();
         doubts.push(format!(
@@ -59,8 +59,8 @@ fn ports(config: &Config) -> Vec<String> {
     wrong.collect()
 }
 
-/// What is wrong with the port by which a board is known.
-fn place(board: &NamedBoard, config: &Config) -> Option<String> {
+/// Checks the port by which a board is identified.
+fn board_port(board: &NamedBoard, config: &Config) -> Option<String> {
     let KnownBy::Port(path) = &board.known_by else {
         return None;
     };
@@ -86,7 +86,7 @@ fn place(board: &NamedBoard, config: &Config) -> Option<String> {
         None => Some(format!(
             "{name} is identified by {shown}, which does not exist now: plug the board in, or correct the path"
         )),
-        // Ports that are found have the names of their devices.
+        // The search reports a port under the path of its device.
         Some(device) if device != path => Some(format!(
             "{name} is identified by {shown}, which leads to {}: add a [[port]] with the path {shown}",
             device.display()
@@ -95,7 +95,7 @@ fn place(board: &NamedBoard, config: &Config) -> Option<String> {
     }
 }
 
-/// What is wrong with the files of password, certificates and key, which are read, not shown.
+/// Checks the files of password, certificates and key. They are read, but their contents are never printed.
 fn secrets(broker: &MqttConfig) -> Vec<String> {
     let exposed = broker.exposed_files().into_iter().map(|path| {
         let path = path.display();
@@ -113,7 +113,7 @@ fn secrets(broker: &MqttConfig) -> Vec<String> {
     doubts
 }
 
-/// Whether the daemon's name can be part of a topic: without it kiebitz does not start.
+/// Checks that the daemon's name can be part of a topic, because otherwise kiebitz does not start.
 fn topics(broker: &MqttConfig) -> Option<String> {
     let topic = broker.prefix().daemon_state(broker.daemon());
     topic
@@ -121,7 +121,7 @@ fn topics(broker: &MqttConfig) -> Option<String> {
         .map(|error| format!("{error}; set another `name` under [daemon]"))
 }
 
-/// Whether the broker's name is one of a host. Nothing is sent to that.
+/// Checks that the broker's host name resolves. Nothing is sent to the broker.
 fn host(broker: &MqttConfig) -> Option<String> {
     let host = broker
         .host
@@ -129,10 +129,10 @@ fn host(broker: &MqttConfig) -> Option<String> {
         .trim_end_matches(']')
         .to_owned();
     let (sender, answer) = mpsc::channel();
-    let asked = (host.clone(), broker.port);
-    // A name server may take its time, and this thread ends with the program.
-    std::thread::spawn(move || sender.send(asked.to_socket_addrs().map(|mut found| found.next())));
-    match answer.recv_timeout(MAX_LOOKUP) {
+    let address = (host.clone(), broker.port);
+    // The lookup may block for a long time; the thread ends with the program.
+    std::thread::spawn(move || sender.send(address.to_socket_addrs().map(|mut found| found.next())));
+    match answer.recv_timeout(LOOKUP_TIMEOUT) {
         Ok(Ok(Some(_))) => None,
         Ok(Ok(None)) => Some(format!("the broker {host} has no address: check its name")),
         Ok(Err(error)) => Some(format!(
@@ -140,12 +140,12 @@ fn host(broker: &MqttConfig) -> Option<String> {
         )),
         Err(_) => Some(format!(
             "cannot look up the broker {host}: no answer within {} s; check the network",
-            MAX_LOOKUP.as_secs()
+            LOOKUP_TIMEOUT.as_secs()
         )),
     }
 }
 
-/// Whether this user may not write in a directory, or make it.
+/// Returns a problem if the current user may not write to a directory or create it.
 fn not_writable(directory: &Path) -> Option<String> {
     let shown = directory.display();
     let existing = directory.ancestors().find(|path| path.exists())?;
@@ -155,8 +155,8 @@ fn not_writable(directory: &Path) -> Option<String> {
             existing.display()
         ));
     }
-    let may = rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK);
-    may.is_err().then(|| {
+    let access = rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK);
+    access.is_err().then(|| {
         format!(
             "no permission to write in {}: the user who runs kiebitz needs it for {shown}; `ls -ld` shows the owner",
             existing.display()
@@ -171,30 +171,35 @@ mod tests {
     fn doubts(text: &str) -> Vec<String> {
         let config = Config::parse("kiebitz.toml".as_ref(), text).expect("a configuration");
         let mut doubts = ports(&config);
-        doubts.extend(config.boards.iter().filter_map(|board| place(board, &config)));
+        doubts.extend(
+            config
+                .boards
+                .iter()
+                .filter_map(|board| board_port(board, &config)),
+        );
         doubts
     }
 
     #[test]
-    fn nothing_to_open_is_told() {
-        let said = doubts("[ports]\nusb = false\n");
+    fn a_configuration_without_ports_is_reported() {
+        let found = doubts("[ports]\nusb = false\n");
         assert!(
-            matches!(said.as_slice(), [one] if one.starts_with("no port is ever opened")),
-            "{said:?}"
+            matches!(found.as_slice(), [one] if one.starts_with("no port is ever opened")),
+            "{found:?}"
         );
         assert!(doubts("").is_empty());
     }
 
     #[test]
-    fn board_on_a_port_that_is_called_otherwise_is_told() {
+    fn a_board_on_a_port_under_another_path_is_reported() {
         let folder = tempfile::tempdir().expect("a directory");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
         let link = link.display();
         let by = |port: &str, rest: &str| {
-            let said = doubts(&format!("[[board]]\nname = \"b\"\nport = \"{port}\"\n{rest}"));
-            assert!(said.len() < 2, "{said:?}");
-            said.into_iter().next().unwrap_or_default()
+            let found = doubts(&format!("[[board]]\nname = \"b\"\nport = \"{port}\"\n{rest}"));
+            assert!(found.len() < 2, "{found:?}");
+            found.into_iter().next().unwrap_or_default()
         };
         let listed = format!("[[port]]\npath = \"{link}\"\n");
         assert_eq!(by(&link.to_string(), &listed), "");
@@ -212,29 +217,29 @@ mod tests {
     }
 
     #[test]
-    fn files_and_what_is_no_device_are_no_ports() {
-        let said = doubts("[[port]]\npath = \"/dev/ttyNONE\"\n[[port]]\npath = \"/etc/passwd\"\n");
+    fn files_and_missing_devices_are_not_ports() {
+        let found = doubts("[[port]]\npath = \"/dev/ttyNONE\"\n[[port]]\npath = \"/etc/passwd\"\n");
         assert!(
-            said[0].contains("does not exist now") && said[1].contains("is not a serial port"),
-            "{said:?}"
+            found[0].contains("does not exist now") && found[1].contains("is not a serial port"),
+            "{found:?}"
         );
     }
 
     #[test]
-    fn directory_is_judged_by_the_first_that_exists() {
+    fn write_access_is_checked_on_the_nearest_existing_directory() {
         let folder = tempfile::tempdir().expect("a directory");
         assert_eq!(not_writable(&folder.path().join("a/b")), None);
         let file = folder.path().join("file");
         std::fs::write(&file, "").expect("room");
-        assert!(not_writable(&file.join("a")).is_some_and(|said| said.contains("is not a directory")));
+        assert!(not_writable(&file.join("a")).is_some_and(|doubt| doubt.contains("is not a directory")));
     }
 
     #[test]
-    fn a_name_that_no_host_can_have_is_told() {
+    fn an_unknown_broker_host_is_reported() {
         let broker = |host: &str| MqttConfig::from_url(&format!("mqtt://{host}")).expect("a URL");
         assert_eq!(host(&broker("127.0.0.1")), None);
         assert_eq!(host(&broker("[::1]:1883")), None);
-        // Reserved: no name server knows it.
+        // The domain "invalid" is reserved and never resolves.
         assert!(host(&broker("broker.invalid")).is_some());
     }
 }

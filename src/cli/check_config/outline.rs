@@ -1,4 +1,4 @@
-//! What `kiebitz run` makes of a configuration, a line for each thing.
+//! Describes the effect of a configuration on `kiebitz run`, one line per topic.
 
 use core::time::Duration;
 
@@ -11,10 +11,9 @@ use crate::config::{
 };
 use crate::outputs::mqtt::MqttConfig;
 
-/// What nobody has written is marked with this.
+/// Mark of settings that have their default values.
 const DEFAULT: &str = " (default)";
 
-/// Lines in two columns.
 pub(super) fn of(config: &Config) -> Vec<(&'static str, String)> {
     let broadcast = broadcast::lines(config);
     let mut lines = vec![
@@ -114,7 +113,7 @@ fn ports(config: &Config) -> String {
     marked(parts.join("; "), ports.usb && parts.len() == 1)
 }
 
-/// Where and as whom; never a password.
+/// Describes address and user of the broker, never a password.
 fn broker(broker: &MqttConfig) -> String {
     let encrypted = if broker.is_encrypted() {
         ", encrypted"
@@ -160,7 +159,7 @@ fn later(delay: Duration) -> String {
     }
 }
 
-/// What programs get as they know it from LiveChess.
+/// Describes the LiveChess emulation, which serves programs that expect LiveChess.
 fn livechess(settings: &LiveChessSettings) -> String {
     let sites = match settings.origins.as_slice() {
         [] => "no web page".to_owned(),
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_written_is_a_default() {
+    fn unset_values_are_marked_as_default() {
         let outline = outline("[daemon]\nstate_directory = \"/srv/k\"\n");
         assert_eq!(
             outline,
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_told_without_the_password() {
+    fn settings_are_described_without_the_password() {
         let outline = outline(
             r#"
             [daemon]

@@ -1,19 +1,19 @@
-//! What is refused, and in which words.
+//! Refused configurations, with their messages.
 
 use std::path::Path;
 
 use crate::config::Config;
 
-/// Holds that a configuration is refused with this message.
+/// Asserts that a configuration is refused with this message.
 #[track_caller]
-pub(super) fn refused(text: &str, message: &str) {
+pub(super) fn assert_refused(text: &str, message: &str) {
     let error = Config::parse(Path::new("kiebitz.toml"), text).expect_err(text);
     assert_eq!(error.to_string(), message.trim_start_matches('\n'));
 }
 
 #[test]
-fn what_is_no_toml_is_refused() {
-    refused(
+fn invalid_toml_is_refused() {
+    assert_refused(
         "[daemon\n",
         r#"
 kiebitz.toml:1: unclosed table, expected `]`
@@ -21,7 +21,7 @@ kiebitz.toml:1: unclosed table, expected `]`
 1 | [daemon
   |        ^"#,
     );
-    refused(
+    assert_refused(
         "[recorder]\nbudget = \"2 GB\n",
         r#"
 kiebitz.toml:2: invalid basic string, expected `"`
@@ -29,7 +29,7 @@ kiebitz.toml:2: invalid basic string, expected `"`
 2 | budget = "2 GB
   |               ^"#,
     );
-    refused(
+    assert_refused(
         "[recorder]\nenabled = yes\n",
         r#"
 kiebitz.toml:2: expected true, false, a number, or text in quotes
@@ -37,7 +37,7 @@ kiebitz.toml:2: expected true, false, a number, or text in quotes
 2 | enabled = yes
   |           ^^^"#,
     );
-    refused(
+    assert_refused(
         "[recorder]\nenabled = true\nenabled = false\n",
         r#"
 kiebitz.toml:3: duplicate key
@@ -45,7 +45,7 @@ kiebitz.toml:3: duplicate key
 3 | enabled
   | ^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nserial = 01025\n",
         r#"
 kiebitz.toml:2: a number cannot begin with a zero; a serial number is text, in quotes
@@ -57,7 +57,7 @@ kiebitz.toml:2: a number cannot begin with a zero; a serial number is text, in q
 
 #[test]
 fn unknown_keys_are_refused_with_the_nearest_known_one() {
-    refused(
+    assert_refused(
         "[recoder]\n",
         r#"
 kiebitz.toml:1: unknown key `recoder`, did you mean `recorder`?
@@ -65,7 +65,7 @@ kiebitz.toml:1: unknown key `recoder`, did you mean `recorder`?
 1 | [recoder
   |  ^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "\n[[port]]\npaht = \"/dev/ttyS0\"\n",
         r#"
 kiebitz.toml:3: unknown key `paht`, did you mean `path`?
@@ -73,7 +73,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
 3 | paht
   | ^^^^"#,
     );
-    refused(
+    assert_refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
 kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca_file, client_certificate, client_key, prefix, public_delay, commands, home_assistant, hub
@@ -81,7 +81,7 @@ kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca
 2 | password
   | ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[ports]\nlisted = []\n",
         r#"
 kiebitz.toml:2: unknown key `listed`; known keys: usb, usb_ids, ignore
@@ -92,8 +92,8 @@ kiebitz.toml:2: unknown key `listed`; known keys: usb, usb_ids, ignore
 }
 
 #[test]
-fn values_of_another_kind_are_refused() {
-    refused(
+fn values_of_a_wrong_type_are_refused() {
+    assert_refused(
         "[ports]\nusb = \"yes\"\n",
         r#"
 kiebitz.toml:2: expected true or false, without quotes
@@ -101,7 +101,7 @@ kiebitz.toml:2: expected true or false, without quotes
 2 | usb = "yes"
   |       ^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nname = \"a\"\nserial = 1025\n",
         r#"
 kiebitz.toml:3: expected text in quotes
@@ -109,7 +109,7 @@ kiebitz.toml:3: expected text in quotes
 3 | serial = 1025
   |          ^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"buss\"\n",
         r#"
 kiebitz.toml:3: unknown value `buss`, did you mean `bus`?
@@ -117,7 +117,7 @@ kiebitz.toml:3: unknown value `buss`, did you mean `bus`?
 3 | mode = "buss"
   |        ^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[clock_messages]\nshow = [\"name\", \"smiley\"]\n",
         r#"
 kiebitz.toml:2: unknown value `smiley`; possible values: name, ok, white_side
@@ -125,7 +125,7 @@ kiebitz.toml:2: unknown value `smiley`; possible values: name, ok, white_side
 2 | show = ["name", "smiley"
   |                 ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[journal]\nkeep_days = -3\n",
         r#"
 kiebitz.toml:2: expected a whole number, without quotes
@@ -136,8 +136,8 @@ kiebitz.toml:2: expected a whole number, without quotes
 }
 
 #[test]
-fn what_is_missing_is_named() {
-    refused(
+fn missing_keys_are_named() {
+    assert_refused(
         "[mqtt]\nprefix = \"club\"\n",
         r#"
 kiebitz.toml:1: `url` is missing
@@ -145,7 +145,7 @@ kiebitz.toml:1: `url` is missing
 1 | [mqtt]
   | ^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[port]]\nmode = \"bus\"\n",
         r#"
 kiebitz.toml:1: `path` is missing
@@ -153,7 +153,7 @@ kiebitz.toml:1: `path` is missing
 1 | [[port]]
   | ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nserial = \"01025\"\n",
         r#"
 kiebitz.toml:1: `name` is missing
@@ -161,7 +161,7 @@ kiebitz.toml:1: `name` is missing
 1 | [[board]]
   | ^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[daemon]\n\n[[board]]\nname = \"board-1\"\n",
         r#"
 kiebitz.toml:3: the board is not identified: `serial` or `port` is missing
@@ -172,8 +172,8 @@ kiebitz.toml:3: the board is not identified: `serial` or `port` is missing
 }
 
 #[test]
-fn names_paths_and_levels_that_cannot_be_are_refused() {
-    refused(
+fn invalid_names_paths_and_levels_are_refused() {
+    assert_refused(
         "[daemon]\nname = \"hall 2\"\n",
         r#"
 kiebitz.toml:2: the name "hall 2" contains ' ': names are part of MQTT topics and file names and must not contain spaces or + # / $
@@ -181,7 +181,7 @@ kiebitz.toml:2: the name "hall 2" contains ' ': names are part of MQTT topics an
 2 | name = "hall 2"
   |        ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[daemon]\nstate_directory = \"kiebitz\"\n",
         r#"
 kiebitz.toml:2: expected an absolute path, beginning with "/"
@@ -189,7 +189,7 @@ kiebitz.toml:2: expected an absolute path, beginning with "/"
 2 | state_directory = "kiebitz"
   |                   ^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[daemon]\nlog = \"loud\"\n",
         r#"
 kiebitz.toml:2: expected off, error, warn, info, debug or trace, or levels by module as in "info,kiebitz=debug"
@@ -197,7 +197,7 @@ kiebitz.toml:2: expected off, error, warn, info, debug or trace, or levels by mo
 2 | log = "loud"
   |       ^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nname = \"board/1\"\nserial = \"01025\"\n",
         r#"
 kiebitz.toml:2: the name "board/1" contains '/': names are part of MQTT topics and file names and must not contain spaces or + # / $
@@ -205,7 +205,7 @@ kiebitz.toml:2: the name "board/1" contains '/': names are part of MQTT topics a
 2 | name = "board/1"
   |        ^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[port]]\npath = \"ttyUSB0\"\n",
         r#"
 kiebitz.toml:2: expected an absolute path, beginning with "/"
@@ -216,8 +216,8 @@ kiebitz.toml:2: expected an absolute path, beginning with "/"
 }
 
 #[test]
-fn numbers_that_make_no_sense_are_refused() {
-    refused(
+fn invalid_numbers_are_refused() {
+    assert_refused(
         "[journal]\nkeep_days = 0\n",
         r#"
 kiebitz.toml:2: expected at least 1 day
@@ -225,7 +225,7 @@ kiebitz.toml:2: expected at least 1 day
 2 | keep_days = 0
   |             ^"#,
     );
-    refused(
+    assert_refused(
         "[recorder]\nbudget = \"plenty\"\n",
         r#"
 kiebitz.toml:2: expected a size with a unit, as in "500 MB" or "2 GB"
@@ -233,7 +233,7 @@ kiebitz.toml:2: expected a size with a unit, as in "500 MB" or "2 GB"
 2 | budget = "plenty"
   |          ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[recorder]\nbudget = \"2\"\n",
         r#"
 kiebitz.toml:2: recordings need at least "10 MB"
@@ -241,7 +241,7 @@ kiebitz.toml:2: recordings need at least "10 MB"
 2 | budget = "2"
   |          ^^^"#,
     );
-    refused(
+    assert_refused(
         "[ports]\nusb_ids = [\"0403:6015\", \"403:6001\"]\n",
         r#"
 kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
@@ -249,7 +249,7 @@ kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digi
 2 | usb_ids = ["0403:6015", "403:6001"]
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
         r#"
 kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
@@ -257,7 +257,7 @@ kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digi
 2 | ignore = ["/dev/ttyS3", "403:6001"]
   |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[ports]\nignore = [\"serial/ttyS3\"]\n",
         r#"
 kiebitz.toml:2: "serial/ttyS3" is not a port; expected an absolute path as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
@@ -265,7 +265,7 @@ kiebitz.toml:2: "serial/ttyS3" is not a port; expected an absolute path as in "/
 2 | ignore = ["serial/ttyS3"]
   |          ^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",
         r#"
 kiebitz.toml:3: a serial number has up to ten digits, as in "01025"; `kiebitz boards` shows it
@@ -276,9 +276,9 @@ kiebitz.toml:3: a serial number has up to ten digits, as in "01025"; `kiebitz bo
 }
 
 #[test]
-fn delays_that_make_no_sense_are_refused() {
+fn invalid_delays_are_refused() {
     for delay in ["15", "-1 min", "later", "1 month", "9999999999999999999 h"] {
-        refused(
+        assert_refused(
             &format!("[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = \"{delay}\"\n"),
             &format!(
                 "kiebitz.toml:3: expected a delay with a unit, as in \"15 min\" or \"90 s\"\n  |\n\
@@ -287,7 +287,7 @@ fn delays_that_make_no_sense_are_refused() {
             ),
         );
     }
-    refused(
+    assert_refused(
         "[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = 900\n",
         r#"
 kiebitz.toml:3: expected text in quotes
@@ -295,7 +295,7 @@ kiebitz.toml:3: expected text in quotes
 3 | public_delay = 900
   |                ^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\npublic_delay = \"15 h\"\n",
         r#"
 kiebitz.toml:4: the delay can be at most "2 h"
@@ -306,8 +306,8 @@ kiebitz.toml:4: the delay can be at most "2 h"
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
-    refused(
+fn contradictions_are_refused() {
+    assert_refused(
         "[ports]\nignore = [\"/dev/ttyS0\"]\n[[port]]\npath = \"/dev/ttyS0\"\n",
         r#"
 kiebitz.toml:4: this port is also listed under `ignore`
@@ -316,7 +316,7 @@ kiebitz.toml:4: this port is also listed under `ignore`
   |        ^^^^^^^^^^^^"#,
     );
     let two = |a: &str, b: &str| format!("[[board]]\n{a}\n\n[[board]]\n{b}\n");
-    refused(
+    assert_refused(
         &two(
             "name = \"a\"\nserial = \"01025\"",
             "name = \"a\"\nserial = \"01026\"",
@@ -327,7 +327,7 @@ kiebitz.toml:6: the name "a" is already given in line 2
 6 | name = "a"
   |        ^^^"#,
     );
-    refused(
+    assert_refused(
         &two(
             "name = \"a\"\nserial = \"01025\"",
             "name = \"b\"\nserial = \"0000001025\"",
@@ -338,7 +338,7 @@ kiebitz.toml:7: this board already has a name in line 3
 7 | serial = "0000001025"
   |          ^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         &two(
             "name = \"a\"\nport = \"/dev/rfcomm0\"",
             "name = \"b\"\nport = \"/dev/rfcomm0\"",
@@ -349,7 +349,7 @@ kiebitz.toml:7: this board already has a name in line 3
 7 | port = "/dev/rfcomm0"
   |        ^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nname = \"a\"\nserial = \"01025\"\nport = \"/dev/rfcomm0\"\n",
         r#"
 kiebitz.toml:4: give a board's `serial` or its `port`, not both
@@ -357,7 +357,7 @@ kiebitz.toml:4: give a board's `serial` or its `port`, not both
 4 | port = "/dev/rfcomm0"
   |        ^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[port]]\npath = \"/dev/ttyS0\"\n[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n",
         r#"
 kiebitz.toml:4: this port is already listed in line 2
@@ -365,7 +365,7 @@ kiebitz.toml:4: this port is already listed in line 2
 4 | path = "/dev/ttyS0"
   |        ^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[port]]\npath = \"/dev/ttyS0\"\nmode = \"bus\"\n[[board]]\nport = \"/dev/ttyS0\"\nname = \"a\"\n",
         r#"
 kiebitz.toml:5: this port is in bus mode, with several boards on it: give each board's `serial` instead
@@ -376,8 +376,8 @@ kiebitz.toml:5: this port is in bus mode, with several boards on it: give each b
 }
 
 #[test]
-fn what_the_laws_do_not_know_is_refused() {
-    refused(
+fn values_unknown_to_the_laws_are_refused() {
+    assert_refused(
         "[event]\nlaws = \"fide-2020\"\n",
         r#"
 kiebitz.toml:2: "fide-2020" is not an edition of the Laws; expected one of fide-1997, fide-2009, fide-2014, fide-2017, fide-2018, fide-2023
@@ -385,7 +385,7 @@ kiebitz.toml:2: "fide-2020" is not an edition of the Laws; expected one of fide-
 2 | laws = "fide-2020"
   |        ^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\ntime_control = \"90 min/40 + fast\"\n",
         r#"
 kiebitz.toml:2: time control "90 min/40 + fast": found "fast" where a time belongs
@@ -393,7 +393,7 @@ kiebitz.toml:2: time control "90 min/40 + fast": found "fast" where a time belon
 2 | time_control = "90 min/40 + fast"
   |                ^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\nmode = \"bullet\"\n",
         r#"
 kiebitz.toml:4: "bullet" is not a mode of play; expected one of standard, rapid, blitz
@@ -401,7 +401,7 @@ kiebitz.toml:4: "bullet" is not a mode of play; expected one of standard, rapid,
 4 | mode = "bullet"
   |        ^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event.points]\nreversed_limit = \"ten\"\n",
         r#"
 kiebitz.toml:2: unknown value `ten`; possible values: both, either
@@ -409,7 +409,7 @@ kiebitz.toml:2: unknown value `ten`; possible values: both, either
 2 | reversed_limit = "ten"
   |                  ^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event.points]\nblitz_2023_minutes = 3\n",
         r#"
 kiebitz.toml:2: expected 1 or 2
@@ -417,7 +417,7 @@ kiebitz.toml:2: expected 1 or 2
 2 | blitz_2023_minutes = 3
   |                      ^"#,
     );
-    refused(
+    assert_refused(
         "[event]\nstart = \"krbqnbnr\"\n",
         r#"
 kiebitz.toml:2: "krbqnbnr" is not a start position; expected "standard", "chess960", or the pieces of a Chess960 start from a to h, as in "bbqnnrkr"
@@ -428,8 +428,8 @@ kiebitz.toml:2: "krbqnbnr" is not a start position; expected "standard", "chess9
 }
 
 #[test]
-fn rounds_that_nobody_can_keep_are_refused() {
-    refused(
+fn invalid_rounds_are_refused() {
+    assert_refused(
         "[event]\nrounds = [2026-11-21T14:00:00]\n",
         r#"
 kiebitz.toml:2: "2026-11-21T14:00:00" is not the start of a round; expected date, time and offset from UTC, as in 2026-11-21T14:00:00+01:00
@@ -437,7 +437,7 @@ kiebitz.toml:2: "2026-11-21T14:00:00" is not the start of a round; expected date
 2 | rounds = [2026-11-21T14:00:00
   |           ^^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\nrounds = [\n  2026-11-21T14:00:00+01:00,\n  \"soon\",\n]\n",
         r#"
 kiebitz.toml:4: "soon" is not the start of a round; expected date, time and offset from UTC, as in 2026-11-21T14:00:00+01:00
@@ -445,8 +445,8 @@ kiebitz.toml:4: "soon" is not the start of a round; expected date, time and offs
 4 |   "soon"
   |   ^^^^^^"#,
     );
-    // The same moment.
-    refused(
+    // Both times are the same instant.
+    assert_refused(
         "[[board]]\nserial = \"1\"\nname = \"a\"\nrounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z]\n",
         r#"
 kiebitz.toml:4: this round must begin after the one before it
@@ -454,7 +454,7 @@ kiebitz.toml:4: this round must begin after the one before it
 4 | rounds = [2026-11-21T14:00:00+01:00, 2026-11-21T13:00:00Z
   |                                      ^^^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\nrounds = 2026-11-21T14:00:00+01:00\n",
         r#"
 kiebitz.toml:2: expected times in brackets, as in [2026-11-21T14:00:00+01:00]
@@ -462,7 +462,7 @@ kiebitz.toml:2: expected times in brackets, as in [2026-11-21T14:00:00+01:00]
 2 | rounds = 2026-11-21T14:00:00+01:00
   |          ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\nrounds = [14]\n",
         r#"
 kiebitz.toml:2: expected a time as in 2026-11-21T14:00:00+01:00
@@ -470,7 +470,7 @@ kiebitz.toml:2: expected a time as in 2026-11-21T14:00:00+01:00
 2 | rounds = [14
   |           ^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\ndefault_time = \"half an hour\"\n",
         r#"
 kiebitz.toml:2: "half an hour" is not a default time; expected whole minutes, a day at most, as in "30 min", "1 h" or "0 min"
@@ -478,7 +478,7 @@ kiebitz.toml:2: "half an hour" is not a default time; expected whole minutes, a 
 2 | default_time = "half an hour"
   |                ^^^^^^^^^^^^^^"#,
     );
-    refused(
+    assert_refused(
         "[event]\nname = \" \"\n",
         r#"
 kiebitz.toml:2: expected text on one line
@@ -489,7 +489,7 @@ kiebitz.toml:2: expected text on one line
 }
 
 #[test]
-fn the_status_is_for_this_computer_alone() {
+fn the_status_listens_on_this_computer_only() {
     for address in [
         "0.0.0.0:8037",
         "192.168.1.7:8037",

@@ -1,4 +1,4 @@
-//! Damaged journals: the daemon starts with all of them, and gives no number twice.
+//! Damaged journals: the daemon starts with each of them and gives no seq twice.
 
 use core::time::Duration;
 use std::fs;
@@ -19,14 +19,12 @@ mod lost;
 /// A month after the games of the capture.
 const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 const BOARDS: [&str; 2] = ["a", "b"];
-/// So often a journal is damaged.
 const TIMES: usize = 200;
 
-/// The state directory of a daemon that was killed, or stopped.
+/// The state directory of a daemon that was killed or stopped.
 struct Place {
     directory: TempDir,
     config: Config,
-    /// The last number of each board.
     lasts: BTreeMap<String, u64>,
 }
 
@@ -51,19 +49,18 @@ impl Place {
                 .expect("room");
         }
         if !stopped {
-            // As SIGKILL leaves it: closing it would empty its log.
+            // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
             let log = Journal::log_of(&place.config.journal_file());
             let files = [place.config.journal_file(), log];
-            let left = files.map(|file| (fs::read(&file).expect("a file"), file));
+            let files_at_kill = files.map(|file| (fs::read(&file).expect("a file"), file));
             drop(journal);
-            for (bytes, file) in left {
+            for (bytes, file) in files_at_kill {
                 fs::write(file, bytes).expect("room");
             }
         }
         place
     }
 
-    /// The same once more, to be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         for file in fs::read_dir(self.directory.path()).expect("a directory") {
@@ -77,14 +74,14 @@ impl Place {
         }
     }
 
-    /// Flips bits, cuts off or overwrites in the journal or its log. Returns what it did, in words.
+    /// Flips bits in the journal or its log, truncates it or overwrites a part. Returns a description of the damage.
     fn damage(&self, chance: &mut Chance) -> String {
         let journal = self.config.journal_file();
         let log = Journal::log_of(&journal);
         let files: Vec<PathBuf> = [journal, log].into_iter().filter(|file| file.exists()).collect();
         let file = &files[chance.below(files.len())];
         let mut bytes = fs::read(file).expect("a file");
-        let words = match chance.below(10) {
+        let case = match chance.below(10) {
             0 | 1 => {
                 bytes.truncate(chance.below(bytes.len()));
                 format!("{} cut to {}", file.display(), bytes.len())
@@ -95,7 +92,7 @@ impl Place {
                 format!("{} has no page at {page}", file.display())
             }
             3 => {
-                // The header decides what the file is.
+                // The header determines the type of the file.
                 let at = chance.below(100);
                 bytes[at] ^= 1 << chance.below(8);
                 format!("{} is another at {at}", file.display())
@@ -110,42 +107,42 @@ impl Place {
             }
         };
         fs::write(file, bytes).expect("room");
-        words
+        case
     }
 
-    /// What the daemon does: it starts, boards come and say something, and that is kept.
-    fn begin(&mut self, words: &str) {
-        let started = begun(&self.config);
+    /// Starts like the daemon, connects boards that report events, and stores these events.
+    fn begin(&mut self, case: &str) {
+        let started = start_daemon(&self.config);
         let Started {
             journal,
             numbers,
             mut hall,
             unkept,
             ..
-        } = started.unwrap_or_else(|error| panic!("{words} keeps it from starting: {error:#}"));
-        let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
-        assert_eq!(unkept, [], "{words}");
-        let said = boards_come(&mut hall);
+        } = started.unwrap_or_else(|error| panic!("{case} keeps it from starting: {error:#}"));
+        let mut journal = journal.unwrap_or_else(|| panic!("{case} leaves no journal"));
+        assert_eq!(unkept, [], "{case}");
+        let events = boards_come(&mut hall);
         for board in BOARDS {
             let last = self.lasts[board];
-            let mut seqs = said
+            let mut seqs = events
                 .iter()
                 .filter(|event| event.board == board)
                 .map(|event| event.seq);
             let first = seqs
                 .next()
-                .unwrap_or_else(|| panic!("{words}: nobody hears {board}"));
-            assert!(first > last, "{words}: {board} goes on with {first} after {last}");
+                .unwrap_or_else(|| panic!("{case}: nobody hears {board}"));
+            assert!(first > last, "{case}: {board} goes on with {first} after {last}");
         }
         journal
-            .append(&said)
-            .unwrap_or_else(|error| panic!("{words}: {error}"));
+            .append(&events)
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
         journal
             .check(true)
-            .unwrap_or_else(|error| panic!("{words}: {error}"));
-        let lasts = said.iter().map(|event| (event.board.clone(), event.seq));
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
+        let lasts = events.iter().map(|event| (event.board.clone(), event.seq));
         self.lasts.extend(lasts);
-        let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
+        let mut numbers = numbers.unwrap_or_else(|| panic!("{case} leaves no numbers"));
         let noted = numbers.note(self.lasts.iter().map(|(board, last)| (&**board, *last)));
         noted.expect("room");
     }
@@ -160,17 +157,17 @@ fn config(directory: &TempDir) -> Config {
     Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration")
 }
 
-fn begun(config: &Config) -> Result<Started> {
-    let surroundings = StartContext {
+fn start_daemon(config: &Config) -> Result<Started> {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &Storage::default(),
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, NOW, &surroundings, &mut |_| {})
+    start(config, Beginning::Program, NOW, &context, &mut |_| {})
 }
 
-/// A game on both boards, three times.
+/// Three rounds in which both boards play the game of the capture.
 fn events() -> Vec<Event> {
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/clean-game.pcapng");
     let mut replay = Replay::open(&capture, LIVE_STREAM).expect("the capture");
@@ -181,7 +178,7 @@ fn events() -> Vec<Event> {
                 .step()
                 .expect("it is whole")
                 .into_iter()
-                .map(|said| said.event),
+                .map(|explained| explained.event),
         );
     }
     let mut events = Vec::new();
@@ -198,7 +195,7 @@ fn events() -> Vec<Event> {
     events
 }
 
-/// What the hall says of two boards that are there from now on.
+/// Connects two boards, and returns their events.
 fn boards_come(hall: &mut Hall) -> Vec<Event> {
     let mut now = NOW + Duration::from_secs(1);
     let mut lines: Vec<_> = ["00042", "00043"]
@@ -231,21 +228,24 @@ fn boards_come(hall: &mut Hall) -> Vec<Event> {
         }
         now = now + Duration::from_millis(5);
     }
-    hall.take_events().into_iter().map(|said| said.event).collect()
+    hall.take_events()
+        .into_iter()
+        .map(|explained| explained.event)
+        .collect()
 }
 
-/// 200 times in all, each followed by a start after which it is as it should be.
+/// Damages a journal 200 times, and then starts twice.
 #[test]
-fn no_damage_keeps_the_daemon_from_starting_or_gives_a_number_twice() {
+fn no_damage_prevents_a_start_or_repeats_a_seq() {
     let places = [Place::new(false), Place::new(true)];
     assert!(places[0].lasts["a"] > 250, "{:?}", places[0].lasts);
     let mut chance = Chance::new(2026);
     let mut replaced = 0;
     for nth in 0..TIMES {
         let mut place = places[nth % 2].copied();
-        let words = format!("number {nth}: {}", place.damage(&mut chance));
-        place.begin(&words);
-        place.begin(&format!("{words}, once more"));
+        let case = format!("number {nth}: {}", place.damage(&mut chance));
+        place.begin(&case);
+        place.begin(&format!("{case}, once more"));
         let files = fs::read_dir(place.directory.path()).expect("a directory");
         let is_aside = |name: &str| name.contains(".damaged-");
         replaced += usize::from(
@@ -261,7 +261,7 @@ fn no_damage_keeps_the_daemon_from_starting_or_gives_a_number_twice() {
 }
 
 #[test]
-fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
+fn a_foreign_file_in_a_new_state_directory_is_left_alone() {
     let place = Place::new(true);
     fs::remove_file(place.config.seqs_file()).expect("a file");
     let other = rusqlite::Connection::open(place.config.journal_file()).expect("a file");
@@ -269,7 +269,7 @@ fn what_is_no_journal_is_left_alone_where_kiebitz_never_was() {
         .execute_batch("DROP TABLE event; DROP TABLE output; DROP TABLE delivered; PRAGMA application_id = 7")
         .expect("room");
     drop(other);
-    let started = begun(&place.config);
+    let started = start_daemon(&place.config);
     let refused = started.expect_err("it is somebody's").to_string();
     assert!(refused.contains("not a journal of kiebitz"), "{refused}");
 }

@@ -1,11 +1,11 @@
-//! Copies of the journal.
+//! Backups of the journal.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::*;
 
-/// The directory's files, by name.
+/// The names of a directory's files.
 fn files(directory: &Path) -> Vec<String> {
     let files = fs::read_dir(directory).expect("a directory");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());
@@ -15,7 +15,7 @@ fn files(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn backup_has_the_events_the_count_and_what_was_delivered() {
+fn backup_has_the_events_the_numbering_and_the_deliveries() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&two_games()).expect("room");
@@ -54,14 +54,14 @@ fn backup_of_a_journal_that_is_being_written_is_whole() {
         });
         let read = Journal::open_to_read(&place.path()).expect("a journal");
         let last_seq = |journal: &Journal| journal.last_seq("live", "b").expect("a number");
-        // Until one has events that were written since the first.
+        // Until a backup has events that were written after the first backup.
         let mut first = None;
         for nth in 0.. {
             let file = target.path().join(format!("{nth}.sqlite"));
             let before = last_seq(&read);
             let backup = read.back_up(&file, false).expect("room");
             assert!((before..=last_seq(&read)).contains(&backup.events));
-            // Without gaps, up to the last.
+            // The backup has no gaps.
             let copy = Journal::open_to_read(&file).expect("a journal");
             assert_eq!(last_seq(&copy), backup.events);
             if *first.get_or_insert(backup.events) < backup.events {
@@ -74,7 +74,7 @@ fn backup_of_a_journal_that_is_being_written_is_whole() {
 }
 
 #[test]
-fn file_that_is_there_stays_unless_it_is_to_be_replaced() {
+fn existing_file_stays_unless_it_is_to_be_replaced() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&two_games()).expect("room");
@@ -106,7 +106,7 @@ fn file_that_is_there_stays_unless_it_is_to_be_replaced() {
 }
 
 #[test]
-fn what_is_not_whole_is_no_backup() {
+fn incomplete_copy_is_not_a_backup() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&two_games()).expect("room");
@@ -125,7 +125,7 @@ fn what_is_not_whole_is_no_backup() {
 
 #[cfg(unix)]
 #[test]
-fn backup_is_for_those_who_may_read_the_journal() {
+fn backup_has_the_permissions_of_the_journal() {
     use std::os::unix::fs::PermissionsExt;
 
     let place = Place::new();

@@ -11,7 +11,7 @@ use super::*;
 use crate::progress::Progress;
 
 impl Place {
-    /// Puts a file where the journal should be.
+    /// Creates the journal's file with these bytes.
     fn with(bytes: &[u8]) -> Self {
         let place = Self::new();
         fs::create_dir(place.path().parent().expect("a directory")).expect("a directory");
@@ -25,7 +25,7 @@ impl Place {
 }
 
 #[test]
-fn journal_that_is_read_is_neither_made_nor_changed() {
+fn reading_a_journal_neither_creates_nor_changes_it() {
     let place = Place::new();
     let missing = Journal::open_to_read(&place.path()).expect_err("no journal");
     assert!(matches!(missing, JournalError::Unopenable { .. }), "{missing}");
@@ -37,7 +37,7 @@ fn journal_that_is_read_is_neither_made_nor_changed() {
     assert_eq!(reader.games("live", "b").expect("readable").len(), 2);
     let begun = reader.game("live", "b", "day-b-2").expect("readable");
     assert_eq!(begun.len(), 3);
-    // What comes while it is open is seen, too.
+    // The reader sees events that are stored while it is open.
     let later = event(8, EventKind::ClockBatteryLow {});
     writer.append([&later]).expect("room");
     assert_eq!(reader.last_seq("live", "b").expect("a number"), 8);
@@ -50,7 +50,7 @@ fn journal_that_is_read_is_neither_made_nor_changed() {
     }
 }
 
-/// The files of an open journal as a power cut leaves them, with the log cut off after `log` bytes.
+/// Copies the files of an open journal as after a power cut, with the first `log` bytes of the write-ahead log.
 fn cut_off(place: &Place, log: usize) -> Place {
     let cut = Place::with(&fs::read(place.path()).expect("the file"));
     let mut bytes = fs::read(with_suffix(&place.path(), "-wal")).expect("the log");
@@ -60,7 +60,7 @@ fn cut_off(place: &Place, log: usize) -> Place {
 }
 
 #[test]
-fn power_cut_leaves_what_was_committed_and_no_half_commit() {
+fn power_cut_leaves_only_complete_commits() {
     let place = Place::new();
     let mut journal = place.open();
     let mut seq = 0;
@@ -102,7 +102,7 @@ fn file_left_empty_by_a_power_cut_becomes_a_journal() {
 }
 
 #[test]
-fn damaged_file_says_so_and_can_be_put_aside() {
+fn damaged_file_is_reported_and_can_be_put_aside() {
     let place = Place::with(&b"no database at all, and long enough to have a header".repeat(40));
     let error = place.refusal();
     assert!(error.is_damaged());
@@ -133,10 +133,10 @@ fn numbers_of_a_damaged_journal_are_never_given_again() {
         .expect("a file");
     }
     let aside = Journal::put_aside(&path, Timestamp::from_micros(9_000_000)).expect("renamed");
-    // That of the log beside it.
+    // The log of the damaged journal.
     fs::write(with_suffix(&aside, "-wal"), "left").expect("a file");
     assert_eq!(place.open().begins_after().expect("a number"), 9000);
-    // Even after somebody has taken it away to examine it.
+    // The number stays when somebody has removed the damaged journal.
     fs::remove_file(aside).expect("there");
     assert_eq!(place.open().begins_after().expect("a number"), 9000);
 }
@@ -146,7 +146,7 @@ fn first_journal_begins_with_one() {
     let place = Place::new();
     let journal = place.open();
     assert_eq!(journal.begins_after().expect("a number"), 0);
-    // As an older kiebitz made it.
+    // The file of an older kiebitz.
     journal
         .connection
         .execute_batch("DROP TABLE begun")
@@ -155,7 +155,7 @@ fn first_journal_begins_with_one() {
 }
 
 #[test]
-fn no_damage_whatever_brings_the_program_down() {
+fn no_damage_causes_a_panic() {
     let place = Place::new();
     place.open().append(&two_games()).expect("room");
     let whole = fs::read(place.path()).expect("the file");
@@ -216,7 +216,7 @@ fn database_of_another_program_is_left_alone() {
 }
 
 #[test]
-fn place_that_cannot_be_written_is_reported_with_the_systems_reason() {
+fn unwritable_directory_is_reported_with_the_systems_reason() {
     let place = Place::new();
     fs::create_dir_all(place.path()).expect("a directory");
     let error = place.refusal();
@@ -229,7 +229,7 @@ fn place_that_cannot_be_written_is_reported_with_the_systems_reason() {
 }
 
 #[test]
-fn full_disk_loses_nothing_that_was_taken_and_takes_the_rest_later() {
+fn full_disk_loses_no_stored_event_and_stores_the_rest_later() {
     let place = Place::new();
     let mut journal = place.open();
     let pages: u32 = journal
@@ -276,9 +276,9 @@ fn journal_that_another_program_writes_to_is_busy() {
     assert!(matches!(error, JournalError::Busy { .. }), "{error}");
 }
 
-/// The events of such a journal stay as they are, and it is not put aside: the newer kiebitz can read it.
+/// The event stays unchanged, and the journal is not put aside: the newer kiebitz can read it.
 #[test]
-fn word_of_a_newer_kiebitz_is_named_and_is_not_damage() {
+fn unknown_word_of_a_newer_kiebitz_is_named_and_is_not_damage() {
     let place = Place::new();
     let mut journal = place.open();
     let taken_back = EventKind::MoveRetracted {
@@ -309,7 +309,7 @@ fn word_of_a_newer_kiebitz_is_named_and_is_not_damage() {
 }
 
 #[test]
-fn event_that_is_no_json_is_damage() {
+fn event_that_is_not_json_is_damage() {
     let place = Place::new();
     let mut journal = place.open();
     journal
@@ -336,9 +336,9 @@ fn lasts() -> BTreeMap<String, u64> {
     ["b", "c"].map(|board| (board.to_owned(), 300)).into()
 }
 
-/// Whatever byte is damaged, a journal is there afterwards, with all that can be read of the other.
+/// Whichever byte is damaged, the new journal has all readable events of the old one.
 #[test]
-fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
+fn readable_events_of_a_damaged_journal_are_carried_over() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&many()).expect("room");
@@ -363,7 +363,7 @@ fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
         let damaged = Place::with(&bytes);
         let opened = Journal::open(&damaged.path()).and_then(|journal| journal.check(true));
         if opened.is_ok() {
-            // The byte is in a page that is not used, or makes a time or a name another one: that is not to be seen.
+            // The byte is in an unused page, or yields another valid time or name: undetectable.
             continue;
         }
         found += 1;
@@ -386,13 +386,13 @@ fn what_can_be_read_of_a_damaged_journal_is_carried_over() {
         recovered.journal.check(true).expect("whole");
     }
     assert!(found > 20, "{found}");
-    // A page has some fifteen events.
+    // A page has about fifteen events.
     let most = carried.iter().filter(|events| **events >= 560).count();
     assert!(most * 10 >= carried.len() * 7, "{carried:?}");
 }
 
 #[test]
-fn what_is_around_a_damaged_page_is_found_one_by_one() {
+fn events_around_a_damaged_page_are_found_one_by_one() {
     let place = Place::new();
     place.open().append(&many()).expect("room");
     let mut bytes = fs::read(place.path()).expect("the file");
@@ -423,7 +423,7 @@ fn what_is_around_a_damaged_page_is_found_one_by_one() {
 }
 
 #[test]
-fn a_table_that_is_gone_is_damage_and_the_others_are_carried_over() {
+fn missing_table_is_damage_and_the_others_are_carried_over() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&many()).expect("room");
@@ -458,7 +458,7 @@ fn a_copy_is_a_journal_in_one_file() {
 }
 
 #[test]
-fn a_journal_of_the_first_version_gets_what_it_lacks() {
+fn a_journal_of_the_first_version_is_upgraded() {
     let place = Place::new();
     let mut journal = place.open();
     journal.append(&two_games()).expect("room");

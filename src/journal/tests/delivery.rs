@@ -1,4 +1,4 @@
-//! What an output has delivered, and what it has not.
+//! Delivered and undelivered events of an output.
 
 use super::*;
 

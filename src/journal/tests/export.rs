@@ -1,11 +1,11 @@
-//! Events handed on as they were kept.
+//! Export of stored events.
 
 use super::*;
 
-/// More than are read at a time.
+/// More events than a page has.
 const MANY: u64 = 2500;
 
-/// Boards "a", "b" and "é", each with an event a second.
+/// Boards "a", "b" and "é", each with one event per second.
 fn three_boards(place: &Place) -> Journal {
     let mut journal = place.open();
     for board in ["é", "b", "a"] {
@@ -47,7 +47,7 @@ fn kept(
 }
 
 #[test]
-fn all_events_come_board_after_board_in_the_order_of_their_numbers() {
+fn events_are_exported_board_by_board_in_order_of_seq() {
     let place = Place::new();
     let journal = three_boards(&place);
     let all = ["a", "b", "é"].into_iter();
@@ -73,7 +73,7 @@ fn all_events_come_board_after_board_in_the_order_of_their_numbers() {
 }
 
 #[test]
-fn what_is_kept_meanwhile_is_left_out() {
+fn events_stored_meanwhile_are_left_out() {
     let place = Place::new();
     let mut journal = three_boards(&place);
     let read = Journal::open_to_read(&place.path()).expect("a journal");
@@ -93,7 +93,7 @@ fn what_is_kept_meanwhile_is_left_out() {
 }
 
 #[test]
-fn one_who_takes_no_more_ends_it() {
+fn error_of_the_consumer_ends_the_export() {
     struct Enough;
     impl From<JournalError> for Enough {
         fn from(error: JournalError) -> Self {

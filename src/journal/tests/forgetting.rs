@@ -1,8 +1,8 @@
-//! What is forgotten, and what stays.
+//! Forgetting old events.
 
 use super::*;
 
-/// What is left of [`two_games`] when everything before its event number `seq` is forgotten.
+/// The remaining seqs of [`two_games`] after everything before the event with seq `seq` is forgotten.
 fn left_from(seq: usize) -> Vec<u64> {
     let place = Place::new();
     let mut journal = place.open();
@@ -53,9 +53,9 @@ fn numbering_continues_when_everything_else_is_forgotten() {
     assert_eq!(journal.all_of("live", "b").last_game().expect("readable"), None);
 }
 
-/// Started 400 days ahead, a daemon must not forget what it has.
+/// A daemon whose clock is 400 days ahead must not forget recent events.
 #[test]
-fn what_is_old_is_told_by_the_days_on_which_games_were_played() {
+fn age_of_events_is_measured_in_days_of_play() {
     let place = Place::new();
     let mut journal = place.open();
     let day = |day: i64| Timestamp::from_micros(1_795_219_200_000_000 + day * 86_400_000_000);
@@ -72,12 +72,12 @@ fn what_is_old_is_told_by_the_days_on_which_games_were_played() {
     assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(0)));
     journal.append(&events[1..]).expect("room");
     assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(1)));
-    // The clock jumps by 400 days, for a day or two.
+    // The clock jumps ahead by 400 days, for a day or two.
     journal
         .append(&[game(6, day(403)), game(7, day(404))])
         .expect("room");
     assert_eq!(journal.played_until("live", now).expect("readable"), Some(day(3)));
-    // It is right again.
+    // The clock is right again.
     assert_eq!(
         journal.played_until("live", day(4)).expect("readable"),
         Some(day(1))

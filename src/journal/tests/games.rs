@@ -1,4 +1,4 @@
-//! Games and gaps as they follow from the events in a journal.
+//! Games and gaps as derived from the events of a journal.
 
 use kiebitz_game::events::record::Games;
 use kiebitz_game::events::samples::clock;
@@ -103,7 +103,7 @@ fn game_has_its_plies_as_amended_and_withdrawn() {
     );
 }
 
-/// The arbiter amends the result of game 1, in event 4.
+/// Event 4: the arbiter amends the result of game 1.
 fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
     let kind = EventKind::GameAmended {
         by: "arbiter".to_owned(),
@@ -121,7 +121,7 @@ fn amended(result: GameResult, reason: Option<EndReason>) -> Event {
     in_game(4, "day-b-1", kind)
 }
 
-/// The end that the board showed is withdrawn, in event 4.
+/// Event 4: play goes on, and the end of the game is withdrawn.
 fn resumed() -> Event {
     let (result, reason) = (GameResult::WhiteWins, EndReason::Kings);
     in_game(4, "day-b-1", EventKind::GameResumed { result, reason })
@@ -160,7 +160,7 @@ fn game_that_goes_on_after_an_end_is_in_play() {
 }
 
 #[test]
-fn games_from_a_time_are_the_one_then_and_all_later_ones() {
+fn games_from_a_time_are_the_current_and_all_later_games() {
     let place = Place::new();
     let mut journal = place.open();
     let of_game = |seq: u64, game: Option<&str>, kind| Event {
@@ -194,13 +194,13 @@ fn games_from_a_time_are_the_one_then_and_all_later_ones() {
     );
 }
 
-/// Events between a board's disconnection and `board.recovered` do not say what was played in the gap.
+/// Events between a board's disconnection and `board.recovered` do not end the gap.
 #[test]
 fn a_gap_is_open_until_its_recovery_is_published() {
-    let gone = || EventKind::BoardDisconnected {
+    let disconnected = || EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     };
-    let back = || EventKind::BoardConnected {
+    let connected = || EventKind::BoardConnected {
         port: "/dev/ttyACM0".to_owned(),
         serial: None,
         version: None,
@@ -227,27 +227,49 @@ fn a_gap_is_open_until_its_recovery_is_published() {
         at.map(Timestamp::as_micros)
     };
     assert_eq!(followed(&[]), None);
-    assert_eq!(followed(&[back()]), Some(1));
+    assert_eq!(followed(&[connected()]), Some(1));
     let started = || started("start", Variant::Standard);
-    assert_eq!(followed(&[back(), started(), noted()]), Some(3));
+    assert_eq!(followed(&[connected(), started(), noted()]), Some(3));
     assert_eq!(
-        followed(&[back(), gone(), noted(), back(), started(), noted()]),
+        followed(&[
+            connected(),
+            disconnected(),
+            noted(),
+            connected(),
+            started(),
+            noted()
+        ]),
         Some(2)
     );
-    // The daemon was not running: nobody published that the board was disconnected.
+    // The daemon was not running, so no `board.disconnected` was published.
     assert_eq!(
-        followed(&[back(), started(), noted(), back(), noted(), gone()]),
+        followed(&[
+            connected(),
+            started(),
+            noted(),
+            connected(),
+            noted(),
+            disconnected()
+        ]),
         Some(3)
     );
     assert_eq!(
-        followed(&[back(), started(), gone(), back(), noted(), recovered(), noted()]),
+        followed(&[
+            connected(),
+            started(),
+            disconnected(),
+            connected(),
+            noted(),
+            recovered(),
+            noted()
+        ]),
         Some(7)
     );
 }
 
-/// An arbiter corrects a game when another one is played on the board, and again when that is over.
+/// An arbiter corrects a game while another one is played on the board, and again after that one.
 #[test]
-fn a_game_has_what_was_decided_about_it_after_the_next_one_began() {
+fn a_game_includes_amendments_made_after_the_next_one_began() {
     let place = Place::new();
     let mut journal = place.open();
     let amended = |result| EventKind::GameAmended {

@@ -1,4 +1,4 @@
-//! A ply as it was read: what it rests on, and what else it could have been.
+//! Published plies with their evidence and the alternatives.
 
 use core::time::Duration;
 
@@ -9,35 +9,31 @@ use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use shakmaty::Square;
 
-/// A ply as it was published.
 #[derive(Debug, Serialize)]
 pub(super) struct PublishedPly {
     ply: u32,
     san: Option<String>,
     uci: Option<String>,
-    /// It was taken back or corrected later.
+    /// The ply was retracted or corrected later.
     withdrawn: bool,
     inferred: bool,
-    /// When it was published.
     #[serde(serialize_with = "rfc3339")]
     at: Timestamp,
-    /// When the mover's piece left its square.
+    /// Time at which the mover's piece left its square.
     #[serde(serialize_with = "rfc3339")]
     lifted_at: Timestamp,
-    /// Since when the board showed it.
+    /// Time since which the board showed the ply.
     #[serde(serialize_with = "rfc3339")]
     stood_at: Timestamp,
-    /// What decided it; `None`: an arbiter did.
+    /// The reason for publishing; `None` if an arbiter entered the ply.
     grounds: Option<Decided>,
-    /// Of one that stood for long enough: what it could still have been.
+    /// The remaining doubt about a ply that had stood long enough.
     caution: Option<PlyDoubt>,
-    /// For how long it had stood at least, where that decided it.
+    /// Minimum time for which the ply had stood in milliseconds, if that was the reason for publishing.
     stood_ms: Option<u64>,
-    /// The changes of squares since the ply before.
     changes: Vec<SquareChange>,
-    /// The squares that differed from it when it was published.
+    /// Squares that differed from the ply when it was published.
     differs: Vec<String>,
-    /// What else was weighed.
     others: Vec<Other>,
 }
 
@@ -60,25 +56,25 @@ enum PlyDoubt {
     MayCastle,
 }
 
-/// A reading that was not published.
+/// A line of play that was not published.
 #[derive(Debug, Serialize)]
 struct Other {
-    /// Its last ply.
+    /// Number of its last ply.
     ply: u32,
-    /// That ply in SAN or UCI; `None`: nothing was played yet.
+    /// Its last ply in SAN or UCI; `None` if the line has no ply.
     name: Option<String>,
-    /// On how many squares it differed from the board.
+    /// Number of squares on which the line differed from the board.
     differs: usize,
-    /// How many plies it would have withdrawn.
+    /// Number of plies that the line would have withdrawn.
     withdraws: usize,
     stood_ms: u64,
 }
 
-/// Takes in an event of the game: a ply that is published, or withdrawn.
-pub(super) fn take(readings: &mut Vec<PublishedPly>, said: &ExplainedEvent) {
-    let (from, published) = match &said.event.kind {
+/// Adds a published ply, or marks plies as withdrawn.
+pub(super) fn add_event(readings: &mut Vec<PublishedPly>, explained: &ExplainedEvent) {
+    let (from, published) = match &explained.event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => {
-            (played.ply, said.ply.as_deref())
+            (played.ply, explained.ply.as_deref())
         }
         EventKind::MoveRetracted { ply, .. } => (*ply, None),
         _ => return,
@@ -86,10 +82,10 @@ pub(super) fn take(readings: &mut Vec<PublishedPly>, said: &ExplainedEvent) {
     for old in readings.iter_mut().filter(|old| old.ply >= from) {
         old.withdrawn = true;
     }
-    readings.extend(published.map(|ply| PublishedPly::of(ply, said.event.ts)));
+    readings.extend(published.map(|ply| PublishedPly::of(ply, explained.event.ts)));
 }
 
-/// When each ply that stands began: with the first square that was touched for it.
+/// Time at which each ply that was not withdrawn began: when the first square was touched for it.
 pub(super) fn begins(readings: &[PublishedPly]) -> Vec<(u32, Timestamp)> {
     let mut begins: Vec<(u32, Timestamp)> = Vec::new();
     for reading in readings.iter().filter(|reading| !reading.withdrawn) {
@@ -175,7 +171,7 @@ mod tests {
         Timestamp::from_micros(second * 1_000_000)
     }
 
-    /// A ply for which a square was touched before its piece was lifted, or not.
+    /// A ply, optionally with a square that was touched before its piece was lifted.
     fn reading(ply: u32, touched: Option<i64>, lifted: i64) -> PublishedPly {
         let change = |second| SquareChange {
             at: at(second),
@@ -205,7 +201,7 @@ mod tests {
         let mut readings = vec![
             reading(1, Some(10), 12),
             reading(2, None, 20),
-            // What was found out later does not begin before what came before it.
+            // A ply does not begin before its predecessor.
             reading(3, Some(15), 16),
         ];
         assert_eq!(begins(&readings), [(1, at(10)), (2, at(20)), (3, at(20))]);
@@ -214,15 +210,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_kept_as_withdrawn() {
+    fn a_retracted_ply_is_listed_as_withdrawn() {
         let mut readings = vec![reading(1, None, 1), reading(2, None, 2), reading(3, None, 3)];
         let reason = CorrectionReason::Takeback;
-        let said = ExplainedEvent {
+        let explained = ExplainedEvent {
             event: event(9, EventKind::MoveRetracted { ply: 2, reason }),
             ply: None,
             odds: None,
         };
-        take(&mut readings, &said);
+        add_event(&mut readings, &explained);
         let withdrawn: Vec<bool> = readings.iter().map(|reading| reading.withdrawn).collect();
         assert_eq!(withdrawn, [false, true, true]);
     }

@@ -5,7 +5,7 @@ fn board(fen: &str) -> Board {
 }
 
 #[test]
-fn what_changes_is_told_square_by_square() {
+fn changes_list_every_square_that_differs() {
     let (before, after) = (board("8/8/8/8/8/8/4P3/8"), board("8/8/8/8/4P3/8/8/8"));
     let change = |square: &str, piece| ChangedSquare {
         square: square.to_owned(),

@@ -1,4 +1,4 @@
-//! A lamp, or one for each board, which the broker of the hall puts on and off.
+//! Lamps switched over MQTT: one for the whole hall, or one for each board or table.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use crate::outputs::mqtt::{Heard, MqttConfig, Subscriber};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// Lamps, and what they were told last.
+/// Lamps, and the states that were last sent to them.
 pub(super) struct Lamp {
     output: String,
     link: Subscriber,
     is_connected: bool,
-    /// With `{board}` or `{table}` in it there is one for each.
+    /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
     topic: String,
     on: String,
     off: String,
-    /// By topic: whether it is on.
-    shown: BTreeMap<String, bool>,
+    /// State last sent to each topic; true if on.
+    sent: BTreeMap<String, bool>,
     reports: Reports,
 }
 
@@ -35,18 +35,18 @@ impl Lamp {
             topic,
             on,
             off,
-            shown: BTreeMap::new(),
+            sent: BTreeMap::new(),
             reports,
         }
     }
 
-    /// Waits until the connection to the broker comes or goes.
-    pub(super) async fn turn(&mut self) {
+    /// Handles the next change of the connection to the broker.
+    pub(super) async fn handle_connection(&mut self) {
         match self.link.next().await {
             Heard::Connected => {
                 self.is_connected = true;
-                // A lamp may have come with the broker.
-                self.shown.clear();
+                // Lamps may have restarted together with the broker, so send their states again.
+                self.sent.clear();
                 self.reports.problems(&self.output, Vec::new());
             }
             Heard::Lost(reason) => {
@@ -60,29 +60,29 @@ impl Lamp {
         }
     }
 
-    /// Shows what is raised.
+    /// Sends the states that differ from the last ones sent.
     pub(super) fn show(&mut self, alarms: &Alarms) {
         if !self.is_connected {
             return;
         }
         for (topic, is_on) in lamps(&self.topic, alarms) {
-            if self.shown.get(&topic) == Some(&is_on) {
+            if self.sent.get(&topic) == Some(&is_on) {
                 continue;
             }
-            let (payload, did) = if is_on {
+            let (payload, state) = if is_on {
                 (&self.on, "on")
             } else {
                 (&self.off, "off")
             };
             self.link.ask(topic.clone(), payload.clone());
             self.reports
-                .done(&self.output, wall_time(), format!("{topic} is {did}"));
-            self.shown.insert(topic, is_on);
+                .done(&self.output, wall_time(), format!("{topic} is {state}"));
+            self.sent.insert(topic, is_on);
         }
     }
 }
 
-/// Every lamp, and whether it is to be on.
+/// All lamps, and whether each should be on.
 fn lamps(topic: &str, alarms: &Alarms) -> BTreeMap<String, bool> {
     let raised = || alarms.raised().values();
     if !topic.contains("{board}") && !topic.contains("{table}") {

@@ -1,4 +1,4 @@
-//! Alarms: what somebody in the hall has to know now, by phone, by an address, or by a lamp.
+//! Alarms: tell people in the hall that they are needed, on a phone, at a web address, or by a lamp.
 
 #[cfg(target_os = "linux")]
 mod lamp;

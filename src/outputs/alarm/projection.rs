@@ -1,6 +1,5 @@
-//! What somebody in the hall has to know now, wherever they are: each thing is raised once and cleared once.
-//!
-//! It follows from the events and from how the outputs fare.
+//! Alarms of the hall, computed from the events and from the health of the outputs. Each alarm is raised once and
+//! cleared once.
 
 use core::fmt;
 use core::str::FromStr;
@@ -18,27 +17,27 @@ use crate::outputs::shared::record::BoardRecord;
 use crate::outputs::shared::reports::OutputReport;
 use crate::tournament::table_of;
 
-/// What an alarm is about.
+/// Subject of an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AlarmKind {
     /// An incident.
     Incident(IncidentKind),
-    /// A game that is drawn by the Laws although the players may go on: by fivefold repetition, by seventy-five moves, or
-    /// because nobody can checkmate any more.
+    /// A game that is drawn under the Laws although the players may go on: fivefold repetition, 75 moves, or a position
+    /// in which neither side can checkmate.
     Draw,
-    /// An output that does not get what happens to where it belongs.
+    /// An output that fails.
     Output,
 }
 
-/// Something that somebody has to know.
+/// A problem that needs somebody's attention.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Alarm {
     pub(crate) kind: AlarmKind,
     pub(crate) severity: Severity,
-    /// The board's name; `None`: it is about no board.
+    /// Name of the board; `None` if the alarm is about an output.
     pub(crate) board: Option<String>,
     pub(crate) table: Option<u32>,
-    /// The incident's number.
+    /// Number of the incident; `None` for other kinds.
     pub(crate) incident: Option<u64>,
     #[serde(with = "color::option")]
     pub(crate) color: Option<Color>,
@@ -46,52 +45,51 @@ pub(crate) struct Alarm {
     pub(crate) black: Option<String>,
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub(crate) since: Timestamp,
-    /// Where it is and what it is, as in "Table 7: Illegal move".
+    /// Table or board, and subject, as in "Table 7: Illegal move".
     pub(crate) title: String,
-    /// What the arbiter is advised.
+    /// Advice to the arbiter, or the problem.
     pub(crate) text: String,
 }
 
-/// What is to be told of an alarm.
+/// A message to send about an alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AlarmChange {
-    /// It is raised, under that key.
+    /// The alarm with this key is raised.
     Raised(String, Alarm),
-    /// It is over.
+    /// The alarm with this key is over.
     Cleared(String, Alarm),
 }
 
-/// All alarms of the hall, and what somebody has been told of them.
+/// State of the boards and outputs, and the alarms that have been sent.
 #[derive(Debug)]
 pub(crate) struct Alarms {
     language: Language,
-    /// What is wanted; empty: all.
+    /// Kinds of alarms to send; empty for all.
     kinds: BTreeSet<AlarmKind>,
-    /// Those of which something was heard: of the others what was raised stays.
+    /// Boards with known events. Alarms of other boards stay raised.
     boards: BTreeMap<String, AlarmBoard>,
-    /// Since when outputs fail.
+    /// Start of each output's failure, and its problem.
     failing: BTreeMap<String, (Timestamp, String)>,
-    /// What was raised and not cleared, as told.
-    told: BTreeMap<String, Alarm>,
-    /// What began before is told only if it was before: it is from another day.
+    /// Alarms that were raised and not yet cleared, as they were sent.
+    sent: BTreeMap<String, Alarm>,
+    /// An alarm that began before this time is not raised. `None` before the first call of `changes`.
     not_before: Option<Timestamp>,
-    /// When the computer's clock was set forward lately, and by how much.
+    /// Recent forward steps of the computer's clock: time and size.
     steps: Vec<(Timestamp, Duration)>,
 }
 
-/// A board.
 #[derive(Debug, Default)]
 struct AlarmBoard(BoardRecord);
 
-/// What was open so long before the start was told by then, or is of no use any more.
+/// Age at the start from which an alarm is not raised: it was raised before the restart, or is too old to be of use.
 const RECENT: Duration = Duration::from_secs(10 * 60);
-/// An output that fails for a moment helps itself.
+/// Duration of an output's failure from which it is an alarm. Shorter failures often end without intervention.
 const FAILS: Duration = Duration::from_secs(60);
-/// A drawn game is no news after that.
+/// Age from which a drawn game is no longer an alarm.
 const DRAWN: Duration = Duration::from_secs(5 * 60);
 
 impl AlarmKind {
-    /// The kind itself, and the one whose incidents take the place of its own.
+    /// Returns the kind and, for a flag fall, the kind of the incident that replaces it when both flags are down.
     fn with_successor(self) -> impl Iterator<Item = Self> {
         let both = Self::Incident(IncidentKind::TwoFlags);
         let is_flag = self == Self::Incident(IncidentKind::FlagFall);
@@ -101,7 +99,7 @@ impl AlarmKind {
     const DRAW: &'static str = "draw";
     const OUTPUT: &'static str = "output";
 
-    /// Its name in the configuration and in what is sent.
+    /// Name of the kind in the configuration and in messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -144,7 +142,6 @@ impl<'de> Deserialize<'de> for AlarmKind {
 }
 
 impl AlarmChange {
-    /// The key and the alarm.
     pub(crate) const fn alarm(&self) -> (&String, &Alarm) {
         match self {
             Self::Raised(key, alarm) | Self::Cleared(key, alarm) => (key, alarm),
@@ -153,47 +150,48 @@ impl AlarmChange {
 }
 
 impl Alarms {
-    /// Alarms of these kinds, or of all if there are none, of which `told` were raised and not cleared.
-    pub(crate) fn new(language: Language, kinds: &[AlarmKind], told: BTreeMap<String, Alarm>) -> Self {
+    /// Creates the alarms. `kinds` are those to send, or all if it is empty; `sent` were raised before the restart and
+    /// not cleared.
+    pub(crate) fn new(language: Language, kinds: &[AlarmKind], sent: BTreeMap<String, Alarm>) -> Self {
         Self {
             language,
             kinds: kinds.iter().flat_map(|kind| kind.with_successor()).collect(),
             boards: BTreeMap::new(),
             failing: BTreeMap::new(),
-            told,
+            sent,
             not_before: None,
             steps: Vec::new(),
         }
     }
 
-    /// Takes in an event.
+    /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
         let AlarmBoard(record) = self.boards.entry(event.board.clone()).or_default();
         record.take(event);
     }
 
-    /// Goes on with what the journal has of a board.
+    /// Restores a board from its events in the journal.
     pub(crate) fn resume(&mut self, board: &str, events: &[Event]) {
         self.boards.entry(board.to_owned()).or_default();
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// The computer's clock was set forward by `by` at `at`. No time has passed.
+    /// Notes that the computer's clock was set forward by `by` at `at`, which does not count as elapsed time.
     pub(crate) fn set_forward(&mut self, at: Timestamp, by: Duration) {
-        let of_now = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
-        self.steps = self.steps.iter().filter(of_now).copied().collect();
+        let is_recent = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
+        self.steps = self.steps.iter().filter(is_recent).copied().collect();
         self.steps.push((at, by));
     }
 
-    /// The time that has passed since then.
+    /// Returns the time since `since`, without steps of the computer's clock.
     fn passed(&self, since: Timestamp, now: Timestamp) -> Duration {
         let steps = self.steps.iter().filter(|(at, _)| *at >= since);
         let steps = steps.fold(Duration::ZERO, |all, (_, by)| all.saturating_add(*by));
         now.saturating_duration_since(since).saturating_sub(steps)
     }
 
-    /// The outputs fare so at `now`.
-    pub(crate) fn look(&mut self, now: Timestamp, outputs: &BTreeMap<String, OutputReport>) {
+    /// Updates the failures of outputs at `now`.
+    pub(crate) fn update_outputs(&mut self, now: Timestamp, outputs: &BTreeMap<String, OutputReport>) {
         self.failing
             .retain(|name, _| outputs.get(name).is_some_and(|report| !report.ok));
         for (name, report) in outputs.iter().filter(|(_, report)| !report.ok) {
@@ -202,11 +200,12 @@ impl Alarms {
         }
     }
 
-    /// What is to be told at `now`: first what is over. What was told is to be [noted](Self::note).
+    /// Returns the messages to send at `now`, cleared alarms first. The caller must [`note`](Self::note) each one that
+    /// was sent.
     pub(crate) fn changes(&mut self, now: Timestamp) -> Vec<AlarmChange> {
         let not_before = *self.not_before.get_or_insert_with(|| now.saturating_sub(RECENT));
         let mut wanted = self.wanted(now);
-        wanted.retain(|key, alarm| self.told.contains_key(key) || alarm.since >= not_before);
+        wanted.retain(|key, alarm| self.sent.contains_key(key) || alarm.since >= not_before);
         let is_over = |(key, alarm): &(&String, &Alarm)| {
             let is_known = alarm
                 .board
@@ -214,14 +213,14 @@ impl Alarms {
                 .is_none_or(|board| self.boards.contains_key(board));
             is_known && !wanted.contains_key(*key)
         };
-        let over = self.told.iter().filter(is_over);
+        let over = self.sent.iter().filter(is_over);
         let over = over.map(|(key, alarm)| AlarmChange::Cleared(key.clone(), alarm.clone()));
         let over: Vec<AlarmChange> = over.collect();
         let mut fresh: Vec<(String, Alarm)> = wanted
             .into_iter()
-            .filter(|(key, _)| !self.told.contains_key(key))
+            .filter(|(key, _)| !self.sent.contains_key(key))
             .collect();
-        // The gravest first, and of those the oldest.
+        // Order by descending severity, then by age.
         fresh.sort_by_key(|(_, alarm)| (core::cmp::Reverse(alarm.severity), alarm.since));
         let fresh = fresh
             .into_iter()
@@ -229,20 +228,20 @@ impl Alarms {
         over.into_iter().chain(fresh).collect()
     }
 
-    /// That was told.
+    /// Marks a message as sent.
     pub(crate) fn note(&mut self, change: AlarmChange) {
         match change {
-            AlarmChange::Raised(key, alarm) => self.told.insert(key, alarm),
-            AlarmChange::Cleared(key, _) => self.told.remove(&key),
+            AlarmChange::Raised(key, alarm) => self.sent.insert(key, alarm),
+            AlarmChange::Cleared(key, _) => self.sent.remove(&key),
         };
     }
 
-    /// Alarms that are raised and not cleared, by key.
+    /// Alarms that were raised and not yet cleared, by key.
     pub(crate) const fn raised(&self) -> &BTreeMap<String, Alarm> {
-        &self.told
+        &self.sent
     }
 
-    /// The boards that something was heard of, with their tables.
+    /// Boards with known events, and their tables.
     pub(crate) fn boards(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         self.boards
             .iter()
@@ -253,7 +252,7 @@ impl Alarms {
         let of_boards = self.boards.iter().flat_map(|(name, board)| {
             let incidents = board.0.incidents.open();
             let incidents = incidents
-                // A hint may be nothing: it waits at the desk.
+                // Hints may turn out to be nothing; they are only shown at the desk.
                 .filter(|incident| incident.severity >= Severity::Advice)
                 .map(|incident| board.of_incident(self.language, name, incident));
             let drawn = board.drawn(self.language, name);
@@ -307,7 +306,7 @@ impl AlarmBoard {
         (format!("{name} {}", incident.incident), alarm)
     }
 
-    /// The game is drawn, and the players may not know.
+    /// Alarm for a game that is drawn under the Laws, which its players may not have noticed.
     fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
         let game = self.0.game()?;
         let ended = game.ended?;
@@ -328,14 +327,14 @@ impl AlarmBoard {
         Some((format!("{name} draw {}", game.game), alarm))
     }
 
-    fn alarm(&self, language: Language, name: &str, kind: AlarmKind, what: &str) -> Alarm {
+    fn alarm(&self, language: Language, name: &str, kind: AlarmKind, subject: &str) -> Alarm {
         let table = self.table(name);
         let place = match table {
             Some(table) => format!("{} {table}", word(language, "alarm", "table")),
             None => format!("{} {name}", word(language, "alarm", "board")),
         };
         let players = self.0.game().and_then(|game: &GameRecord| game.players.as_ref());
-        let named = |color: Color| players.and_then(|players| players.name(color)).map(str::to_owned);
+        let name_of = |color: Color| players.and_then(|players| players.name(color)).map(str::to_owned);
         Alarm {
             kind,
             severity: Severity::Advice,
@@ -343,10 +342,10 @@ impl AlarmBoard {
             table,
             incident: None,
             color: None,
-            white: named(Color::White),
-            black: named(Color::Black),
+            white: name_of(Color::White),
+            black: name_of(Color::Black),
             since: Timestamp::from_micros(0),
-            title: format!("{place}: {what}"),
+            title: format!("{place}: {subject}"),
             text: String::new(),
         }
     }

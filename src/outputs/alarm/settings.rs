@@ -1,4 +1,4 @@
-//! The tables `[[alarm]]`: who is told when somebody is needed.
+//! Configuration tables `[[alarm]]`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,50 +9,50 @@ use toml::Spanned;
 use super::projection::AlarmKind;
 use crate::settings::{Name, SpannedError, named, path, required_name, url_of, without_login};
 
-/// Somebody who is told when a person is needed.
+/// An alarm recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AlarmTable")]
 pub struct AlarmSettings {
-    /// What it is called in the log and on the status page: the address itself may be a secret.
+    /// Name in the log and on the status page. The address is not shown, as it may be a secret.
     pub name: Name,
-    /// How it is told.
+    /// Channel and address of the recipient.
     pub to: AlarmTo,
-    /// What it is told of; empty: of everything.
+    /// Kinds of alarms to send; empty for all.
     pub kinds: Vec<AlarmKind>,
 }
 
-/// How an alarm is told.
+/// Channel over which alarms are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlarmTo {
-    /// By a server of [ntfy](https://ntfy.sh), which tells phones.
+    /// By an [ntfy](https://ntfy.sh) server, which notifies phones.
     Ntfy {
-        /// The server's address.
+        /// Address of the server.
         server: String,
-        /// What phones have subscribed to.
+        /// Topic to which phones have subscribed.
         topic: String,
-        /// The file with a token in its first line; `None`: it wants none.
+        /// File with a bearer token in its first line; `None` if the server needs none.
         token_file: Option<PathBuf>,
     },
-    /// By POST, as JSON.
+    /// By HTTP POST, as JSON.
     Webhook {
-        /// The address.
+        /// Address to post to.
         url: String,
-        /// The file with a token in its first line; `None`: it wants none.
+        /// File with a bearer token in its first line; `None` if the server needs none.
         token_file: Option<PathBuf>,
     },
-    /// By the broker of `[mqtt]`, to a lamp.
+    /// To a lamp, over the broker of `[mqtt]`.
     Lamp {
-        /// The topic; `{board}` and `{table}` in it stand for those of the board: then each has a lamp of its own.
+        /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
         topic: String,
-        /// What puts it on.
+        /// Payload that switches the lamp on.
         on: String,
-        /// What puts it off.
+        /// Payload that switches the lamp off.
         off: String,
     },
 }
 
 impl AlarmTo {
-    /// The file with the token, if there is one.
+    /// File with the token, if there is one.
     #[must_use]
     pub fn token_file(&self) -> Option<&Path> {
         match self {
@@ -62,7 +62,6 @@ impl AlarmTo {
     }
 }
 
-/// The table as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AlarmTable {
@@ -101,12 +100,12 @@ impl TryFrom<AlarmTable> for AlarmSettings {
     type Error = &'static str;
 
     fn try_from(table: AlarmTable) -> Result<Self, Self::Error> {
-        let is_of_lamp = table.topic.is_some() || table.on.is_some() || table.off.is_some();
-        let is_of_address = table.url.is_some() || table.token_file.is_some();
-        if table.send == AlarmService::Mqtt && is_of_address {
+        let has_lamp_keys = table.topic.is_some() || table.on.is_some() || table.off.is_some();
+        let has_address_keys = table.url.is_some() || table.token_file.is_some();
+        if table.send == AlarmService::Mqtt && has_address_keys {
             return Err("`url` and `token_file` are only for \"ntfy\" and \"webhook\": a lamp has a `topic`");
         }
-        if table.send != AlarmService::Mqtt && is_of_lamp {
+        if table.send != AlarmService::Mqtt && has_lamp_keys {
             return Err(
                 "`topic`, `on` and `off` are only for \"mqtt\": \"ntfy\" and \"webhook\" have a `url`",
             );
@@ -143,36 +142,36 @@ impl TryFrom<AlarmTable> for AlarmSettings {
     }
 }
 
-/// The alarms. A lamp needs a broker.
+/// Checks the alarm tables. Fails for a lamp if there is no broker.
 pub(crate) fn alarms(
     text: &str,
     tables: Vec<Spanned<AlarmSettings>>,
     has_broker: bool,
 ) -> Result<Vec<AlarmSettings>, SpannedError> {
-    let dark = |table: &&Spanned<AlarmSettings>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
-    if let Some(lamp) = tables.iter().find(dark).filter(|_| !has_broker) {
+    let is_lamp = |table: &&Spanned<AlarmSettings>| matches!(table.as_ref().to, AlarmTo::Lamp { .. });
+    if let Some(lamp) = tables.iter().find(is_lamp).filter(|_| !has_broker) {
         let why = "a lamp is switched over the broker under [mqtt]: add that table";
         return Err(SpannedError::new(lamp.span(), why));
     }
     named(text, tables, |alarm| &alarm.name)
 }
 
-/// The server and the topic of an address.
+/// Splits the address of an ntfy topic into server and topic.
 fn ntfy(url: &str) -> Option<(String, String)> {
     let mut url: Url = url_of(url)?;
     let topic = url.path().trim_matches('/').to_owned();
-    let is_one = !topic.is_empty()
+    let is_valid = !topic.is_empty()
         && topic
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    if !is_one || url.query().is_some() {
+    if !is_valid || url.query().is_some() {
         return None;
     }
     url.set_path("/");
     Some((url.into(), topic))
 }
 
-/// Whether something can be published there (MQTT 5, section 4.7).
+/// Whether the text is a valid topic name for publishing (MQTT 5, section 4.7).
 fn is_topic(topic: &str) -> bool {
     !topic.is_empty()
         && topic.len() <= 1000

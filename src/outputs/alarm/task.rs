@@ -1,7 +1,7 @@
-//! Tells somebody when a person is needed: a phone by ntfy, an address by POST, or a lamp.
+//! Sends alarms: to a phone by ntfy, to an address by POST, or to a lamp.
 //!
-//! What was told is noted in a file, so that a restart raises nothing twice and clears what is over. What came and went
-//! while nobody could be told is not told any more.
+//! A file keeps the alarms that were sent, so that a restart raises none twice and clears those that are over. Alarms
+//! that were raised and cleared while the recipient could not be reached are not sent.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -28,13 +28,13 @@ use crate::system_time::wall_time;
 impl Output for AlarmSettings {
     fn start(&self, starting: &mut Starting) {
         let inputs = starting.follow();
-        let around = AlarmContext {
+        let context = AlarmContext {
             language: starting.language,
             notes: starting.notes.clone(),
             broker: starting.broker.clone(),
             reports: starting.reports.clone(),
         };
-        starting.spawn(follow(self.clone(), around, inputs));
+        starting.spawn(follow(self.clone(), context, inputs));
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -42,56 +42,56 @@ impl Output for AlarmSettings {
     }
 }
 
-/// What the tasks of all alarms share.
+/// Settings that the tasks of all alarms share.
 #[derive(Debug, Clone)]
 struct AlarmContext {
     language: Language,
-    /// The folder of the notes.
+    /// Folder of the notes.
     notes: PathBuf,
     broker: Option<MqttConfig>,
     reports: Reports,
 }
 
-/// Follows what happens until nothing does any more.
+/// Follows the event feed until it ends.
 async fn follow(
     settings: AlarmSettings,
-    around: AlarmContext,
+    context: AlarmContext,
     mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
 ) {
-    let Some(mut teller) = AlarmSender::new(settings, around) else {
+    let Some(mut sender) = AlarmSender::new(settings, context) else {
         return;
     };
-    let mut waits_until: Option<Instant> = None;
+    let mut retry_at: Option<Instant> = None;
     loop {
         tokio::select! {
             biased;
             input = inputs.recv() => {
                 let Some((now, input)) = input else { break };
-                teller.hear(now, &input);
+                sender.apply(now, &input);
             }
-            () = teller.way.turn() => {}
-            () = sleep_until(waits_until) => waits_until = None,
+            () = sender.channel.handle_connection() => {}
+            () = sleep_until(retry_at) => retry_at = None,
         }
         loop {
             while let Ok((now, input)) = inputs.try_recv() {
-                teller.hear(now, &input);
+                sender.apply(now, &input);
             }
-            if waits_until.is_some() {
+            if retry_at.is_some() {
                 break;
             }
-            match teller.tell().await {
+            match sender.send_next().await {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(pause) => waits_until = Some(Instant::now() + pause),
+                Err(pause) => retry_at = Some(Instant::now() + pause),
             }
         }
     }
-    while let Ok(true) = teller.tell().await {}
+    while let Ok(true) = sender.send_next().await {}
 }
 
-/// How somebody is told.
+/// Connection to the recipient.
 enum AlarmChannel {
-    /// The topic, and the server.
+    /// Topic and server.
     Ntfy(String, Address),
     Webhook(Address),
     Lamp(Lamp),
@@ -99,9 +99,9 @@ enum AlarmChannel {
 
 struct AlarmSender {
     output: String,
-    way: AlarmChannel,
+    channel: AlarmChannel,
     alarms: Alarms,
-    /// `None`: nothing was heard yet.
+    /// Latest time of an input; `None` before the first.
     now: Option<Timestamp>,
     language: Language,
     notes: PathBuf,
@@ -109,38 +109,38 @@ struct AlarmSender {
 }
 
 impl AlarmSender {
-    fn new(settings: AlarmSettings, around: AlarmContext) -> Option<Self> {
+    fn new(settings: AlarmSettings, context: AlarmContext) -> Option<Self> {
         let output = format!("alarm {}", settings.name);
         let address = |url, token_file| Address::new(output.clone(), url, token_file);
-        let way = match settings.to {
+        let channel = match settings.to {
             AlarmTo::Ntfy {
                 server,
                 topic,
                 token_file,
             } => AlarmChannel::Ntfy(topic, address(server, token_file)),
             AlarmTo::Webhook { url, token_file } => AlarmChannel::Webhook(address(url, token_file)),
-            // The configuration has no lamp without a broker.
+            // The configuration check rejects lamps without a broker.
             AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Lamp::new(
-                around.broker?,
+                context.broker?,
                 &output,
                 (topic, on, off),
-                around.reports.clone(),
+                context.reports.clone(),
             )),
         };
-        let notes = around.notes.join(format!("alarm-{}.json", settings.name));
-        around.reports.expect(&output);
+        let notes = context.notes.join(format!("alarm-{}.json", settings.name));
+        context.reports.expect(&output);
         Some(Self {
-            alarms: Alarms::new(around.language, &settings.kinds, notes::read(&notes)),
+            alarms: Alarms::new(context.language, &settings.kinds, notes::read(&notes)),
             output,
-            way,
+            channel,
             now: None,
-            language: around.language,
+            language: context.language,
             notes,
-            reports: around.reports,
+            reports: context.reports,
         })
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply(&mut self, now: Timestamp, input: &FeedInput) {
         self.now = self.now.max(Some(now));
         match input {
             FeedInput::SetForward(by) => self.alarms.set_forward(now, *by),
@@ -148,74 +148,74 @@ impl AlarmSender {
             FeedInput::Past(board, events) => self.alarms.resume(board, events),
             FeedInput::Tick => {
                 let mut outputs = self.reports.all();
-                // Who cannot be told needs not be told that.
+                // This output cannot report its own failure.
                 outputs.remove(&self.output);
-                self.alarms.look(now, &outputs);
+                self.alarms.update_outputs(now, &outputs);
             }
             _ => {}
         }
     }
 
-    /// Tells what is next, if anything is. Returns whether something was, or how long to wait if it was not taken.
-    async fn tell(&mut self) -> Result<bool, Duration> {
+    /// Sends the next message and returns whether there was one. Fails with the pause before the next attempt.
+    async fn send_next(&mut self) -> Result<bool, Duration> {
         let Some(now) = self.now else { return Ok(false) };
         let change = self.alarms.changes(now).into_iter().next();
-        let is_any = change.is_some();
+        let has_change = change.is_some();
         if let Some(change) = change {
-            self.bring(now, &change).await?;
+            self.post(now, &change).await?;
             self.alarms.note(change);
             if let Err(error) = notes::write(&self.notes, self.alarms.raised()) {
                 let notes = self.notes.display();
                 tracing::warn!("cannot write {notes}: {error}; after the next start, alarms are sent again");
             }
         }
-        if let AlarmChannel::Lamp(lamp) = &mut self.way {
+        if let AlarmChannel::Lamp(lamp) = &mut self.channel {
             lamp.show(&self.alarms);
         }
-        Ok(is_any)
+        Ok(has_change)
     }
 
-    async fn bring(&mut self, now: Timestamp, change: &AlarmChange) -> Result<(), Duration> {
-        let (address, body) = match &mut self.way {
-            AlarmChannel::Ntfy(topic, address) => (address, for_ntfy(topic, change, self.language)),
-            AlarmChannel::Webhook(address) => (address, for_programs(change, now)),
-            // It shows what there is.
+    async fn post(&mut self, now: Timestamp, change: &AlarmChange) -> Result<(), Duration> {
+        let (address, body) = match &mut self.channel {
+            AlarmChannel::Ntfy(topic, address) => (address, ntfy_message(topic, change, self.language)),
+            AlarmChannel::Webhook(address) => (address, webhook_body(change, now)),
+            // A lamp shows the state of all alarms, see `Lamp::show`.
             AlarmChannel::Lamp(_) => return Ok(()),
         };
         let body = body.to_string().into_bytes();
         match address.post(None, "application/json", body).await {
             Ok(()) => {
-                let did = &change.alarm().1.title;
-                if self.reports.done(&self.output, wall_time(), did.clone()) {
+                let title = &change.alarm().1.title;
+                if self.reports.done(&self.output, wall_time(), title.clone()) {
                     tracing::info!("{} accepts alarms again", self.output);
                 }
                 Ok(())
             }
-            Err(refused) => {
-                let PostFailure { problem, .. } = &refused;
+            Err(failure) => {
+                let PostFailure { problem, .. } = &failure;
                 if self.reports.problems(&self.output, vec![problem.clone()]) {
                     tracing::warn!("{}: {problem}; retrying", self.output);
                 }
-                Err(address.wait(&refused))
+                Err(address.wait(&failure))
             }
         }
     }
 }
 
 impl AlarmChannel {
-    /// Something has happened on the way itself.
-    async fn turn(&mut self) {
+    /// Handles the next change of the channel's own connection.
+    async fn handle_connection(&mut self) {
         match self {
-            Self::Lamp(lamp) => lamp.turn().await,
+            Self::Lamp(lamp) => lamp.handle_connection().await,
             Self::Ntfy(..) | Self::Webhook(_) => core::future::pending().await,
         }
     }
 }
 
-/// What a server of ntfy is posted (<https://docs.ntfy.sh/publish/#publish-as-json>).
-fn for_ntfy(topic: &str, change: &AlarmChange, language: Language) -> Value {
+/// Message for an ntfy server (<https://docs.ntfy.sh/publish/#publish-as-json>).
+fn ntfy_message(topic: &str, change: &AlarmChange, language: Language) -> Value {
     let (_, alarm) = change.alarm();
-    // From 1 to 5; 3 is what other messages have.
+    // Priorities range from 1 to 5; 3 is the default.
     let (message, priority, tag) = match change {
         AlarmChange::Raised(..) if alarm.severity >= Severity::Violation => {
             (&*alarm.text, 5, "rotating_light")
@@ -226,7 +226,7 @@ fn for_ntfy(topic: &str, change: &AlarmChange, language: Language) -> Value {
     json!({"topic": topic, "title": alarm.title, "message": message, "priority": priority, "tags": [tag]})
 }
 
-fn for_programs(change: &AlarmChange, now: Timestamp) -> Value {
+fn webhook_body(change: &AlarmChange, now: Timestamp) -> Value {
     let (key, alarm) = change.alarm();
     let state = match change {
         AlarmChange::Raised(..) => "raised",

@@ -1,19 +1,18 @@
-//! The files of a broadcast: what they are called, and how they may be cached.
+//! The files of a broadcast, with their media types and caching rules.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The header Cache-Control of every file.
+/// The Cache-Control header of every file.
 ///
-/// No path names a content that cannot change: a result may be corrected days after its round, and the page changes with
-/// the program. So a browser asks each time whether it has the current content. A shared cache asks after three seconds,
-/// which spares the server most of those who ask every second or two.
+/// The content of every path may change: a result may be corrected days after its round, and the page changes with the
+/// program. So browsers revalidate each time. Shared caches revalidate after three seconds, which spares the server
+/// most requests of viewers that poll every second or two.
 pub(crate) const CACHE_CONTROL: &str = "public, max-age=0, must-revalidate, s-maxage=3";
 
-/// All files, by their paths as in "round-1/games.pgn".
+/// All files by path, such as "round-1/games.pgn".
 pub(crate) type Files = BTreeMap<Arc<str>, PublishedFile>;
 
-/// A file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublishedFile {
     pub(crate) content: Arc<[u8]>,
@@ -26,7 +25,6 @@ impl PublishedFile {
         }
     }
 
-    /// The media type of a file with that path.
     pub(crate) fn media_type(path: &str) -> &'static str {
         match path.rsplit_once('.') {
             Some((_, "json")) => "application/json",

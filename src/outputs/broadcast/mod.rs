@@ -1,8 +1,9 @@
-//! The broadcast: all rounds as [files](projection) for people outside the hall, with a [page](page) that shows them.
+//! The broadcast: all rounds as [files](projection) for people outside the hall, with a [web page](page) for viewing
+//! them.
 //!
-//! A task [follows](task) what happens and makes the files. The places that get them, the folders, buckets and servers of
-//! `[publish]` here, and Lichess and webhooks in folders of their own, find out themselves what has changed for them: one
-//! that was away gets what is now, and holds up nobody.
+//! A [task](task) makes the files from events. It delivers them to the folders, buckets and servers of `[publish]`;
+//! Lichess and webhooks have modules of their own. Each recipient finds the changes itself, so one that was unreachable
+//! gets the current files later and delays nobody else.
 
 mod files;
 pub(crate) mod page;

@@ -1,6 +1,6 @@
-//! The page that shows the broadcast in a browser: the same files wherever they lie.
+//! The web page of the broadcast: static files, the same for every target.
 //!
-//! They are written by hand and served as they are; the board is chessground, whose files are unchanged.
+//! The files are written by hand and served unchanged. The board is an unmodified copy of chessground.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use kiebitz_game::laws::{END_REASON_SHORT, Language, words_of};
 
 use super::files::{Files, PublishedFile};
 
-/// What a browser may do for the page: read what lies beside it, and nothing else. Everybody may show it in a frame.
+/// The page's Content-Security-Policy: the page may load files from its own origin only, and any site may embed it.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
-/// The file that is opened first.
 pub(crate) const INDEX: &str = "index.html";
 
-/// Files of the folder `page` beside whoever names them, by their paths below another one, and the index.
+/// Lists the named files of the folder `page` beside the calling module, with paths below `$below`, and the index.
 macro_rules! assets {
     ($below:literal: $($name:literal),* $(,)?) => {
         &[
@@ -26,7 +25,7 @@ macro_rules! assets {
 }
 pub(crate) use assets;
 
-/// Everything that the page is made of, by its path.
+/// All files of the page by path, except the [reasons](REASONS).
 const ASSETS: Assets = assets![
     "page/":
     "card.js",
@@ -45,10 +44,9 @@ const ASSETS: Assets = assets![
     "words.js",
 ];
 
-/// What a page is made of, by its path.
+/// Files of a page by path, with their contents.
 pub(crate) type Assets = &'static [(&'static str, &'static [u8])];
 
-/// All files of the page.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
     let reasons = in_all_languages(|language| words_of(language, END_REASON_SHORT).collect());
@@ -57,10 +55,10 @@ pub(crate) fn files() -> Files {
     files
 }
 
-/// Made of the catalogues of the Laws, so that each text is written once.
+/// File with the reasons of results. It is made from the catalogues of the Laws, so that no text is duplicated.
 const REASONS: &str = "page/reasons.js";
 
-/// A JSON object of the texts in each language, by its code.
+/// A JSON object with the texts in each language, by language code.
 pub(crate) fn in_all_languages(
     texts: impl Fn(Language) -> BTreeMap<&'static str, &'static str>,
 ) -> serde_json::Value {
@@ -71,7 +69,7 @@ pub(crate) fn in_all_languages(
     serde_json::json!(all)
 }
 
-/// The same of any page; they stay as they are as long as the program runs.
+/// The files of a page in the form in which they are published.
 pub(crate) fn files_of(assets: Assets) -> Files {
     let all = assets.iter();
     all.map(|(path, content)| ((*path).into(), PublishedFile::new(*content)))
@@ -83,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_asks_for_nothing_that_is_not_there() {
+    fn the_page_refers_to_existing_files_only() {
         let files = files();
         for (path, file) in &files {
             let Ok(text) = core::str::from_utf8(&file.content) else {
@@ -92,7 +90,7 @@ mod tests {
             if path.contains("chessground") {
                 continue;
             }
-            // A namespace looks like an address.
+            // The namespace of SVG is not an address.
             let text = text.replace("http://www.w3.org/2000/svg", "");
             assert!(!text.contains("http://"), "{path} names a host");
             assert!(!text.contains("https://"), "{path} names a host");
@@ -102,18 +100,22 @@ mod tests {
                 "{path} is long"
             );
             for quoted in text.split('"').skip(1).step_by(2) {
-                let asked = quoted.trim_start_matches("./");
-                let is_file = [".js", ".css"].iter().any(|end| asked.ends_with(end));
-                let folder = if asked.starts_with("page/") { "" } else { "page/" };
-                let there = files.contains_key(format!("{folder}{asked}").as_str());
-                assert!(!is_file || there, "{path} asks for {asked}");
+                let reference = quoted.trim_start_matches("./");
+                let is_file = [".js", ".css"].iter().any(|end| reference.ends_with(end));
+                let folder = if reference.starts_with("page/") {
+                    ""
+                } else {
+                    "page/"
+                };
+                let exists = files.contains_key(format!("{folder}{reference}").as_str());
+                assert!(!is_file || exists, "{path} asks for {reference}");
             }
         }
     }
 
-    /// A file can be opened where no server says what is allowed.
+    /// The policy is also in the page, for servers that cannot send headers.
     #[test]
-    fn the_page_brings_its_policy_along() {
+    fn the_page_contains_its_content_security_policy() {
         let index = files().remove(INDEX).expect("an index");
         let text = String::from_utf8(index.content.to_vec()).expect("text");
         let (policy, _) = CONTENT_SECURITY_POLICY

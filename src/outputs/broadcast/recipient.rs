@@ -1,4 +1,4 @@
-//! Follows the rounds for those who get each of them as a whole: whenever something has changed, and again after a failure.
+//! Recipients that get each round as a whole after every change, and again after a failure.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::files::Files;
 use super::task::Snapshot;
 
-/// Between two deliveries: who moves in a second moves for all.
+/// Pause between two deliveries. Moves within it are sent together.
 pub(in crate::outputs) const PAUSE: Duration = Duration::from_secs(1);
 
-/// Somebody who gets rounds.
 pub(in crate::outputs) trait Recipient {
-    /// Brings what is not there yet. Returns after what time it is to be tried again; `None`: all of it is there.
+    /// Sends the rounds that have changed. Returns the pause before the next attempt, or `None` if everything was
+    /// delivered.
     fn deliver(&mut self, files: &Files) -> impl Future<Output = Option<Duration>> + Send;
 }
 
-/// Has files delivered whenever they change, until nothing changes any more.
+/// Delivers the files after every change, until no more changes can come.
 pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipient) {
     loop {
         let now = Arc::clone(&files.borrow_and_update());
@@ -40,12 +40,13 @@ pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipie
     }
 }
 
-/// Waits until nothing changes any more. What changes until then is looked at later.
+/// Waits until no more changes can come. Changes in the meantime are not delivered; the caller reads the latest files
+/// afterwards.
 pub(super) async fn closed(files: &mut Snapshot) {
     while files.changed().await.is_ok() {}
 }
 
-/// The games of all rounds.
+/// The PGN of all rounds, by round number.
 pub(in crate::outputs) fn rounds(files: &Files) -> impl Iterator<Item = (u32, Arc<[u8]>)> {
     files.iter().filter_map(|(path, file)| {
         let number = path.strip_prefix("round-")?.strip_suffix("/games.pgn")?;

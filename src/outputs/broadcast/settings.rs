@@ -1,4 +1,4 @@
-//! The table `[publish]`: where the broadcast goes.
+//! The `[publish]` table.
 
 use core::str::FromStr;
 use core::time::Duration;
@@ -9,47 +9,47 @@ use serde::{Deserialize, Deserializer};
 
 use crate::settings::{delay, path};
 
-/// Where the files of the broadcast go.
+/// Targets and options of the broadcast.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
-    /// The places that get them.
+    /// The targets of the files.
     #[serde(default, deserialize_with = "one_or_more")]
     pub to: Vec<Target>,
-    /// Where they are served over HTTP; `None`: nowhere.
+    /// The address to serve the files at over HTTP; `None` to serve none.
     #[serde(default, deserialize_with = "address")]
     pub listen: Option<SocketAddr>,
-    /// Whether the page that shows the games is among the files.
+    /// Whether the files include the web page.
     #[serde(default = "yes")]
     pub page: bool,
-    /// How much later than they happened moves are seen, at most two hours; `None`: as in the topics for spectators.
+    /// Delay of moves, at most two hours; `None` for the delay of the MQTT topics for spectators.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
-    /// The server of buckets other than Amazon's, as in `https://s3.example`.
+    /// The server of buckets, if not Amazon's, as in `https://s3.example`.
     pub s3_endpoint: Option<String>,
     /// The region of the bucket.
     pub s3_region: Option<String>,
-    /// The file with the bucket's access key in the first line and the secret key in the second.
+    /// A file with the bucket's access key in the first line and the secret key in the second.
     #[serde(default, deserialize_with = "path")]
     pub s3_key_file: Option<PathBuf>,
-    /// The file with the user of the WebDAV server in the first line and the password in the second.
+    /// A file with the user of the WebDAV server in the first line and the password in the second.
     #[serde(default, deserialize_with = "path")]
     pub webdav_login_file: Option<PathBuf>,
 }
 
-/// A place for files.
+/// A destination of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// A folder on this computer, absolute.
+    /// An absolute path of a folder on this computer.
     Folder(PathBuf),
-    /// A bucket, and the folder in it, which may be empty.
+    /// A bucket of an S3 server.
     Bucket {
-        /// Its name.
+        /// The name of the bucket.
         name: String,
-        /// The folder, without slashes around it.
+        /// The folder in the bucket without slashes around it; may be empty.
         folder: String,
     },
-    /// A folder of a WebDAV server, by its address.
+    /// The URL of a folder on a WebDAV server.
     WebDav(String),
 }
 
@@ -82,7 +82,7 @@ impl FromStr for Target {
     }
 }
 
-/// As it is written.
+/// As in the configuration.
 impl core::fmt::Display for Target {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
@@ -95,7 +95,7 @@ impl core::fmt::Display for Target {
 }
 
 impl Publish {
-    /// Serves the files at an address, and puts them nowhere.
+    /// Settings that serve the files at an address, without targets.
     pub(crate) const fn serving(address: SocketAddr) -> Self {
         Self {
             to: Vec::new(),
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_folder_a_bucket_or_a_server() {
+    fn a_target_is_a_folder_a_bucket_or_a_webdav_server() {
         let bucket = |name: &str, folder: &str| Target::Bucket {
             name: name.to_owned(),
             folder: folder.to_owned(),

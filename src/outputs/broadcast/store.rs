@@ -1,4 +1,4 @@
-//! Puts the files where they belong: a folder, a bucket, or a WebDAV server.
+//! Writes the files to a target: a folder, a bucket, or a WebDAV server.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -25,26 +25,26 @@ use super::task::Snapshot;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// A place that gets all files.
+/// A target, and the state of the files on it.
 #[derive(Debug)]
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// What is there, as far as we have put it.
+    /// The files that this run has written to the target.
     put: BTreeMap<Arc<str>, PublishedFile>,
 }
 
-/// Pauses after a failure, doubled each time.
+/// Pauses after failures. The first is doubled each time up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// A server that takes longer for a file is not there.
+/// Maximum time to write or delete a file.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// So many files are on their way to a bucket at a time: each of its answers takes a while, and a hundred games have
-/// two hundred files.
-const TO_A_BUCKET: usize = 16;
-/// The file that is put there to try it out; its content is its name.
+/// Maximum number of concurrent writes to a bucket, because each takes a while and a hundred games have two hundred
+/// files.
+const MAX_BUCKET_WRITES: usize = 16;
+/// The file written by [`try_out`]. Its content is its name.
 const TRIAL: &str = "kiebitz-test.txt";
-/// Between two visits to a server, which may want to be paid for each file.
+/// Pause between two updates of a bucket or server, which may charge for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
 impl TargetFiles {
@@ -56,14 +56,14 @@ impl TargetFiles {
         }
     }
 
-    /// Puts there what changes, until nothing changes any more.
+    /// Writes every change to the target, until no more changes can come.
     pub(in crate::outputs) async fn follow(mut self, mut files: Snapshot, reports: Reports) {
         let name = self.target.to_string();
         reports.expect(&name);
         let (mut store, mut pause) = (None, FIRST_PAUSE);
         loop {
             let now = Arc::clone(&files.borrow_and_update());
-            match self.bring(&mut store, &now).await {
+            match self.sync(&mut store, &now).await {
                 Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
@@ -79,7 +79,7 @@ impl TargetFiles {
                     store = None;
                     tokio::select! {
                         () = tokio::time::sleep(pause) => {}
-                        // At the end nobody waits for it.
+                        // At shutdown, give up without another attempt.
                         Err(_) = files.changed() => return,
                     }
                     pause = (pause * 2).min(LONGEST_PAUSE);
@@ -95,8 +95,8 @@ impl TargetFiles {
         }
     }
 
-    /// Puts what the place does not have, and takes away what is no more. Returns how many files that were.
-    async fn bring(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
+    /// Writes changed files and deletes files that no longer exist. Returns the number of both together.
+    async fn sync(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
             None => store.insert(self.open()?),
@@ -105,7 +105,7 @@ impl TargetFiles {
             .iter()
             .filter(|(path, file)| self.put.get(*path) != Some(file))
             .map(|(path, file)| (Arc::clone(path), file.clone()));
-        // A round's list names its games: those come first.
+        // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
         let mut count = self.put_all(store, games).await?;
         count += self.put_all(store, lists).await?;
@@ -129,14 +129,14 @@ impl TargetFiles {
         Ok(count)
     }
 
-    /// Puts these files there, in any order. Returns how many they are.
+    /// Writes files in any order. Returns their number.
     async fn put_all(
         &mut self,
         store: &Arc<dyn ObjectStore>,
         due: Vec<(Arc<str>, PublishedFile)>,
     ) -> Result<usize> {
         let at_once = match self.target {
-            Target::Bucket { .. } => TO_A_BUCKET,
+            Target::Bucket { .. } => MAX_BUCKET_WRITES,
             Target::Folder(_) | Target::WebDav(_) => 1,
         };
         let (mut count, mut due, mut failed) = (0, due.into_iter(), None);
@@ -155,7 +155,7 @@ impl TargetFiles {
                     self.put.insert(path, file);
                     count += 1;
                 }
-                // What else is on its way may be taken.
+                // Other writes in progress may still succeed, and must be recorded.
                 Some(Ok(Err(error))) => failed = failed.or(Some(error)),
                 Some(Err(error)) => failed = failed.or(Some(error.into())),
             }
@@ -163,7 +163,7 @@ impl TargetFiles {
         failed.map_or(Ok(count), Err)
     }
 
-    /// What a server tells those who ask for a file. A folder tells nothing.
+    /// The headers that a bucket returns with the file at `path`.
     fn options(&self, path: &str) -> PutOptions {
         let mut attributes = Attributes::new();
         if matches!(self.target, Target::Bucket { .. }) {
@@ -223,14 +223,14 @@ impl TargetFiles {
     }
 }
 
-/// Tries out whether files can be put there, read and taken away, with a small one of its own.
+/// Tests a target: writes, reads and deletes a small file.
 ///
 /// # Errors
 ///
-/// What cannot be done, and why.
+/// Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let place = TargetFiles::new(target, settings);
-    let opened = tokio::task::spawn_blocking(move || place.open());
+    let target_files = TargetFiles::new(target, settings);
+    let opened = tokio::task::spawn_blocking(move || target_files.open());
     let store = opened.await.context("interrupted")??;
     let path = Path::from(TRIAL);
     let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
@@ -239,7 +239,7 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
         .with_context(|| format!("cannot write {TRIAL}"))?;
     let read = async { store.get(&path).await?.bytes().await };
     let read = tokio::time::timeout(PATIENCE / 2, read).await;
-    // It is taken away whether it could be read or not.
+    // Delete the file even if reading failed.
     let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
     let content = read
         .context("no answer")?
@@ -252,7 +252,6 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
         .with_context(|| format!("cannot delete {TRIAL}"))
 }
 
-/// Puts a file there, and returns it.
 async fn put(
     store: Arc<dyn ObjectStore>,
     path: Arc<str>,
@@ -268,14 +267,14 @@ async fn put(
     Ok((path, file))
 }
 
-/// Whether a file says what there is, so that it must not be there before that.
+/// Whether a file refers to other files, which must be written first.
 fn is_list(path: &str) -> bool {
     ["index.json", "tournament.json", "wall.json"]
         .iter()
         .any(|list| path.ends_with(list))
 }
 
-/// A user and a secret, in a line each.
+/// Reads a user and a secret from the first two lines of a file.
 fn two_lines(file: &FilePath) -> Result<(String, String)> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = text.lines().map(str::trim);
@@ -288,7 +287,7 @@ fn two_lines(file: &FilePath) -> Result<(String, String)> {
     }
 }
 
-/// The header of a login (RFC 7617).
+/// The header for HTTP Basic authentication (RFC 7617).
 fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
     let request = reqwest::Client::new()
         .get("http://localhost/")

@@ -1,7 +1,7 @@
-//! Tells pages what changes, as server-sent events. What changes is written once, for all who look on.
+//! Streams changes to web pages as server-sent events. Each message is composed once for all viewers.
 //!
-//! A browser that comes again says which message it had last, and gets those after it; when they are forgotten, or are of
-//! another run of the program, it is told to read the files anew.
+//! A browser that reconnects sends the id of its last message and gets the messages after it. If these are no longer
+//! kept, or belong to another run of the program, the page must read the files again.
 
 use core::convert::Infallible;
 use core::fmt::Write;
@@ -24,51 +24,48 @@ use super::files::Files;
 use super::task::Snapshot;
 use crate::outputs::shared::http::WebConnection;
 
-/// The header that tells a page of the stream, with its address as seen from the page. It comes with the list of rounds.
+/// The header with the URL of the stream, relative to the page. It is sent with the list of rounds.
 pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
-/// The list of rounds.
+/// Path of the list of rounds.
 pub(super) const LIST: &str = "wall.json";
 
-/// So many pages are told; others have to ask again and again. With the other connections they stay below 1,024 open files,
-/// which is what most systems allow a program.
+/// Maximum number of viewers with a stream; further viewers have to poll. Together with all other connections, this
+/// stays below 1,024 open files, the usual limit of a process.
 const MAX_VIEWERS: usize = 600;
-/// Who is told nothing for this long is told that: a page cannot see otherwise that its line is dead.
+/// Interval between keep-alive messages to an idle viewer. Without them, a page cannot notice that its connection is
+/// dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// What changes within this time after a message comes in one: with a hundred boards hardly a moment is quiet, and every
-/// message is work for every page.
-const GATHERED: Duration = Duration::from_millis(500);
-/// So much of what was told is kept, in bytes: of 100 boards at blitz pace some minutes.
+/// Minimum interval between messages. Changes within it are sent together: with a hundred boards something changes all
+/// the time, and every page has to process every message.
+const BATCH_INTERVAL: Duration = Duration::from_millis(500);
+/// Maximum size of the messages kept, in bytes: some minutes of 100 boards at blitz pace.
 const MAX_KEPT: usize = 1 << 20;
 
-/// What is told, and how many are.
+/// The recent messages, and the permits that limit the number of viewers.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
-    told: watch::Receiver<RecentMessages>,
-    places: Arc<Semaphore>,
+    recent: watch::Receiver<RecentMessages>,
+    permits: Arc<Semaphore>,
 }
 
-/// The last messages.
 #[derive(Debug)]
 struct RecentMessages {
-    /// Tells this run of the program from others.
+    /// Random id of this run of the program.
     run: u64,
-    /// The number that the next message has.
     next: u64,
     kept: VecDeque<Bytes>,
-    /// What is kept, in bytes.
+    /// Size of the messages kept, in bytes.
     size: usize,
 }
 
-/// Somebody who looks on.
 #[derive(Debug)]
 struct StreamViewer {
-    told: watch::Receiver<RecentMessages>,
-    /// The number of the next message; `None`: what there was before has to be read first.
+    recent: watch::Receiver<RecentMessages>,
+    /// Number of the viewer's next message; `None` if the page must read the files first.
     next: Option<u64>,
     _place: OwnedSemaphorePermit,
 }
 
-/// A round as it is in its file.
 #[derive(Deserialize)]
 struct StreamedRound<'r> {
     #[serde(borrow)]
@@ -77,26 +74,24 @@ struct StreamedRound<'r> {
     games: Vec<&'r RawValue>,
 }
 
-/// What a game has, by the names of it.
 type Fields<'f> = BTreeMap<&'f str, &'f RawValue>;
 
-/// What is new in a round.
 #[derive(Serialize)]
 struct RoundUpdate<'n> {
     round: u32,
-    /// Without games: it has to be read anew.
+    /// The head, if it has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<&'n RawValue>,
-    /// What changed in games, by their numbers from 1.
+    /// The changed fields of games, with the game numbers from 1.
     games: Vec<(usize, Fields<'n>)>,
-    /// Whether it has other games than before, and has to be read anew.
+    /// Whether the number of games has changed. The page then has to read the file again.
     anew: bool,
 }
 
-/// Follows the files for as long as they change.
+/// Collects messages about changes of the files, in a task that ends when no more changes can come.
 pub(super) fn follow(mut files: Snapshot) -> Live {
     let run = std::hash::RandomState::new().build_hasher().finish();
-    let (sender, told) = watch::channel(RecentMessages {
+    let (sender, recent) = watch::channel(RecentMessages {
         run,
         next: 1,
         kept: VecDeque::new(),
@@ -108,26 +103,25 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
             let now = Arc::clone(&files.borrow_and_update());
             let messages = messages(&before, &now);
             if !messages.is_empty() {
-                sender.send_modify(|told| messages.into_iter().for_each(|message| told.add(&message)));
+                sender.send_modify(|recent| messages.into_iter().for_each(|message| recent.add(&message)));
             }
             before = now;
-            tokio::time::sleep(GATHERED).await;
+            tokio::time::sleep(BATCH_INTERVAL).await;
         }
     });
     Live {
-        told,
-        places: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        recent,
+        permits: Arc::new(Semaphore::new(MAX_VIEWERS)),
     }
 }
 
-/// Answers a page that wants to be told.
 pub(super) async fn open(
     State(live): State<Live>,
     Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
     let no_store = (header::CACHE_CONTROL, "no-store");
-    let Ok(place) = Arc::clone(&live.places).try_acquire_owned() else {
+    let Ok(place) = Arc::clone(&live.permits).try_acquire_owned() else {
         let later = [(header::RETRY_AFTER, "60"), no_store];
         return (
             StatusCode::SERVICE_UNAVAILABLE,
@@ -138,11 +132,11 @@ pub(super) async fn open(
     };
     connection.stay();
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let next = last.and_then(|id| live.told.borrow().after(id));
-    let mut told = live.told;
-    told.mark_changed();
+    let next = last.and_then(|id| live.recent.borrow().after(id));
+    let mut recent = live.recent;
+    recent.mark_changed();
     let viewer = StreamViewer {
-        told,
+        recent,
         next,
         _place: place,
     };
@@ -151,7 +145,7 @@ pub(super) async fn open(
         no_store,
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // nginx would gather messages before it hands them on.
+        // Otherwise nginx would buffer the messages.
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     (
@@ -167,7 +161,7 @@ impl StreamViewer {
             if let Some(message) = self.take() {
                 return Some((Ok(message), self));
             }
-            match tokio::time::timeout(KEEP_ALIVE, self.told.changed()).await {
+            match tokio::time::timeout(KEEP_ALIVE, self.recent.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return None,
                 Err(_) => return Some((Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self)),
@@ -175,19 +169,18 @@ impl StreamViewer {
         }
     }
 
-    /// What is to be told next, if anything is.
     fn take(&mut self) -> Option<Bytes> {
-        let told = self.told.borrow_and_update();
+        let recent = self.recent.borrow_and_update();
         match self.next {
-            Some(next) if next == told.next => None,
-            Some(next) if next >= told.first() => {
-                let at = usize::try_from(next - told.first()).ok()?;
+            Some(next) if next == recent.next => None,
+            Some(next) if next >= recent.first() => {
+                let at = usize::try_from(next - recent.first()).ok()?;
                 self.next = Some(next + 1);
-                told.kept.get(at).cloned()
+                recent.kept.get(at).cloned()
             }
             _ => {
-                self.next = Some(told.next);
-                let (run, last) = (told.run, told.next - 1);
+                self.next = Some(recent.next);
+                let (run, last) = (recent.run, recent.next - 1);
                 let anew = format!("retry: 2000\nid: {run:x}-{last}\nevent: anew\ndata: \"{last}\"\n\n");
                 Some(anew.into())
             }
@@ -196,12 +189,13 @@ impl StreamViewer {
 }
 
 impl RecentMessages {
-    /// The number of the oldest message that is kept.
+    /// Number of the oldest message kept.
     fn first(&self) -> u64 {
         self.next - self.kept.len() as u64
     }
 
-    /// The number of the message after the one that is called so, if it is kept or the next one.
+    /// Number of the message after the one with this id; `None` if that message is no longer kept or the id is of
+    /// another run.
     fn after(&self, id: &str) -> Option<u64> {
         let (run, number) = id.split_once('-')?;
         let number: u64 = number.parse().ok()?;
@@ -224,7 +218,6 @@ impl RecentMessages {
     }
 }
 
-/// What is to be told of the difference between two moments.
 fn messages(before: &Files, now: &Files) -> Vec<String> {
     let mut messages = Vec::new();
     for (path, file) in now {
@@ -237,15 +230,15 @@ fn messages(before: &Files, now: &Files) -> Vec<String> {
                 messages.push(format!("event: list\ndata: {list}"));
             }
         } else if let Some(round) = round_of(path)
-            && let Some(news) = news(round, known, &file.content)
+            && let Some(update) = update(round, known, &file.content)
         {
-            messages.push(format!("event: round\ndata: {news}"));
+            messages.push(format!("event: round\ndata: {update}"));
         }
     }
     messages
 }
 
-/// The number of the round that a file is the wall of.
+/// The round number of a path `round-N/wall.json`.
 fn round_of(path: &str) -> Option<u32> {
     path.strip_prefix("round-")?
         .strip_suffix("/wall.json")?
@@ -253,11 +246,11 @@ fn round_of(path: &str) -> Option<u32> {
         .ok()
 }
 
-fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
+fn update(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
     let now: StreamedRound<'_> = serde_json::from_slice(now).ok()?;
     let before: Option<StreamedRound<'_>> = before.and_then(|before| serde_json::from_slice(before).ok());
     let before = before.filter(|before| before.games.len() == now.games.len());
-    let news = match &before {
+    let update = match &before {
         Some(before) => RoundUpdate {
             round,
             head: (before.head.get() != now.head.get()).then_some(now.head),
@@ -276,10 +269,10 @@ fn news(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
             anew: true,
         },
     };
-    serde_json::to_string(&news).ok()
+    serde_json::to_string(&update).ok()
 }
 
-/// What a game has otherwise than before. Who plays stays mostly, and is most of it.
+/// The changed fields of a game. Most of a game is about the players, who rarely change.
 fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
     let before: Fields<'_> = serde_json::from_str(before.get()).ok()?;
     let mut fields: Fields<'n> = serde_json::from_str(now.get()).ok()?;
@@ -298,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_told() {
+    fn only_changes_are_sent() {
         let unchanged = "{\"a\":1}";
         let one = files(&[unchanged, "{\"a\":2,\"b\":{\"c\":1}}"]);
         let other = files(&[unchanged, "{\"a\":3,\"b\":{\"c\":1}}"]);
@@ -330,9 +323,9 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_again_gets_what_came_since() {
-        let told = recent(5);
-        assert_eq!(told.first(), 3, "older ones are forgotten");
+    fn a_viewer_that_reconnects_gets_the_missed_messages() {
+        let recent = recent(5);
+        assert_eq!(recent.first(), 3, "older ones are forgotten");
         for (id, next) in [
             ("ab-5", Some(6)),
             ("ab-4", Some(5)),
@@ -344,30 +337,30 @@ mod tests {
             ("", None),
             ("ab-18446744073709551615", None),
         ] {
-            assert_eq!(told.after(id), next, "{id}");
+            assert_eq!(recent.after(id), next, "{id}");
         }
     }
 
     #[tokio::test]
-    async fn a_viewer_reads_anew_once_and_then_hears_all() {
+    async fn a_viewer_reads_the_files_once_and_then_gets_all_messages() {
         let (sender, receiver) = watch::channel(recent(0));
-        let places = Arc::new(Semaphore::new(1));
-        let place = places.try_acquire_owned().expect("a place");
+        let permits = Arc::new(Semaphore::new(1));
+        let place = permits.try_acquire_owned().expect("a place");
         let viewer = StreamViewer {
-            told: receiver,
+            recent: receiver,
             next: None,
             _place: place,
         };
         let (message, viewer) = viewer.wait().await.expect("a message");
         let message = message.expect("it cannot fail");
         assert_eq!(message, "retry: 2000\nid: ab-0\nevent: anew\ndata: \"0\"\n\n");
-        sender.send_modify(|told| ["one", "two"].iter().for_each(|message| told.add(message)));
+        sender.send_modify(|recent| ["one", "two"].iter().for_each(|message| recent.add(message)));
         let (message, viewer) = viewer.wait().await.expect("a message");
         assert_eq!(message.expect("it cannot fail"), "id: ab-1\none\n\n");
         let (message, mut viewer) = viewer.wait().await.expect("a message");
         assert_eq!(message.expect("it cannot fail"), "id: ab-2\ntwo\n\n");
         assert_eq!(viewer.take(), None);
-        sender.send_modify(|told| (0..9).for_each(|_| told.add(&"x".repeat(MAX_KEPT / 4))));
+        sender.send_modify(|recent| (0..9).for_each(|_| recent.add(&"x".repeat(MAX_KEPT / 4))));
         let late = viewer.take().expect("a message");
         assert!(
             late.ends_with(b"event: anew\ndata: \"11\"\n\n"),

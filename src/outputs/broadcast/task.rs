@@ -1,4 +1,4 @@
-//! Follows what happens, and makes the files of it.
+//! The task that makes the files from events.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -17,11 +17,10 @@ use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
-/// All files at a moment.
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
-/// What happens within this time is published together.
-const GATHERED: Duration = Duration::from_millis(150);
+/// Waiting time for further input after a change, so that everything about one move is published together.
+const BATCH_TIME: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
     fn start(&self, starting: &mut Starting) {
@@ -31,11 +30,11 @@ impl Output for Publish {
         let files = starting.files(self.delay);
         let reports = starting.reports.clone();
         for target in &self.to {
-            let place = TargetFiles::new(target.clone(), self.clone());
-            starting.spawn(place.follow(files.clone(), reports.clone()));
+            let target_files = TargetFiles::new(target.clone(), self.clone());
+            starting.spawn(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
-            // It serves as long as the program runs, and there is nothing to finish.
+            // Serves until the program ends, so shutdown does not wait for it.
             tokio::spawn(web::serve(address, files));
         }
     }
@@ -57,18 +56,17 @@ impl Output for Publish {
     }
 }
 
-/// Follows what happens, and makes the files of it, once for each delay.
+/// Makes the files from events, once for each delay that an output uses.
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
     shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
     facts: EventFacts,
-    /// The pairings are known. Without them a round would be seen with half of its games.
+    /// Whether pairings have arrived. Until then, a round would have only some of its games.
     paired: bool,
 }
 
 impl Follower {
-    /// Of an event of which nothing is known yet.
     pub(in crate::outputs) fn new(
         inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         facts: EventFacts,
@@ -81,19 +79,18 @@ impl Follower {
         }
     }
 
-    /// The files that are seen with that delay.
-    pub(in crate::outputs) fn show(&mut self, delay: Duration) -> Snapshot {
-        self.shown(delay).1.subscribe()
+    pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
+        self.broadcast_for(delay).1.subscribe()
     }
 
-    /// The page is among them, from the beginning: who comes early waits there.
+    /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
-        let (show, files) = self.shown(delay);
+        let (show, files) = self.broadcast_for(delay);
         show.bring_page();
         files.send_replace(Arc::new(page::files()));
     }
 
-    fn shown(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
+    fn broadcast_for(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
         let facts = &self.facts;
         self.shows.entry(delay).or_insert_with(|| {
             let (sender, _) = watch::channel(Arc::default());
@@ -104,13 +101,13 @@ impl Follower {
     pub(in crate::outputs) async fn work(mut self) {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
-            self.hear(now, &input);
+            self.apply_input(now, &input);
             if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
-                // What is on its way belongs to the same move.
-                tokio::time::sleep(GATHERED).await;
+                // Further input that is already waiting is often about the same move.
+                tokio::time::sleep(BATCH_TIME).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
-                    self.hear(at, &input);
+                    self.apply_input(at, &input);
                 }
             }
             for (show, files) in self.shows.values_mut() {
@@ -121,7 +118,7 @@ impl Follower {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
         for (show, _) in self.shows.values_mut() {
             match input {

@@ -1,7 +1,7 @@
-//! Serves the files of the broadcast over HTTP, to be read and nothing else.
+//! Serves the files of the broadcast over HTTP, read-only.
 //!
-//! What programs ask livechesscloud for is answered as it would be there: `/meta/ID` names the host, and the files are
-//! under `/get/ID/` as well.
+//! Also answers requests in livechesscloud's format: `/meta/ID` names the host, and the files are also available under
+//! `/get/ID/`.
 
 use core::hash::{Hash, Hasher};
 use std::collections::hash_map::DefaultHasher;
@@ -21,10 +21,10 @@ use super::task::Snapshot;
 use super::{page, stream};
 use crate::outputs::shared::http::{accept, listen};
 
-/// So many connections are open at a time; others wait. Who has more viewers puts a proxy or a bucket in front.
+/// Maximum number of open connections; further ones wait. Larger audiences need a proxy or a bucket.
 const MAX_CONNECTIONS: usize = 256;
 
-/// Serves the files at this address for as long as the program runs.
+/// Serves the files at this address until the program ends.
 pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
     tracing::info!("serving the broadcast at http://{address}/");
@@ -43,7 +43,7 @@ fn router(files: Snapshot) -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// Where the files of an event are, in the words of livechesscloud.
+/// Answers `/meta/ID` in livechesscloud's format.
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let host = headers
         .get(header::HOST)
@@ -62,13 +62,13 @@ async fn under_id(
     Path((_, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    of(&files, &path, &headers)
+    response_for(&files, &path, &headers)
 }
 
 async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: HeaderMap) -> Response {
-    let mut response = of(&files, &path, &headers);
+    let mut response = response_for(&files, &path, &headers);
     if path == stream::LIST {
-        // Where files alone are served nobody has to ask for a stream to find out that there is none.
+        // Only this server announces the stream, so that pages from a folder or bucket do not try to open one.
         response
             .headers_mut()
             .insert(stream::HEADER, HeaderValue::from_static("stream"));
@@ -76,10 +76,10 @@ async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: 
     response
 }
 
-fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
+fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
-        // It may be there in a moment.
+        // The file may exist in a moment, so caches may keep the answer no longer than they may keep a file.
         let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
         return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
     };
@@ -87,7 +87,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|known| known.to_str().ok());
-    // A proxy that compresses marks tags as weak.
+    // A proxy that compresses turns ETags into weak ones.
     let is_known = known.is_some_and(|known| {
         known
             .split(',')
@@ -115,7 +115,7 @@ fn of(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     response
 }
 
-/// What changes whenever the content does.
+/// The ETag of a file: a hash of its content.
 fn tag(file: &PublishedFile) -> String {
     let mut hasher = DefaultHasher::new();
     file.content.hash(&mut hasher);
@@ -126,7 +126,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     let headers: [(HeaderName, &'static str); 4] = [
         (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, cache),
-        // Pages of others may read what is public.
+        // Files are public, so pages of other sites may read them.
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
@@ -138,10 +138,10 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     response
 }
 
-/// The page for somebody who opens the address in a browser, or what there is.
+/// The page or, if there is none, a list of the games.
 async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
     if files.borrow().contains_key(page::INDEX) {
-        return of(&files, page::INDEX, &headers);
+        return response_for(&files, page::INDEX, &headers);
     }
     let files: Arc<Files> = Arc::clone(&files.borrow());
     let games = files.keys().filter(|path| path.ends_with("games.pgn"));
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::outputs::shared::http::{WebConnection, answer};
 
-    async fn ask(address: SocketAddr, request: &str) -> String {
+    async fn fetch(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
         let request = format!("{request}\r\nHost: pi.example\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.expect("it listens");
@@ -185,11 +185,11 @@ mod tests {
     }
 
     async fn serving(files: Files) -> SocketAddr {
-        serving_what_changes(files).await.0
+        serving_with_sender(files).await.0
     }
 
-    /// The sender changes the files.
-    async fn serving_what_changes(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
+    /// Like [`serving`], with the sender to change the files.
+    async fn serving_with_sender(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, snapshot) = watch::channel(Arc::new(files));
@@ -206,7 +206,7 @@ mod tests {
         (address, sender)
     }
 
-    /// No address says that its content stays: the round may be over, and its result be corrected.
+    /// The content of every path may change, for example when a result is corrected after the round.
     #[tokio::test]
     async fn a_corrected_result_is_served_at_the_address_of_the_wrong_one() {
         let paths = [
@@ -227,9 +227,9 @@ mod tests {
                 .map(|path| ((*path).into(), PublishedFile::new(result)));
             files.collect()
         };
-        let (address, sender) = serving_what_changes(files("1-0")).await;
+        let (address, sender) = serving_with_sender(files("1-0")).await;
         for path in paths {
-            let first = ask(address, &format!("GET /{path} HTTP/1.1")).await;
+            let first = fetch(address, &format!("GET /{path} HTTP/1.1")).await;
             let line = |name: &str| {
                 let found = first.lines().find_map(|line| line.strip_prefix(name));
                 found.unwrap_or_default().to_owned()
@@ -237,9 +237,9 @@ mod tests {
             assert_eq!(line("cache-control: "), CACHE_CONTROL, "{path}");
             assert!(CACHE_CONTROL.contains("max-age=0, must-revalidate"));
             let known = format!("GET /{path} HTTP/1.1\r\nIf-None-Match: {}", line("etag: "));
-            assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
+            assert!(fetch(address, &known).await.starts_with("HTTP/1.1 304"), "{path}");
             sender.send_replace(Arc::new(files("0-1")));
-            let corrected = ask(address, &known).await;
+            let corrected = fetch(address, &known).await;
             assert!(
                 corrected.starts_with("HTTP/1.1 200") && corrected.ends_with("0-1"),
                 "{path}: {corrected}"
@@ -249,12 +249,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_are_served_with_tags_and_may_only_be_read() {
+    async fn files_are_served_with_etags_and_read_only() {
         let content = "1. e4 e5 *\n".repeat(100);
         let file = PublishedFile::new(content.clone());
         let etag = tag(&file);
         let address = serving(Files::from([("round-1/games.pgn".into(), file)])).await;
-        let answer = ask(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
+        let answer = fetch(address, "GET /round-1/games.pgn?poll HTTP/1.1").await;
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.ends_with(&content),
             "{answer}"
@@ -268,14 +268,14 @@ mod tests {
             assert!(answer.contains(header), "{header} in {answer}");
         }
         let known = format!("GET /get/open/round-1/games.pgn HTTP/1.1\r\nIf-None-Match: {etag}");
-        assert!(ask(address, &known).await.starts_with("HTTP/1.1 304"));
-        let meta = ask(address, "GET /meta/open HTTP/1.1").await;
+        assert!(fetch(address, &known).await.starts_with("HTTP/1.1 304"));
+        let meta = fetch(address, "GET /meta/open HTTP/1.1").await;
         assert!(
             meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":1"),
             "{meta}"
         );
         let zipped = "GET /round-1/games.pgn HTTP/1.1\r\nAccept-Encoding: gzip";
-        let zipped = ask(address, zipped).await;
+        let zipped = fetch(address, zipped).await;
         assert!(
             zipped.contains("content-encoding: gzip") && zipped.len() < 700,
             "{zipped}"
@@ -286,7 +286,7 @@ mod tests {
             ("PUT /round-1/games.pgn HTTP/1.1", "405"),
             ("GET / HTTP/1.1", "200"),
         ] {
-            let answer = ask(address, request).await;
+            let answer = fetch(address, request).await;
             assert!(
                 answer.starts_with(&format!("HTTP/1.1 {status}")),
                 "{request}: {answer}"
@@ -294,9 +294,9 @@ mod tests {
         }
     }
 
-    /// Who is told what changes does not keep others from reading.
+    /// Open streams do not use up the connections for other requests.
     #[tokio::test]
-    async fn a_stream_is_none_of_the_connections() {
+    async fn a_stream_does_not_count_as_a_connection() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let file = PublishedFile::new("{}");
@@ -314,7 +314,7 @@ mod tests {
             begun.contains("content-type: text/event-stream") && begun.contains("event: anew"),
             "{begun}"
         );
-        let answer = ask(address, "GET /wall.json HTTP/1.1").await;
+        let answer = fetch(address, "GET /wall.json HTTP/1.1").await;
         assert!(answer.contains("kiebitz-stream: stream"), "{answer}");
     }
 }

@@ -1,4 +1,5 @@
-//! The first operator. As long as the users' file has nobody, whoever can read the log may make one, with a code.
+//! Creation of the first operator. While the users' file is empty, anyone who can read the log may create one, with a
+//! one-time code that kiebitz logs at its start.
 
 use core::fmt;
 use std::sync::Arc;
@@ -11,27 +12,27 @@ use axum::response::Response;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::door::{SharedDesk, refused, too_often};
+use super::door::{SharedDesk, refused, too_many_tries};
 use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::users::{self, Role};
 use crate::outputs::mqtt::host_name;
 use crate::system_time::moment;
 
-/// The code, as long as it is good for something.
+/// One-time code; `None` if there are users, or once it has been used.
 #[derive(Default)]
 pub(super) struct FirstUserCode(Mutex<Option<String>>);
 
-/// Letters and digits that nobody takes for one another: each is five bits.
+/// Letters and digits of the code, five bits each. Those that look alike are left out.
 const LETTERS: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH: usize = 10;
-/// Those who try codes are counted under this name, which nobody has.
-const TRIES: &str = "# the first operator";
+/// Name under which wrong codes are counted. Names of users cannot begin with #.
+const CODE_ATTEMPTS: &str = "# the first operator";
 
 impl FirstUserCode {
-    /// Makes a code and has the log say it, where nobody could log in.
+    /// Creates a code and logs it, if the users' file is empty and no proxy is configured.
     pub(super) fn offered(settings: &DeskSettings) -> Self {
-        if settings.user_header.is_some() || !users::are_none(&settings.users_file) {
+        if settings.user_header.is_some() || !users::has_no_users(&settings.users_file) {
             return Self::default();
         }
         let code = match code() {
@@ -42,18 +43,17 @@ impl FirstUserCode {
             }
         };
         let listen = settings.listen;
-        // Nobody can open the address that stands for all of a computer's.
-        let place = match listen.ip().is_unspecified() {
+        // Browsers cannot open the unspecified address, such as 0.0.0.0.
+        let host = match listen.ip().is_unspecified() {
             true => format!("{}:{}", host_name(), listen.port()),
             false => listen.to_string(),
         };
         tracing::warn!(
-            "[desk]: there are no users yet; open http://{place}/ and create the first operator with the code {code}"
+            "[desk]: there are no users yet; open http://{host}/ and create the first operator with the code {code}"
         );
         Self(Mutex::new(Some(code)))
     }
 
-    /// Whether there is a code.
     pub(super) async fn is_offered(&self) -> bool {
         self.0.lock().await.is_some()
     }
@@ -72,7 +72,7 @@ fn code() -> Result<String> {
     Ok(letters.map(char::from).collect())
 }
 
-/// Whether two texts are the same; how long that takes says nothing of where they differ.
+/// Compares two texts in a time that does not depend on the position of the first difference.
 fn are_same(one: &str, other: &str) -> bool {
     let differ = one
         .bytes()
@@ -88,37 +88,37 @@ pub(super) struct FirstUserForm {
     password: String,
 }
 
-/// Makes the first operator, and logs them in.
-pub(super) async fn make(
-    State(door): SharedDesk,
+/// Creates the first operator and begins their session.
+pub(super) async fn create(
+    State(state): SharedDesk,
     headers: HeaderMap,
-    Json(asked): Json<FirstUserForm>,
+    Json(form): Json<FirstUserForm>,
 ) -> Response {
-    // One after another: the second finds that there is one.
-    let mut code = door.first.0.lock().await;
-    let Some(right) = &*code else {
+    // Holds the lock to the end, so that only one of several concurrent requests creates an operator.
+    let mut code = state.first.0.lock().await;
+    let Some(expected) = &*code else {
         return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");
     };
-    if let Err(wait) = door.sessions(|all| all.may_try(moment(), TRIES)) {
-        return too_often(wait);
+    if let Err(wait) = state.sessions(|all| all.may_try(moment(), CODE_ATTEMPTS)) {
+        return too_many_tries(wait);
     }
-    if !are_same(right, asked.code.trim()) {
+    if !are_same(expected, form.code.trim()) {
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
-    let turn = Arc::clone(&door.turns).acquire_owned().await;
-    let (file, name) = (door.settings.users_file.clone(), asked.user.clone());
-    let made = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        users::add_first(&file, &asked.user, &asked.password)
+    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
+    let (file, name) = (state.settings.users_file.clone(), form.user.clone());
+    let created = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        users::add_first(&file, &form.user, &form.password)
     });
-    if let Err(error) = made.await.context("interrupted").and_then(|made| made) {
+    if let Err(error) = created.await.context("interrupted").and_then(|created| created) {
         return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}"));
     }
     *code = None;
     tracing::info!("[desk]: {name} is the first operator");
     let role = Role::Operator;
-    door.welcome(&headers, Guest { name, role })
+    state.begin_session(&headers, Guest { name, role })
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_random_and_held_against_all_of_what_is_said() {
+    fn a_code_is_random_and_compared_in_full() {
         let code = code().expect("randomness");
         assert_eq!(code.len(), LENGTH);
         assert!(code.bytes().all(|byte| LETTERS.contains(&byte)), "{code}");

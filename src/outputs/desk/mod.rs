@@ -1,4 +1,4 @@
-//! The desk: a page for arbiters, who log in, see every board without delay, and give commands.
+//! The desk: a web page on which arbiters log in, see every board without delay, and give commands.
 
 #[cfg(target_os = "linux")]
 mod door;

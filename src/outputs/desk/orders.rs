@@ -1,4 +1,4 @@
-//! Commands of those who are logged in, to whatever has the boards.
+//! Commands from logged-in users, passed to the task that owns the boards.
 
 use core::time::Duration;
 
@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-use super::door::{SharedDesk, nobody, refused};
+use super::door::{SharedDesk, not_logged_in, refused};
 use super::sessions::Guest;
 use super::users::Role;
 use crate::outputs::shared::to_hall::{Request, Unanswered};
 
-/// Who has the boards answers within that, or does not work. A hub takes up to seven seconds to say that nobody answers.
+/// Timeout for an answer to a command. A hub takes up to seven seconds to report that a daemon does not answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
@@ -26,16 +26,16 @@ pub(super) struct CommandForm {
 }
 
 pub(super) async fn command(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     headers: HeaderMap,
-    Json(asked): Json<CommandForm>,
+    Json(form): Json<CommandForm>,
 ) -> Response {
-    let Some(guest) = door.guest(&headers) else {
-        return nobody();
+    let Some(guest) = state.guest(&headers) else {
+        return not_logged_in();
     };
-    let id = asked.command.get("id").and_then(Value::as_str).map(str::to_owned);
-    let read = Command::parse(&Value::Object(asked.command).to_string());
-    let command = match read {
+    let id = form.command.get("id").and_then(Value::as_str).map(str::to_owned);
+    let parsed = Command::parse(&Value::Object(form.command).to_string());
+    let command = match parsed {
         Ok(command) => Command {
             by: guest.name.clone(),
             ..command
@@ -62,12 +62,12 @@ pub(super) async fn command(
     }
     let (sender, answer) = oneshot::channel();
     let request = Request {
-        board: asked.board,
+        board: form.board,
         command,
         answer: sender,
     };
     let carried_out = async {
-        door.hall.requests.send(request).await.ok()?;
+        state.hall.requests.send(request).await.ok()?;
         answer.await.ok()
     };
     match tokio::time::timeout(PATIENCE, carried_out).await {
@@ -77,12 +77,12 @@ pub(super) async fn command(
     }
 }
 
-/// What a hub says in place of an answer.
+/// Response of a hub to a command that got no answer.
 fn no_answer(unanswered: &Unanswered) -> Response {
-    let told = json!({
+    let body = json!({
         "error": unanswered.to_string(),
         "why": unanswered.why(),
         "daemon": unanswered.daemon(),
     });
-    (StatusCode::GATEWAY_TIMEOUT, Json(told)).into_response()
+    (StatusCode::GATEWAY_TIMEOUT, Json(body)).into_response()
 }

@@ -1,4 +1,4 @@
-//! Outputs that operators try out before a round: whether what is sent gets there, and else why not.
+//! Tests of outputs, which operators run before a round: whether a delivery reaches its destination, and why not.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio::sync::Mutex;
 use super::door::{Operator, SharedDesk, refused};
 use crate::outputs::shared::trial::Trial;
 
-/// What takes longer is not there.
+/// Timeout of a test.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// The outputs that can be tried out, one at a time.
+/// The outputs that can be tested, one at a time.
 #[derive(Debug)]
 pub(super) struct Outputs {
     trials: Vec<Trial>,
@@ -33,9 +33,8 @@ impl Outputs {
     }
 }
 
-/// The names of those that can be tried out.
-pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Response {
-    let names: Vec<&str> = door.outputs.trials.iter().map(Trial::name).collect();
+pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Response {
+    let names: Vec<&str> = state.outputs.trials.iter().map(Trial::name).collect();
     Json(json!({ "outputs": names })).into_response()
 }
 
@@ -44,28 +43,27 @@ pub(super) struct TrialForm {
     output: String,
 }
 
-/// Tries one out.
 pub(super) async fn test(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Operator(guest): Operator,
-    Json(asked): Json<TrialForm>,
+    Json(form): Json<TrialForm>,
 ) -> Response {
-    let mut trials = door.outputs.trials.iter();
-    let Some(trial) = trials.find(|trial| trial.name() == asked.output).cloned() else {
+    let mut trials = state.outputs.trials.iter();
+    let Some(trial) = trials.find(|trial| trial.name() == form.output).cloned() else {
         return refused(StatusCode::NOT_FOUND, "there is no such output to test");
     };
     let name = trial.name().to_owned();
-    // It goes on when nobody waits for it any more: a file that was put there is taken away again.
-    let tried = tokio::spawn(async move {
-        let outputs = Arc::clone(&door);
+    // Runs to its end even if the client hangs up, so that a file that the test uploads is also removed.
+    let tested = tokio::spawn(async move {
+        let outputs = Arc::clone(&state);
         let _turn = outputs.outputs.turn.lock().await;
-        let tried = tokio::time::timeout(PATIENCE, trial.try_out()).await;
-        tried.unwrap_or_else(|_| Err("no answer".to_owned()))
+        let tested = tokio::time::timeout(PATIENCE, trial.try_out()).await;
+        tested.unwrap_or_else(|_| Err("no answer".to_owned()))
     });
-    let tried = tried.await.unwrap_or_else(|error| Err(error.to_string()));
-    match &tried {
+    let tested = tested.await.unwrap_or_else(|error| Err(error.to_string()));
+    match &tested {
         Ok(()) => tracing::info!("[desk]: {} tested {name}: it works", guest.name),
         Err(error) => tracing::warn!("[desk]: {} tested {name}: {error}", guest.name),
     }
-    Json(json!({ "ok": tried.is_ok(), "error": tried.err() })).into_response()
+    Json(json!({ "ok": tested.is_ok(), "error": tested.err() })).into_response()
 }

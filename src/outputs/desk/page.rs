@@ -1,4 +1,4 @@
-//! The page at which arbiters work. It uses files of the [public one](crate::outputs::broadcast::page) as well.
+//! The web page of the desk. It also uses files of the [public page](crate::outputs::broadcast::page).
 
 use kiebitz_game::laws::{END_REASON, IncidentKind, title, words_of};
 
@@ -6,11 +6,11 @@ pub(crate) use crate::outputs::broadcast::page::INDEX;
 use crate::outputs::broadcast::page::{Assets, assets, files_of, in_all_languages};
 use crate::outputs::broadcast::{Files, PublishedFile};
 
-/// What a browser may do for the page: speak with the server that it comes from. Nobody may show it in a frame.
+/// Content security policy of the page: only files and requests of its own server, and no framing.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Everything that the page is made of, by its path.
+/// Files of the page, by path.
 const ASSETS: Assets = assets![
     "desk/":
     "alarm.js",
@@ -55,14 +55,14 @@ const ASSETS: Assets = assets![
     "words.js",
 ];
 
-/// All files of the page.
+/// All files of the page, with those that are generated.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
     files.insert(CATALOGUE.into(), PublishedFile::new(catalogue()));
     files
 }
 
-/// Texts from the catalogues of the Laws, in every language: each is written once.
+/// Generated file with the texts of the catalogues of the Laws, in every language.
 const CATALOGUE: &str = "desk/catalogue.js";
 
 fn catalogue() -> String {
@@ -88,11 +88,11 @@ mod tests {
     use crate::outputs::broadcast::page as wall;
 
     #[test]
-    fn the_page_asks_for_nothing_that_is_not_there() {
+    fn the_page_loads_only_its_own_files() {
         let (own, shared) = (files(), wall::files());
         for (path, file) in &own {
             let text = String::from_utf8(file.content.to_vec()).expect("text");
-            // A namespace looks like an address.
+            // The SVG namespace is not an address of another host.
             let text = text.replace("http://www.w3.org/2000/svg", "");
             assert!(!text.contains("http://"), "{path} names a host");
             assert!(!text.contains("https://"), "{path} names a host");
@@ -100,12 +100,12 @@ mod tests {
             assert!(!text.contains("style=\""), "{path}: style is in the style sheet");
             for quoted in text.split('"').skip(1).step_by(2) {
                 let is_file = [".js", ".css"].iter().any(|end| quoted.ends_with(end));
-                let asked = match quoted.strip_prefix("./") {
+                let requested = match quoted.strip_prefix("./") {
                     Some(beside) => format!("desk/{beside}"),
                     None => quoted.trim_start_matches('/').to_owned(),
                 };
-                let there = own.contains_key(&*asked) || shared.contains_key(&*asked);
-                assert!(!is_file || there, "{path} asks for {quoted}");
+                let exists = own.contains_key(&*requested) || shared.contains_key(&*requested);
+                assert!(!is_file || exists, "{path} asks for {quoted}");
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Files of pairings that are dropped in at the desk, for operators alone: looked at first, then kept. The task that reads
-//! pairings sees them in their folder.
+//! Pairing files that operators upload at the desk. A file is checked first and then stored in a folder; the task that
+//! reads pairings finds it there.
 
 use std::io;
 use std::sync::Arc;
@@ -18,13 +18,11 @@ use super::door::{DeskState, IN_HALL, Operator, SharedDesk, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
-/// In bytes; a season of a large league has 3 MB.
-const LONGEST: usize = 8 << 20;
+/// Limit for a pairing file, in bytes. A season of a large league has 3 MB.
+const MAX_FILE: usize = 8 << 20;
 
-/// What comes of a request.
 type PairingsResponse = Result<Response, PairingsRefusal>;
 
-/// Why a request is refused.
 #[derive(Debug)]
 pub(super) struct PairingsRefusal(StatusCode, String);
 
@@ -40,16 +38,16 @@ impl IntoResponse for PairingsRefusal {
     }
 }
 
-/// The files, which a hub does not have.
-pub(super) fn in_hall(door: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
-    let elsewhere = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
-    door.pairings.as_ref().ok_or_else(elsewhere)
+/// The pairing files. Fails at a hub, which has none.
+pub(super) fn in_hall(state: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
+    let not_in_hall = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
+    state.pairings.as_ref().ok_or_else(not_in_hall)
 }
 
-/// What was dropped in, what is configured, and what is to be said of all of it.
-pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> PairingsResponse {
-    work(&door, |files| {
-        let dropped = files.dropped()?.into_iter().map(|file| {
+/// Lists uploaded and configured files, with the findings of a check of all of them.
+pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> PairingsResponse {
+    with_files(&state, |files| {
+        let uploaded = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
             json!({
                 "name": file.name.as_str(),
@@ -57,13 +55,13 @@ pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Pairin
                 "changed": changed.map(|changed| changed.to_string()),
             })
         });
-        let dropped: Vec<Value> = dropped.collect();
-        let mut answer = match looked_at(tournament::read(&files.all())) {
+        let uploaded: Vec<Value> = uploaded.collect();
+        let mut answer = match check_report(tournament::read(&files.all())) {
             Ok(report) => report,
             Err(wrong) => wrong,
         };
         if let Some(fields) = answer.as_object_mut() {
-            fields.insert("files".to_owned(), json!(dropped));
+            fields.insert("files".to_owned(), json!(uploaded));
             fields.insert("configured".to_owned(), json!(files.configured()));
         }
         Ok(Json(answer).into_response())
@@ -71,14 +69,14 @@ pub(super) async fn list(State(door): SharedDesk, _operator: Operator) -> Pairin
     .await
 }
 
-/// One that was dropped in, as it is.
+/// Downloads an uploaded file.
 pub(super) async fn file(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _operator: Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {
-    let name = named(&name)?;
-    work(&door, move |files| {
+    let name = file_name(&name)?;
+    with_files(&state, move |files| {
         let Some(content) = files.content(&name)? else {
             return Ok(missing());
         };
@@ -91,21 +89,21 @@ pub(super) async fn file(
     .await
 }
 
-/// Looks at a file; without `?check` it is kept, if it can be read, and holds from then on.
-pub(super) async fn drop_in(
-    State(door): SharedDesk,
+/// Checks a file. Without `?check`, a file that can be read is also stored and used from then on.
+pub(super) async fn upload(
+    State(state): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
     request: Request,
 ) -> PairingsResponse {
-    in_hall(&door)?;
-    let name = named(&name)?;
+    in_hall(&state)?;
+    let name = file_name(&name)?;
     let only_checked = request.uri().query() == Some("check");
-    // Who has a large file to send is known by now.
-    let content = whole(request.into_body()).await?;
-    work(&door, move |files| {
+    // The body is read after the checks above, as only operators may send large ones.
+    let content = read_body(request.into_body()).await?;
+    with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
-        let report = match looked_at(tournament::read_with(name.as_str(), &content, &others)) {
+        let report = match check_report(tournament::read_with(name.as_str(), &content, &others)) {
             Ok(report) => report,
             Err(wrong) => return Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(wrong)).into_response()),
         };
@@ -118,14 +116,13 @@ pub(super) async fn drop_in(
     .await
 }
 
-/// Removes one that was dropped in.
 pub(super) async fn remove(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     Operator(guest): Operator,
     Path(name): Path<String>,
 ) -> PairingsResponse {
-    let name = named(&name)?;
-    work(&door, move |files| {
+    let name = file_name(&name)?;
+    with_files(&state, move |files| {
         if !files.remove(&name)? {
             return Ok(missing());
         }
@@ -135,7 +132,7 @@ pub(super) async fn remove(
     .await
 }
 
-fn named(name: &str) -> Result<FileName, PairingsRefusal> {
+fn file_name(name: &str) -> Result<FileName, PairingsRefusal> {
     let name = name.parse();
     name.map_err(|error: NoFileName| PairingsRefusal::new(StatusCode::BAD_REQUEST, error.to_string()))
 }
@@ -144,19 +141,19 @@ fn missing() -> Response {
     refused(StatusCode::NOT_FOUND, "there is no uploaded file of this name")
 }
 
-async fn whole(body: Body) -> Result<Bytes, PairingsRefusal> {
+async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {
     let why = "the file is larger than 8 MB: check that it is a pairing file";
     let too_large = |_| PairingsRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why);
-    to_bytes(body, LONGEST).await.map_err(too_large)
+    to_bytes(body, MAX_FILE).await.map_err(too_large)
 }
 
-/// Works on the files, one request at a time, on a thread that may wait for the disk.
-async fn work(
-    door: &Arc<DeskState>,
-    what: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
+/// Runs an operation on the files, one request at a time, on a thread that may block.
+async fn with_files(
+    state: &Arc<DeskState>,
+    operation: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
 ) -> PairingsResponse {
-    let files = Arc::clone(in_hall(door)?).lock_owned().await;
-    let done = tokio::task::spawn_blocking(move || what(&files)).await;
+    let files = Arc::clone(in_hall(state)?).lock_owned().await;
+    let done = tokio::task::spawn_blocking(move || operation(&files)).await;
     let done = done
         .map_err(Error::from)
         .and_then(|done| done.map_err(Error::from));
@@ -166,8 +163,8 @@ async fn work(
     })
 }
 
-/// What `kiebitz event check` says of it, else why it cannot be read, and where.
-fn looked_at(
+/// Returns the report of `kiebitz event check`, or the error with its line and column.
+fn check_report(
     read: Result<(tournament::Tournament, Vec<tournament::Doubt>), ReadError>,
 ) -> Result<Value, Value> {
     match read {
@@ -175,7 +172,7 @@ fn looked_at(
             Ok(tournament::report(&[], Totals::default()))
         }
         Ok((event, doubts)) => {
-            // Which boards there are, and at which tables they stand, the page knows itself.
+            // Checked without boards: the page itself knows which boards exist and at which tables they stand.
             let findings = Check::default().findings(&event, doubts);
             Ok(tournament::report(&findings, Totals::of(&event)))
         }

@@ -1,5 +1,4 @@
-//! All boards as the arbiter sees them at the desk: without delay, and with everything that is known of them. Nothing of
-//! it is for spectators.
+//! View of all boards for arbiters: without delay and with every detail, so not for spectators.
 
 mod paired;
 
@@ -24,113 +23,108 @@ use crate::outputs::shared::record::BoardRecord;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
 
-/// All boards.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     boards: BTreeMap<String, DeskBoard>,
     changed: BTreeSet<String>,
     paired: Paired,
-    /// The journal lacks something of what is shown, and whether that was told.
+    /// Whether the journal lacks an event that is shown.
     unkept: bool,
-    told_unkept: bool,
+    /// Value of `unkept` in the last update.
+    sent_unkept: bool,
 }
 
-/// What has changed, as JSON.
+/// An update for pages, as JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DeskUpdate {
-    /// Of a board: its name, and what is otherwise than before.
+    /// The fields of a board that changed, with its name.
     Board(String),
-    /// A board is not to be seen any more: its name.
+    /// The name of a board that is no longer shown.
     Gone(String),
-    /// The round's pairings.
     Pairings(String),
-    /// Whether the journal has all that is shown.
+    /// Whether the journal has every event that is shown.
     Kept(String),
 }
 
-/// A board.
 #[derive(Debug, Default)]
 struct DeskBoard {
-    /// How it is; `None`: it was not there since the program was started.
+    /// Latest status; `None` if the board has not been seen since the program started.
     status: Option<BoardStatus>,
     record: BoardRecord,
-    /// How each that is over ended, and what arbiters decided since, the oldest first.
+    /// Endings of each closed incident, the oldest first. The later ones are decisions of arbiters.
     ended: BTreeMap<u64, Vec<IncidentEnding>>,
-    /// The results that arbiters have set for the game, the oldest first.
+    /// Results that arbiters have set for the game, the oldest first.
     results: Vec<ResultSet>,
-    /// What its squares did since something was told.
+    /// Squares that were emptied or filled since the last update.
     seen: Seen,
-    /// What was told of it last.
-    told: Map<String, Value>,
+    /// Fields as of the last update.
+    sent: Map<String, Value>,
 }
 
-/// What is told of a board.
+/// Fields of a board, as sent to pages.
 #[derive(Debug, Serialize)]
 struct DeskBoardView<'p> {
     board: &'p str,
-    /// Of its game, else that at which it stands.
+    /// Table of the game, else the table that the board stands on, else the number in the board's name.
     table: Option<u32>,
-    /// The table that it stands at, and whose pairings it gets.
+    /// Table that the board stands on and whose pairings it gets.
     stands_at: Option<u32>,
     connected: bool,
-    /// At a hub: the daemon that has it, where it is not there.
+    /// At a hub: the daemon of the board, if that daemon is offline.
     away: Option<&'p str>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
-    /// The other boards that report the same number: only their ports tell them apart.
+    /// Other boards that report the same serial number; only the ports tell these boards apart.
     same_number: &'p [String],
     battery: Option<u8>,
-    /// What the sensors show, as the first field of a FEN; `None`: nobody knows.
+    /// Placement that the sensors report, as the first field of a FEN; `None` while unknown.
     placement: Option<String>,
-    /// What the game expects; `None` before a start position was set up.
+    /// Placement that the game expects; `None` before a start position was set up.
     game_placement: Option<String>,
-    /// The squares on which the two differ.
+    /// Squares on which the two placements differ.
     differs: Vec<String>,
     clock: Option<ClockView>,
-    /// The side on which the clock's lever is up, seen from its front; `None`: there is no clock.
+    /// Side on which the clock's lever is up, seen from its front; `None` if there is no clock.
     lever: Option<Side>,
-    /// White's side of it; `None`: nobody knows.
+    /// White's side of the clock; `None` while unknown.
     white_side: Option<Side>,
     game: Option<&'p GameRecord>,
-    /// The open incidents, the oldest first.
+    /// Open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
-    /// Those of the game that are over.
+    /// Closed incidents of the game.
     past: Vec<PastIncident<'p>>,
-    /// The results that arbiters have set for the game, the oldest first.
     results: &'p [ResultSet],
     offences: Offences,
 }
 
-/// How many offences of Article 7.5 each player has completed.
+/// Number of offences of Article 7.5 that each player has completed.
 #[derive(Debug, Serialize)]
 struct Offences {
     white: u32,
     black: u32,
 }
 
-/// An incident, with when it was opened.
 #[derive(Debug, Serialize)]
 struct Opened<'i> {
     #[serde(flatten)]
     incident: &'i Incident,
-    /// Its advice, by the code of each language.
+    /// Advice, by language code.
     advice_in: BTreeMap<&'static str, String>,
     #[serde(serialize_with = "rfc3339_option")]
     since: Option<Timestamp>,
 }
 
-/// An incident that is over.
 #[derive(Debug, Serialize)]
 struct PastIncident<'i> {
     #[serde(flatten)]
     opened: Opened<'i>,
     #[serde(flatten)]
     ended: Option<&'i IncidentEnding>,
-    /// The decisions of arbiters, the oldest first.
+    /// Decisions of arbiters, the oldest first.
     decisions: Vec<&'i IncidentEnding>,
 }
 
-/// A result that an arbiter has set; without a reason the game goes on.
+/// A result that an arbiter has set. Without a reason the game goes on.
 #[derive(Debug, Serialize)]
 struct ResultSet {
     #[serde(flatten)]
@@ -139,7 +133,7 @@ struct ResultSet {
     reason: Option<EndReason>,
 }
 
-/// How an incident ended, or was decided last.
+/// The ending of an incident, or a later decision on it.
 #[derive(Debug, Serialize)]
 struct IncidentEnding {
     #[serde(serialize_with = "rfc3339_option")]
@@ -148,29 +142,27 @@ struct IncidentEnding {
     reason: IncidentEnd,
     counts: Option<bool>,
     decision: Option<String>,
-    /// The arbiter who decided.
     decided_by: Option<String>,
 }
 
 impl Desk {
-    /// Takes in an event.
+    /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
         let board = self.boards.entry(event.board.clone()).or_default();
         let changed = board.record.take(event);
-        let mut is_news = changed.games || changed.incidents;
-        is_news |= board.note(event);
-        if is_news {
+        let mut needs_update = changed.games || changed.incidents;
+        needs_update |= board.note(event);
+        if needs_update {
             self.changed.insert(event.board.clone());
         }
     }
 
-    /// Goes on with what the journal has of a board.
+    /// Restores a board from its events in the journal.
     pub(crate) fn resume(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// A board is so.
-    pub(crate) fn see(&mut self, status: BoardStatus) {
+    pub(crate) fn set_status(&mut self, status: BoardStatus) {
         let name = status.name.clone();
         let board = self.boards.entry(name.clone()).or_default();
         board.seen.add(status.seen);
@@ -178,27 +170,26 @@ impl Desk {
         self.changed.insert(name);
     }
 
-    /// These are the pairings from now on.
-    pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
+    pub(crate) fn set_pairings(&mut self, tournament: Arc<Tournament>) {
         self.paired.tournament = tournament;
     }
 
-    /// Boards get pairings of this round from now on.
+    /// Sets the round whose pairings boards get.
     pub(crate) fn set_round(&mut self, round: Option<u32>) {
         self.paired.round = round;
     }
 
-    /// Notes whether the journal has all that is shown.
-    pub(crate) const fn keep(&mut self, kept: bool) {
+    /// Sets whether the journal has every event that is shown.
+    pub(crate) const fn set_kept(&mut self, kept: bool) {
         self.unkept = !kept;
     }
 
-    /// The round's pairings, as JSON.
+    /// The pairings of the round, as JSON.
     pub(crate) fn pairings(&self) -> String {
         self.paired.view()
     }
 
-    /// All boards that are to be seen, as JSON.
+    /// All boards that are shown, as JSON.
     pub(crate) fn all(&self) -> String {
         let boards = self.boards.iter().filter(|(_, board)| !board.is_gone());
         let boards: Vec<Map<String, Value>> = boards.map(|(name, board)| board.view(name)).collect();
@@ -209,40 +200,40 @@ impl Desk {
         all.to_string()
     }
 
-    /// What has changed since this was asked last.
+    /// Returns the changes since the last call.
     pub(crate) fn poll_changes(&mut self) -> Vec<DeskUpdate> {
         let names = core::mem::take(&mut self.changed);
         let changes = names.into_iter().filter_map(|name| {
             let board = self.boards.get_mut(&name)?;
             if board.is_gone() {
-                board.told.clear();
+                board.sent.clear();
                 let gone = serde_json::json!({ "board": name });
                 return Some(DeskUpdate::Gone(gone.to_string()));
             }
             let view = board.view(&name);
             let seen = core::mem::take(&mut board.seen);
-            let mut news = view.clone();
-            news.retain(|field, value| board.told.get(field) != Some(value));
-            board.told = view;
-            news.extend(squares_of(seen));
-            if news.is_empty() {
+            let mut changes_of_board = view.clone();
+            changes_of_board.retain(|field, value| board.sent.get(field) != Some(value));
+            board.sent = view;
+            changes_of_board.extend(squares_of(seen));
+            if changes_of_board.is_empty() {
                 return None;
             }
-            news.insert("board".to_owned(), name.into());
-            Some(DeskUpdate::Board(Value::Object(news).to_string()))
+            changes_of_board.insert("board".to_owned(), name.into());
+            Some(DeskUpdate::Board(Value::Object(changes_of_board).to_string()))
         });
         let changes: Vec<DeskUpdate> = changes.collect();
         let pairings = self.paired.poll_change().map(DeskUpdate::Pairings);
-        let is_other = core::mem::replace(&mut self.told_unkept, self.unkept) != self.unkept;
+        let has_changed = core::mem::replace(&mut self.sent_unkept, self.unkept) != self.unkept;
         let kept =
-            is_other.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
-        // What is not kept is shown after it is said that it is not.
+            has_changed.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
+        // Pages must know that the journal lacks events before they show these events.
         kept.into_iter().chain(changes).chain(pairings).collect()
     }
 }
 
 impl DeskBoard {
-    /// Notes how incidents ended. Returns whether that is news.
+    /// Notes endings of incidents and results. Returns whether pages need an update.
     fn note(&mut self, event: &Event) -> bool {
         match &event.kind {
             EventKind::IncidentOpened(_) => true,
@@ -287,7 +278,7 @@ impl DeskBoard {
         }
     }
 
-    /// Notes a result that an arbiter has set. Returns whether it is of the game.
+    /// Notes a result that an arbiter has set. Returns whether it belongs to the current game.
     fn note_result(
         &mut self,
         event: &Event,
@@ -297,7 +288,7 @@ impl DeskBoard {
     ) -> bool {
         let game = self.record.game().map(|game| &game.game);
         let is_of_game = game.is_some() && game == event.game.as_ref();
-        // Who sets the same result once more has not decided it.
+        // Setting the same result again is not a decision.
         let is_same = |last: &ResultSet| (last.result, last.reason) == (result, reason);
         if is_of_game && !self.results.last().is_some_and(is_same) {
             let (by, at) = (by.to_owned(), event.ts);
@@ -379,21 +370,22 @@ impl DeskBoard {
     }
 }
 
-/// What squares did, as fields of what is told; none where they did nothing.
+/// Squares that were emptied or filled, as fields of an update; no fields if there are none.
 fn squares_of(seen: Seen) -> Map<String, Value> {
     let named =
         |squares: Bitboard| -> Value { squares.into_iter().map(|square| square.to_string()).collect() };
     let both = [("emptied", seen.emptied), ("filled", seen.filled)];
-    let some = both.into_iter().filter(|(_, squares)| squares.any());
-    some.map(|(field, squares)| (field.to_owned(), named(squares)))
+    let non_empty = both.into_iter().filter(|(_, squares)| squares.any());
+    non_empty
+        .map(|(field, squares)| (field.to_owned(), named(squares)))
         .collect()
 }
 
-/// The squares that have other contents on one board than on another.
+/// Squares with different contents on two boards.
 fn differing(one: &Board, other: &Board) -> Vec<String> {
     let squares = Square::ALL.into_iter();
-    let other_there = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));
-    other_there.map(|square| square.to_string()).collect()
+    let different = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));
+    different.map(|square| square.to_string()).collect()
 }
 
 #[cfg(test)]

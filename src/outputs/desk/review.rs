@@ -1,6 +1,6 @@
-//! Past games at the desk: the list of those in the journal, and of each what the commands of the program give.
+//! Past games at the desk: the list of games in the journal, and PGN, report, capture and explanation of each.
 //!
-//! Journal and recordings are read anew for each request, beside the daemon that writes them, and off its tasks.
+//! Each request reads journal and recordings anew, on a blocking thread, while the daemon goes on writing them.
 
 mod refusal;
 mod search;
@@ -30,25 +30,24 @@ use crate::system_time::local_zone;
 use refusal::ReviewRefusal;
 use search::Search;
 
-/// So many requests read at a time: disk and processor are the daemon's first.
+/// Concurrent readers: few, as the daemon's own work on disk and processor comes first.
 const AT_ONCE: usize = 2;
-/// The largest capture that is handed out, in bytes: it is put together in memory.
+/// Limit for a downloaded capture, in bytes. It is assembled in memory.
 const MAX_CAPTURE: usize = 64 << 20;
-/// What a browser may do for a report: print it. It has its own style in it, and nothing else.
+/// Content security policy of reports: their inline style, and nothing else.
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
 
-/// Where past games are read.
 #[derive(Debug)]
 pub(super) struct GameReader {
-    /// `None`: the boards are those of a hub, and their journals are in the halls.
+    /// `None` at a hub: the journals are in the halls.
     archive: Option<Archive>,
-    /// Of the event.
+    /// Language of the event.
     language: Language,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// Whether somebody still waits for what is read.
+/// Handle by which a reader finds out whether the client still waits for the answer.
 struct StillWanted(Weak<()>);
 
 impl StillWanted {
@@ -58,36 +57,35 @@ impl StillWanted {
 }
 
 impl GameReader {
-    /// Of the games there, those of an event in that language.
     pub(super) fn of(archive: Option<Archive>, language: Language) -> Self {
         Self {
             archive,
             language,
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
-    /// Does some work with the journal, when it is its turn. Who hangs up ends it.
+    /// Runs `work` on the journal when a permit is free. `work` can stop early if the client hangs up.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&KeptGames, &StillWanted) -> Result<T, ReviewRefusal> + Send + 'static,
     ) -> Result<T, ReviewRefusal> {
         let archive = self.archive.clone().ok_or(ReviewRefusal::InHall)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let waits = Arc::new(());
-        let wanted = StillWanted(Arc::downgrade(&waits));
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let client = Arc::new(());
+        let wanted = StillWanted(Arc::downgrade(&client));
         let worked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             work(&archive.open()?, &wanted)
         });
         let done = worked
             .await
             .map_err(|error| ReviewRefusal::from(anyhow::Error::from(error)));
-        drop(waits);
+        drop(client);
         done?
     }
 
-    /// The same with a game.
+    /// Like [`read`](Self::read), for one game.
     async fn read_game<T: Send + 'static>(
         &self,
         id: String,
@@ -101,7 +99,6 @@ impl GameReader {
     }
 }
 
-/// What is asked of past games.
 pub(super) fn routes() -> Router<Arc<DeskState>> {
     Router::new()
         .route("/games", get(games))
@@ -113,22 +110,22 @@ pub(super) fn routes() -> Router<Arc<DeskState>> {
 }
 
 async fn games(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Query(search): Query<Search>,
 ) -> Result<Response, ReviewRefusal> {
-    let found = door.reading.read(move |kept, wanted| search.of(kept, wanted));
+    let found = state.reading.read(move |kept, wanted| search.of(kept, wanted));
     Ok(Json(found.await?).into_response())
 }
 
-/// A game with all that the journal has of it.
+/// A game and all of its data in the journal.
 #[derive(Serialize)]
 struct Reviewed {
     #[serde(flatten)]
     report: GameReport,
-    /// How many offences each player has completed.
+    /// Number of offences that each player has completed.
     offences: PastOffences,
-    /// The advice of each incident, by its number and the code of each language.
+    /// Advice for each incident, by incident number and language code.
     advice_in: BTreeMap<u64, BTreeMap<&'static str, String>>,
 }
 
@@ -150,8 +147,8 @@ impl Reviewed {
             incidents.apply(event);
         }
         let offences = incidents.offences();
-        let known = report.incidents.iter().map(|entry| &entry.incident);
-        let advised = known.map(|incident| (incident.incident, in_all_languages(incident)));
+        let incidents = report.incidents.iter().map(|entry| &entry.incident);
+        let advised = incidents.map(|incident| (incident.incident, in_all_languages(incident)));
         Ok(Self {
             advice_in: advised.collect(),
             report,
@@ -164,23 +161,23 @@ impl Reviewed {
 }
 
 async fn game(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
-    let reviewed = door
+    let reviewed = state
         .reading
         .read_game(id, |kept, game, _| Reviewed::of(kept, game));
     Ok(Json(reviewed.await?).into_response())
 }
 
 async fn game_pgn(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
-    let read = door
+    let read = state
         .reading
         .read_game(id, |kept, game, _| Ok(pgn(&kept.record(game)?)));
     let pgn = read.await?;
@@ -188,22 +185,22 @@ async fn game_pgn(
 }
 
 #[derive(Deserialize)]
-struct Wishes {
-    /// The code of a language; without it, that of the configuration.
+struct ReportOptions {
+    /// Language code; `None` for the language of the event.
     language: Option<String>,
 }
 
 async fn report(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
-    Query(wishes): Query<Wishes>,
+    Query(options): Query<ReportOptions>,
 ) -> Result<Response, ReviewRefusal> {
-    let usual = door.reading.language;
-    let read = door.reading.read_game(id, move |kept, game, _| {
-        let asked = wishes.language.as_deref();
-        let language = Language::ALL.iter().find(|known| Some(known.code()) == asked);
-        let language = language.copied().unwrap_or(usual);
+    let default_language = state.reading.language;
+    let read = state.reading.read_game(id, move |kept, game, _| {
+        let code = options.language.as_deref();
+        let language = Language::ALL.iter().find(|known| Some(known.code()) == code);
+        let language = language.copied().unwrap_or(default_language);
         let manner = Manner {
             language,
             letters: Letters::of(language.code())
@@ -222,12 +219,12 @@ async fn report(
 }
 
 async fn capture(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
-    let read = door.reading.read_game(id, |kept, game, wanted| {
+    let read = state.reading.read_game(id, |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
         Ok(recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?)
     });
@@ -236,17 +233,17 @@ async fn capture(
 }
 
 async fn explain(
-    State(door): SharedDesk,
+    State(state): SharedDesk,
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
-    let read = door.reading.read_game(id, |kept, game, wanted| {
+    let read = state.reading.read_game(id, |kept, game, wanted| {
         Ok(kept.watched(game, || wanted.is_wanted())?)
     });
     Ok(Json(read.await?).into_response())
 }
 
-/// A file to be kept under a game's name.
+/// Response with a file to download, named after the game.
 fn download(game: &str, ending: &str, media_type: &'static str, content: impl IntoResponse) -> Response {
     let named = format!("{game}.{ending}");
     let mut response = content.into_response();
@@ -258,7 +255,7 @@ fn download(game: &str, ending: &str, media_type: &'static str, content: impl In
     response
 }
 
-/// The header for a file of that name: once as all programs read it, and once with every letter (RFC 6266).
+/// `Content-Disposition` of a file (RFC 6266): the name in plain ASCII for all programs, and encoded in full.
 fn attachment(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -278,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_named_after_its_game_whatever_the_board_is_called() {
+    fn special_characters_in_file_names_are_encoded() {
         assert_eq!(
             attachment("2026-11-21-board-3-2.pgn"),
             "attachment; filename=\"2026-11-21-board-3-2.pgn\"; filename*=UTF-8''2026-11-21-board-3-2.pgn"

@@ -1,4 +1,4 @@
-//! Who is logged in, and how often somebody may try.
+//! Sessions of the desk, and limits on failed logins.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -6,33 +6,33 @@ use std::collections::{BTreeMap, VecDeque};
 use super::users::Role;
 use crate::system_time::Moment;
 
-/// Somebody who is logged in.
+/// A logged-in user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Guest {
     pub(super) name: String,
     pub(super) role: Role,
 }
 
-/// Everybody who is logged in.
+/// All sessions, and recent login attempts.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// By the secret that their browsers have.
+    /// User and last activity of each session, by the secret in the browser's cookie.
     open: BTreeMap<String, (Guest, Moment)>,
-    /// When somebody last tried a wrong password, by name.
+    /// Times of recent failed logins, by user name.
     failures: BTreeMap<String, VecDeque<Moment>>,
 }
 
-/// Who does nothing for this long has to log in again.
+/// A session ends after twelve hours of inactivity.
 const LASTS: Duration = Duration::from_secs(12 * 3600);
-/// So many may be logged in at a time; the one who did nothing for longest is logged out.
+/// Limit on sessions; a new one ends the one that was inactive for longest.
 const MAX_SESSIONS: usize = 64;
-/// So many wrong passwords may be tried for a name within this time, and for all names together.
+/// Limits on failed logins within [`WITHIN`], for one name and for all names together.
 const MAX_FAILURES: usize = 5;
 const MAX_FAILURES_OF_ALL: usize = 30;
 const WITHIN: Duration = Duration::from_secs(60);
 
 impl Sessions {
-    /// Whether somebody may try to log in at `now`; else how long they have to wait.
+    /// Counts a login attempt at `now`. Fails with the time to wait if there were too many.
     pub(super) fn may_try(&mut self, now: Moment, name: &str) -> Result<(), Duration> {
         self.failures.retain(|_, tries| {
             tries.retain(|at| *at + WITHIN > now);
@@ -43,12 +43,12 @@ impl Sessions {
         if of_name >= MAX_FAILURES || of_all >= MAX_FAILURES_OF_ALL {
             return Err(WITHIN);
         }
-        // It counts as wrong until it turns out to be right: many may be tried at once.
+        // Counted as a failure until the login succeeds, as attempts may run at the same time.
         self.failures.entry(name.to_owned()).or_default().push_back(now);
         Ok(())
     }
 
-    /// Somebody is logged in from `now` on, with that secret.
+    /// Begins a session. Clears the user's failed logins.
     pub(super) fn begin(&mut self, now: Moment, secret: String, guest: Guest) {
         self.failures.remove(&guest.name);
         while self.open.len() >= MAX_SESSIONS {
@@ -61,7 +61,7 @@ impl Sessions {
         self.open.insert(secret, (guest, now));
     }
 
-    /// Who has that secret at `now`.
+    /// Returns the user of a session and notes activity at `now`; `None` if the session does not exist or has ended.
     pub(super) fn guest(&mut self, now: Moment, secret: &str) -> Option<Guest> {
         self.open.retain(|_, (_, last)| *last + LASTS > now);
         let (guest, last) = self.open.get_mut(secret)?;
@@ -69,7 +69,6 @@ impl Sessions {
         Some(guest.clone())
     }
 
-    /// Logs somebody out.
     pub(super) fn end(&mut self, secret: &str) {
         self.open.remove(secret);
     }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_when_nothing_is_done_or_by_hand() {
+    fn a_session_ends_by_inactivity_or_logout() {
         let mut sessions = Sessions::default();
         sessions.begin(at(0), "a".to_owned(), guest("meier"));
         assert_eq!(sessions.guest(at(12 * 3600 - 1), "a"), Some(guest("meier")));
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_cannot_be_tried_for_long() {
+    fn failed_logins_are_limited() {
         let mut sessions = Sessions::default();
         for _ in 0..MAX_FAILURES {
             assert_eq!(sessions.may_try(at(0), "meier"), Ok(()));

@@ -1,4 +1,4 @@
-//! The table `[desk]`: where arbiters work.
+//! Configuration table `[desk]`.
 
 use core::str::FromStr;
 use std::net::SocketAddr;
@@ -9,19 +9,18 @@ use serde::{Deserialize, Deserializer};
 
 use crate::settings::required_path;
 
-/// The arbiters' page.
+/// Settings of the desk.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "DeskTable")]
 pub struct DeskSettings {
-    /// Where it is served.
+    /// Address on which the desk is served.
     pub listen: SocketAddr,
-    /// The file with those who may log in, a line each; `kiebitz user` writes them.
+    /// File with the users, one on each line, as printed by `kiebitz user`.
     pub users_file: PathBuf,
-    /// The header in which a proxy says who has logged in there; `None`: the desk asks for passwords itself.
+    /// Header in which a proxy names the logged-in user; `None` if the desk asks for passwords itself.
     pub user_header: Option<String>,
 }
 
-/// The table as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DeskTable {
@@ -61,7 +60,7 @@ impl TryFrom<DeskTable> for DeskSettings {
 }
 
 impl DeskSettings {
-    /// Whether it can be reached from other computers.
+    /// Whether other computers can reach the desk.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         !self.listen.ip().is_loopback()
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_an_address_it_is_for_this_computer() {
+    fn without_an_address_only_this_computer_can_reach_it() {
         let read = |text: &str| toml::from_str::<DeskSettings>(text);
         let desk = read("users_file = \"/etc/kiebitz/desk-users\"").expect("a desk");
         assert_eq!(desk.listen.to_string(), "127.0.0.1:8038");
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_beside_the_desk() {
+    fn a_proxy_must_run_on_the_same_computer() {
         let read = |text: &str| toml::from_str::<DeskSettings>(&format!("users_file = \"/u\"\n{text}"));
         let desk = read("user_header = \"Remote-User\"").expect("a desk");
         assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));

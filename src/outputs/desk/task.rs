@@ -1,7 +1,5 @@
-//! Serves the desk: a page for arbiters, who log in, see every board without delay, and give commands.
-//!
-//! One task follows what happens. Each page has a stream of its own: one that does not take what it is told is hung up on,
-//! comes again and begins with everything.
+//! Runs the desk. One task follows the event feed and sends updates to each open page. It drops a page that does not
+//! keep up; the page then reconnects and gets the full state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,34 +18,29 @@ use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::files::PairingFiles;
 
-/// Where a page is told what happens.
 pub(super) type PageSender = mpsc::Sender<Bytes>;
 
-/// So many pages may wait to be let in.
-const ASKS: usize = 16;
-/// So much may wait for a page: what all boards of a large hall do at once.
-pub(super) const WAITING: usize = 512;
+/// Capacity of the queue of newly opened pages.
+const NEW_PAGES: usize = 16;
+/// Capacity of a page's queue of updates: room for one change of every board in a large hall.
+pub(super) const PAGE_QUEUE: usize = 512;
 
-/// The desk, with what it has of the hall.
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
-    /// Where it is served, and to whom.
     pub(crate) settings: Settings,
-    /// `None` at a hub, which has the boards elsewhere, and so journal, recordings and pairings.
+    /// `None` at a hub, which has neither journal nor recordings nor pairings.
     pub(crate) in_hall: Option<InHall>,
 }
 
-/// What a desk in the hall offers besides what happens there.
+/// Data that a desk in the hall offers besides the live boards.
 #[derive(Debug, Clone)]
 pub(crate) struct InHall {
-    /// Where pairings are read from, and may be dropped in.
+    /// Pairing files, configured and uploaded.
     pub(crate) pairings: PairingFiles,
-    /// Past games.
     pub(crate) archive: Archive,
 }
 
 impl InHall {
-    /// What there is by a configuration.
     pub(crate) const fn new(pairings: PairingFiles, archive: Archive) -> Self {
         Self { pairings, archive }
     }
@@ -57,18 +50,18 @@ impl Output for DeskOutput {
     fn start(&self, starting: &mut Starting) {
         starting.want_statuses();
         let inputs = starting.follow();
-        // A hub's outputs are not offered to be tried out.
+        // A hub does not offer tests of its outputs.
         let trials = match &self.in_hall {
             Some(_) => starting.trials.clone(),
             None => Vec::new(),
         };
-        let around = DeskContext {
+        let context = DeskContext {
             in_hall: self.in_hall.clone(),
             trials,
             language: starting.language,
             hall: starting.hall.clone(),
         };
-        start(self.settings.clone(), around, inputs);
+        start(self.settings.clone(), context, inputs);
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -76,19 +69,19 @@ impl Output for DeskOutput {
     }
 }
 
-/// What pages are answered from, besides what happens.
+/// Data for requests, besides the live boards.
 pub(super) struct DeskContext {
     pub(super) in_hall: Option<InHall>,
     pub(super) trials: Vec<Trial>,
-    /// Of the event.
+    /// Language of the event.
     pub(super) language: Language,
     pub(super) hall: ToHall,
 }
 
-/// Starts the tasks. Must be called within a runtime.
+/// Starts the tasks. Must be called within a Tokio runtime.
 fn start(
     settings: Settings,
-    around: DeskContext,
+    context: DeskContext,
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
 ) {
     if settings.is_open() {
@@ -97,17 +90,17 @@ fn start(
             settings.listen
         );
     }
-    let (pages, opened) = mpsc::channel(ASKS);
-    let host = DeskTask {
+    let (pages, opened) = mpsc::channel(NEW_PAGES);
+    let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
     };
-    // They work as long as the program runs, and there is nothing to finish.
-    tokio::spawn(host.work(inputs, opened));
-    tokio::spawn(door::serve(settings, around, pages));
+    // Both run until the program ends; nothing has to be finished at shutdown.
+    tokio::spawn(task.work(inputs, opened));
+    tokio::spawn(door::serve(settings, context, pages));
 }
 
-/// Has what is shown.
+/// Task that owns the projection.
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
@@ -124,10 +117,10 @@ impl DeskTask {
                 biased;
                 input = inputs.recv() => {
                     let Some((_, input)) = input else { return };
-                    self.hear(&input);
-                    // What is on its way belongs to the same move.
+                    self.apply(&input);
+                    // Queued inputs probably belong to the same move, so they go into the same update.
                     while let Ok((_, input)) = inputs.try_recv() {
-                        self.hear(&input);
+                        self.apply(&input);
                     }
                 }
                 Some(page) = opened.recv() => {
@@ -138,19 +131,19 @@ impl DeskTask {
                     }
                 }
             }
-            self.tell();
+            self.send_changes();
         }
     }
 
-    fn hear(&mut self, input: &FeedInput) {
+    fn apply(&mut self, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
             FeedInput::Past(_, events) => self.desk.resume(events),
-            FeedInput::Status(status) => self.desk.see((**status).clone()),
-            FeedInput::Pairings(Some(tournament)) => self.desk.pair(Arc::clone(tournament)),
+            FeedInput::Status(status) => self.desk.set_status((**status).clone()),
+            FeedInput::Pairings(Some(tournament)) => self.desk.set_pairings(Arc::clone(tournament)),
             FeedInput::Round(round) => self.desk.set_round(*round),
-            FeedInput::Kept(kept) | FeedInput::Journals(kept) => self.desk.keep(*kept),
-            // The clock is part of what is seen of a board, and nothing is held.
+            FeedInput::Kept(kept) | FeedInput::Journals(kept) => self.desk.set_kept(*kept),
+            // Board statuses include the clock, and the desk has no delay.
             FeedInput::Clock(..)
             | FeedInput::Serial(..)
             | FeedInput::Pairings(None)
@@ -161,7 +154,7 @@ impl DeskTask {
         }
     }
 
-    fn tell(&mut self) {
+    fn send_changes(&mut self) {
         for change in self.desk.poll_changes() {
             let message = match change {
                 DeskUpdate::Board(input) => message("board", &input),
@@ -174,7 +167,7 @@ impl DeskTask {
     }
 }
 
-/// A server-sent event. JSON has no line breaks.
+/// Formats a server-sent event. JSON has no line breaks.
 fn message(event: &str, data: &str) -> Bytes {
     format!("event: {event}\ndata: {data}\n\n").into()
 }

@@ -1,4 +1,4 @@
-//! Who may log in at the desk: a file with a line for each, `NAME ROLE HASH`.
+//! Users of the desk: a file with a line `NAME ROLE HASH` for each.
 
 use core::fmt;
 use std::fs::OpenOptions;
@@ -15,19 +15,18 @@ use kiebitz_game::vocabulary;
 
 vocabulary! {
     "role"
-    /// What somebody may do at the desk.
+    /// Role of a user, which decides what they may do at the desk.
     pub(crate) enum Role {
-        /// Looks on.
+        /// Sees everything and changes nothing.
         Viewer = "viewer",
-        /// Decides what happens in games.
+        /// Decides about games and incidents.
         Arbiter = "arbiter",
-        /// Looks after boards and rounds as well.
+        /// Also manages boards, rounds and pairings.
         Operator = "operator",
     }
 }
 
 impl Role {
-    /// Whether somebody with this role may give that command.
     pub(crate) const fn may(self, action: Action) -> bool {
         match action {
             Action::SetTable | Action::StartRound | Action::Forget => matches!(self, Self::Operator),
@@ -49,22 +48,19 @@ impl Role {
     }
 }
 
-/// A password that nobody has: whoever is not known waits as long as who is.
-const NOBODY: &str =
+/// Hash that no password matches. It is checked for unknown users, so that their logins take as long as others.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBvdGhlciBzYWx0$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// In place of a hash: a proxy asks for the password.
+/// Placeholder for the hash of users who log in at a proxy.
 const BY_PROXY: &str = "-";
 
-/// The role of somebody with that password; `None`: there is nobody of that name, or it is another password.
-///
-/// # Errors
-///
-/// When the file cannot be read, or is none with users.
+/// Checks a password and returns the user's role; `None` if the user is unknown or the password wrong. Fails if the
+/// file cannot be read or has an invalid line.
 pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
     let found = find(file, name)?;
     let hash = found.as_ref().map(|(_, hash)| &**hash);
-    let hash = hash.filter(|hash| *hash != BY_PROXY).unwrap_or(NOBODY);
+    let hash = hash.filter(|hash| *hash != BY_PROXY).unwrap_or(DUMMY_HASH);
     let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
     let is_right = Argon2::default()
         .verify_password(password.as_bytes(), &hash)
@@ -72,16 +68,12 @@ pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<
     Ok(found.filter(|_| is_right).map(|(role, _)| role))
 }
 
-/// The role of somebody whom a proxy has let in; `None`: there is nobody of that name.
-///
-/// # Errors
-///
-/// When the file cannot be read, or is none with users.
-pub(super) fn role_of_known(file: &Path, name: &str) -> Result<Option<Role>> {
+/// Returns the role of a user who has logged in at a proxy; `None` if the user is unknown. Fails if the file cannot be
+/// read or has an invalid line.
+pub(super) fn role_by_proxy(file: &Path, name: &str) -> Result<Option<Role>> {
     Ok(find(file, name)?.map(|(role, _)| role))
 }
 
-/// Somebody's role and hash.
 fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut found = None;
@@ -98,8 +90,8 @@ fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
     Ok(found)
 }
 
-/// Whether there is nobody in the file, or no file. One that cannot be read may have somebody in it.
-pub(super) fn are_none(file: &Path) -> bool {
+/// Whether the file has no users or does not exist. A file that cannot be read may have some.
+pub(super) fn has_no_users(file: &Path) -> bool {
     match crate::text_file::read(file) {
         Ok(text) => text
             .lines()
@@ -109,13 +101,10 @@ pub(super) fn are_none(file: &Path) -> bool {
     }
 }
 
-/// Writes an operator into a file that has nobody in it.
-///
-/// # Errors
-///
-/// When there is somebody by now, the name or the password cannot be taken, or the file cannot be written.
+/// Adds an operator to a file without users. Fails if the file has users, the name or the password is not allowed, or
+/// the file cannot be written.
 pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
-    if !are_none(file) {
+    if !has_no_users(file) {
         bail!("there already is an operator: log in");
     }
     let line = line(name, Role::Operator, password)?;
@@ -131,11 +120,7 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
         })
 }
 
-/// The line for somebody.
-///
-/// # Errors
-///
-/// When the name or the password cannot be taken.
+/// Creates the line of a user. Fails if the name or the password is not allowed.
 pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     if name.is_empty()
         || name.starts_with('#')
@@ -143,8 +128,8 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     {
         bail!("a name must not contain spaces or begin with #");
     }
-    if password.chars().count() < SHORTEST {
-        bail!("a password needs at least {SHORTEST} characters");
+    if password.chars().count() < MIN_PASSWORD {
+        bail!("a password needs at least {MIN_PASSWORD} characters");
     }
     let hash = Argon2::default()
         .hash_password(password.as_bytes())
@@ -152,10 +137,10 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     Ok(format!("{name} {role} {hash}"))
 }
 
-/// In characters: whoever can reach the desk can try.
-const SHORTEST: usize = 8;
+/// Minimum length of a password, in characters.
+const MIN_PASSWORD: usize = 8;
 
-/// A line.
+/// A line of the file.
 struct User<'l> {
     name: &'l str,
     role: Role,
@@ -191,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_lets_somebody_in_with_their_password_alone() {
+    fn a_user_is_let_in_only_with_their_password() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("users");
         let lines = [
@@ -213,17 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_users_is_said_with_the_line() {
+    fn a_wrong_line_is_reported_with_its_number() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("users");
-        for (text, said) in [
+        for (text, problem) in [
             ("meier arbiter", "users:1: expected a name, a role and a hash"),
             ("\nmeier chief $argon2id$", "users:2: unknown role \"chief\""),
             ("meier arbiter secret", "users: "),
         ] {
             std::fs::write(&file, text).expect("a file");
             let error = format!("{:#}", role_of(&file, "meier", "secret").expect_err("no users"));
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(problem), "{error}");
         }
         assert!(role_of(&directory.path().join("none"), "meier", "secret").is_err());
         for (name, password) in [
@@ -237,15 +222,15 @@ mod tests {
     }
 
     #[test]
-    fn the_first_one_is_made_where_there_is_nobody() {
+    fn the_first_operator_is_added_to_a_file_without_users() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("users");
-        assert!(are_none(&file), "there is no file");
+        assert!(has_no_users(&file), "there is no file");
         assert!(add_first(&file, "chief", "short").is_err());
         std::fs::write(&file, "# those who work here\n\n").expect("a file");
-        assert!(are_none(&file));
+        assert!(has_no_users(&file));
         add_first(&file, "chief", "operate-it").expect("the first");
-        assert!(!are_none(&file));
+        assert!(!has_no_users(&file));
         let role = role_of(&file, "chief", "operate-it").expect("users");
         assert_eq!(role, Some(Role::Operator));
         assert!(add_first(&file, "other", "operate-it").is_err(), "there is one");
@@ -256,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_as_slow_as_somebody() {
-        let hash = PasswordHash::new(NOBODY).expect("a hash");
+    fn unknown_users_take_as_long_as_known_ones() {
+        let hash = PasswordHash::new(DUMMY_HASH).expect("a hash");
         assert!(Argon2::default().verify_password(b"any", &hash).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What Lichess is asked over HTTP.
+//! The client of Lichess's HTTP API.
 
 use core::fmt;
 use core::time::Duration;
@@ -13,67 +13,52 @@ use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::answers::{shortened, silence};
 
-/// Asks one server.
 pub(super) struct LichessClient {
     http: reqwest::Client,
     settings: Lichess,
 }
 
-/// What became of a game that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pushed {
-    /// Lichess has read so many plies.
+    /// Lichess has read this number of plies.
     Moves(usize),
-    /// It does not take the game.
+    /// Lichess rejects the game and gives this error.
     Refused(String),
 }
 
-/// Why something was not done.
 #[derive(Debug, Error)]
 pub(super) enum LichessFailure {
-    /// There is no token.
+    /// The file or credential contains no token.
     #[error("{0}")]
     NoToken(String),
-    /// The token does not do.
+    /// The token is invalid or lacks the scope `study:write`.
     #[error("the token was rejected: create one with the scope study:write at {server}/account/oauth/token")]
-    Token {
-        /// Where.
-        server: String,
-    },
-    /// The account may not do that.
+    Token { server: String },
+    /// The token's account may not change the broadcast.
     #[error("the token's account has no permission: check that the broadcast belongs to it")]
     Forbidden,
-    /// Too many requests.
     #[error("too many requests: Lichess asks for a pause of {} s", pause.as_secs())]
-    TooMany {
-        /// Until then.
-        pause: Duration,
-    },
-    /// There is no such broadcast or round.
-    #[error("not found on Lichess: {what}")]
-    Missing {
-        /// What was asked for.
-        what: String,
-    },
-    /// Another answer.
+    TooMany { pause: Duration },
+    #[error("not found on Lichess: {object}")]
+    Missing { object: String },
+    /// Any other error status, or an answer that cannot be parsed.
     #[error("Lichess answered {status}: {text}")]
     Answer {
-        /// The status.
         status: StatusCode,
-        /// What it says.
+        /// The error message of the answer, shortened.
         text: String,
     },
-    /// No answer.
+    /// No answer, for this reason.
     #[error("{0}")]
     Silent(String),
 }
 
 impl LichessFailure {
-    /// How long to wait, where that is known.
+    /// The pause before the next attempt, if the failure requires a specific one.
     pub(super) const fn pause(&self) -> Option<Duration> {
         match self {
             Self::TooMany { pause } => Some(*pause),
-            // A person has to do something.
+            // Only a person can correct these failures, so frequent attempts are pointless.
             Self::NoToken(_) | Self::Token { .. } | Self::Forbidden => Some(LONGEST_PAUSE),
             _ => None,
         }
@@ -84,11 +69,9 @@ impl LichessFailure {
     }
 }
 
-/// Lichess works at a text for ten seconds at most.
+/// Timeout of a request. Lichess processes a push for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The name of systemd's credential.
 const CREDENTIAL: &str = "lichess-token";
-/// What the token must allow.
 const SCOPE: &str = "study:write";
 
 impl LichessClient {
@@ -99,7 +82,7 @@ impl LichessClient {
             .timeout(PATIENCE)
             .build();
         Self {
-            // Where there are no certificates on this computer, the first request says so.
+            // If this computer has no CA certificates, the first request reports the error.
             http: http.unwrap_or_default(),
             settings,
         }
@@ -109,19 +92,18 @@ impl LichessClient {
         self.settings.server.trim_end_matches('/')
     }
 
-    /// The broadcast that is configured.
     pub(super) fn configured(&self) -> Option<&str> {
         self.settings.broadcast.as_deref()
     }
 
-    /// Whether the token does what is wanted of it.
+    /// Checks that the token has the scope `study:write`.
     pub(super) async fn check_token(&self) -> Result<(), LichessFailure> {
         let token = self.token()?;
         let request = self
             .http
             .post(format!("{}/api/token/test", self.server()))
             .body(token.clone());
-        let answer = json(sent(request).await?).await?;
+        let answer = json(checked(request).await?).await?;
         let scopes = answer
             .get(&token)
             .and_then(|known| known.get("scopes"))
@@ -130,7 +112,6 @@ impl LichessClient {
         allows.then_some(()).ok_or_else(|| self.wrong_token())
     }
 
-    /// The rounds of a broadcast: their names and ids.
     pub(super) async fn rounds(&self, tour: &str) -> Result<Vec<(String, String)>, LichessFailure> {
         let request = self.http.get(format!("{}/api/broadcast/{tour}", self.server()));
         let answer = self.request_json(request, &format!("broadcast {tour}")).await?;
@@ -140,7 +121,7 @@ impl LichessClient {
         Ok(rounds.into_iter().flatten().filter_map(named).collect())
     }
 
-    /// Creates a broadcast of that name, and returns its id.
+    /// Creates a broadcast and returns its id. The name is truncated to 80 characters.
     pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
         let name: String = name.chars().take(80).collect();
         let request = self.http.post(format!("{}/broadcast/new", self.server()));
@@ -150,7 +131,7 @@ impl LichessClient {
         id(&answer, "tour")
     }
 
-    /// Creates a round that gets its games from us, and returns its id.
+    /// Creates a round whose games are pushed, and returns its id.
     pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
         let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
         let answer = self
@@ -159,7 +140,7 @@ impl LichessClient {
         id(&answer, "round")
     }
 
-    /// Sends the games of a round, and returns what became of each.
+    /// Sends the games of a round. Returns the outcome for each game.
     pub(super) async fn push(&self, round: &str, pgn: &str) -> Result<Vec<Pushed>, LichessFailure> {
         let url = format!("{}/api/broadcast/round/{round}/push", self.server());
         let request = self
@@ -180,11 +161,11 @@ impl LichessClient {
         Ok(pushed.collect())
     }
 
-    async fn request_json(&self, request: RequestBuilder, what: &str) -> Result<Value, LichessFailure> {
+    async fn request_json(&self, request: RequestBuilder, object: &str) -> Result<Value, LichessFailure> {
         let request = request
             .bearer_auth(self.token()?)
             .header("accept", "application/json");
-        match sent(request).await {
+        match checked(request).await {
             Ok(answer) => json(answer).await,
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::UNAUTHORIZED => {
                 Err(self.wrong_token())
@@ -194,7 +175,7 @@ impl LichessClient {
             }
             Err(LichessFailure::Answer { status, .. }) if status == StatusCode::NOT_FOUND => {
                 Err(LichessFailure::Missing {
-                    what: what.to_owned(),
+                    object: object.to_owned(),
                 })
             }
             Err(failure) => Err(failure),
@@ -206,7 +187,7 @@ impl LichessClient {
         LichessFailure::Token { server }
     }
 
-    /// It is read each time: a new one needs no restart.
+    /// Reads the token for each request, so that a new token needs no restart.
     fn token(&self) -> Result<String, LichessFailure> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let file = self
@@ -215,8 +196,8 @@ impl LichessClient {
             .clone()
             .or_else(|| Some(credentials?.join(CREDENTIAL)));
         let Some(file) = file else {
-            let words = "there is no token: write it to a file, and set `token_file` under [lichess]";
-            return Err(LichessFailure::NoToken(words.to_owned()));
+            let problem = "there is no token: write it to a file, and set `token_file` under [lichess]";
+            return Err(LichessFailure::NoToken(problem.to_owned()));
         };
         let text = crate::text_file::read(&file);
         let text = text.map_err(|error| {
@@ -233,7 +214,7 @@ impl LichessClient {
     }
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for LichessClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
@@ -259,8 +240,8 @@ fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
         .body(pairs.join("&"))
 }
 
-async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
-    let answer = request.send().await.map_err(|error| silent(&error))?;
+async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {
+    let answer = request.send().await.map_err(|error| no_answer(&error))?;
     let status = answer.status();
     if status.is_success() {
         return Ok(answer);
@@ -289,14 +270,14 @@ async fn sent(request: RequestBuilder) -> Result<Response, LichessFailure> {
 
 async fn json(answer: Response) -> Result<Value, LichessFailure> {
     let status = answer.status();
-    let text = answer.text().await.map_err(|error| silent(&error))?;
+    let text = answer.text().await.map_err(|error| no_answer(&error))?;
     serde_json::from_str(&text).map_err(|_| LichessFailure::Answer {
         status,
         text: shortened(&text),
     })
 }
 
-fn silent(error: &reqwest::Error) -> LichessFailure {
+fn no_answer(error: &reqwest::Error) -> LichessFailure {
     LichessFailure::Silent(silence(error))
 }
 

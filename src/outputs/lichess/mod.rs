@@ -1,4 +1,4 @@
-//! Lichess: the rounds of the broadcast, sent to a broadcast there.
+//! Lichess: pushes the rounds of the event to a broadcast on Lichess.
 
 #[cfg(target_os = "linux")]
 mod client;

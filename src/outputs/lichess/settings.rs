@@ -1,4 +1,4 @@
-//! The table `[lichess]`: the broadcast there.
+//! The `[lichess]` table.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -7,28 +7,28 @@ use serde::{Deserialize, Deserializer};
 
 use crate::settings::{delay, path};
 
-/// Broadcasting on Lichess.
+/// Settings of the broadcast on Lichess.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lichess {
-    /// The file with the token in its first line; `None`: systemd's credential `lichess-token`.
+    /// A file with the token in its first line; `None` for systemd's credential `lichess-token`.
     #[serde(default, deserialize_with = "path")]
     pub token_file: Option<PathBuf>,
-    /// The id of the broadcast, of eight characters; `None`: one is created.
+    /// The id of the broadcast, eight characters; `None` to create a broadcast.
     #[serde(default, deserialize_with = "id")]
     pub broadcast: Option<String>,
-    /// How much later than they happened moves are sent, at most two hours. Lichess can hold them back as well.
+    /// Delay of the moves, at most two hours; `None` for the common delay of the broadcast. Lichess can add its own.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
-    /// The address of the server.
+    /// The URL of the server.
     #[serde(default = "lichess")]
     pub server: String,
 }
 
-/// What Lichess calls a broadcast: letters and digits, which are in its address.
+/// Reads the id of a broadcast: eight letters and digits, the last part of its address.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    // The whole address may be pasted.
+    // Accept the complete URL too.
     let id = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let is_id = id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let wrong =

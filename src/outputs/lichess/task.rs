@@ -1,8 +1,8 @@
-//! Sends the rounds to Lichess, and reads what it says of each game.
+//! Pushes the rounds to Lichess and checks the answer for each game.
 //!
-//! A round is sent as a whole whenever something in it has changed: Lichess finds the board of a game by the games beside
-//! it as well. What Lichess answers says how far it has each game; what it has not taken is sent again, and what it
-//! refuses is told to people.
+//! A changed round is pushed as a whole, because Lichess also uses the neighbours of a game to identify it. The answer
+//! contains the number of plies that Lichess has of each game. A round that Lichess has only in part is pushed again;
+//! rejected games are reported.
 
 use core::fmt;
 use core::time::Duration;
@@ -40,7 +40,7 @@ impl Output for Lichess {
     }
 }
 
-/// Follows the files until nothing changes any more.
+/// Pushes rounds until the files no longer change.
 async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
     reports.expect(OUTPUT);
     let relay = Relay {
@@ -56,11 +56,11 @@ async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: 
     follow_rounds(files, relay).await;
 }
 
-/// Tries out whether Lichess takes the token, and knows the broadcast that is configured. Nothing is sent there.
+/// Checks that Lichess accepts the token and knows the configured broadcast. Sends no games.
 ///
 /// # Errors
 ///
-/// Why it does not, for people.
+/// Fails with a message for people.
 async fn try_out(settings: Lichess) -> Result<(), String> {
     let client = LichessClient::new(settings);
     let tried = async {
@@ -73,46 +73,43 @@ async fn try_out(settings: Lichess) -> Result<(), String> {
     tried.await.map_err(|failure: LichessFailure| failure.to_string())
 }
 
-/// What it is called among the outputs.
 const OUTPUT: &str = "Lichess";
-/// At most this many games of a round are taken; the others are dropped without a word.
+/// Maximum number of games in a round. Lichess silently drops further ones.
 const MAX_GAMES: usize = 100;
-/// No larger text is taken, in bytes.
+/// Maximum size of a round's PGN that Lichess accepts, in bytes.
 const MAX_TEXT: usize = 512 << 10;
-/// Until a text is sent again of which not everything was taken.
-const AGAIN: Duration = Duration::from_secs(5);
-/// The longest pause after a failure, and what Lichess wants after too many requests.
+/// Pause before a round is pushed again that Lichess has only in part.
+const INCOMPLETE_PAUSE: Duration = Duration::from_secs(5);
+/// Longest pause after a failure. Lichess requires it after too many requests.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The rounds here and there.
+/// Maps the rounds of the event to rounds on Lichess.
 struct Relay {
     client: LichessClient,
-    /// Where is noted which broadcast was created for an event.
+    /// File with the ids of the created broadcasts, by event name.
     state: PathBuf,
-    /// The event's name.
     name: Option<String>,
-    /// Lichess's ids of the rounds.
+    /// Lichess's ids, by round number.
     rounds: BTreeMap<u32, String>,
-    /// What of each round Lichess has.
+    /// The last push of each round.
     sent: BTreeMap<u32, SentRound>,
-    /// The broadcast, once it is known.
+    /// The id of the broadcast; `None` until the first push.
     tour: Option<String>,
-    /// After the next failure.
+    /// Pause after the next failure.
     pause: Duration,
     reports: Reports,
 }
 
-/// What was sent of a round.
 #[derive(Debug, Default)]
 struct SentRound {
     text: Arc<[u8]>,
-    /// Lichess has all of it.
+    /// Whether Lichess has all plies.
     whole: bool,
-    /// What of it needs a person.
+    /// Problems to report, as messages for people.
     problems: Vec<String>,
 }
 
-/// A text of all games of a round, as Lichess takes it.
+/// The PGN of all games of a round, within Lichess's limits.
 #[derive(Debug, PartialEq, Eq)]
 struct RoundText {
     text: String,
@@ -120,22 +117,21 @@ struct RoundText {
     problems: Vec<String>,
 }
 
-/// A game in it.
 #[derive(Debug, PartialEq, Eq)]
 struct LichessGame {
-    /// For people, as in "3.7, Adler, J. - Berg, I.".
+    /// Name in messages, for example "3.7, Adler, J. - Berg, I.".
     name: String,
     plies: usize,
 }
 
 impl Recipient for Relay {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
-        match self.bring(files).await {
+        match self.send_changes(files).await {
             Ok(true) => {
                 self.pause = PAUSE;
                 None
             }
-            Ok(false) => Some(AGAIN),
+            Ok(false) => Some(INCOMPLETE_PAUSE),
             Err(failure) => {
                 self.fail(&failure);
                 self.pause = (self.pause * 2).min(LONGEST_PAUSE);
@@ -146,8 +142,8 @@ impl Recipient for Relay {
 }
 
 impl Relay {
-    /// Sends what Lichess does not have. Returns whether it has everything then.
-    async fn bring(&mut self, files: &Files) -> Result<bool, LichessFailure> {
+    /// Pushes the rounds that have changed or are incomplete. Returns whether Lichess then has everything.
+    async fn send_changes(&mut self, files: &Files) -> Result<bool, LichessFailure> {
         let mut whole = true;
         for (round, content) in rounds(files) {
             let known = self.sent.get(&round);
@@ -159,7 +155,8 @@ impl Relay {
             let pushed = match self.client.push(&id, &text.text).await {
                 Ok(pushed) => pushed,
                 Err(failure) => {
-                    // It may have been deleted there: the list is read again.
+                    // The round may have been deleted on Lichess. Without the known ids, the next attempt reads the
+                    // list again.
                     if failure.is_missing() {
                         self.rounds.clear();
                     }
@@ -181,8 +178,8 @@ impl Relay {
     }
 
     fn report(&self, round: u32, games: usize) {
-        let did = format!("round {round}: {games} games");
-        if self.reports.done(OUTPUT, wall_time(), did) {
+        let summary = format!("round {round}: {games} games");
+        if self.reports.done(OUTPUT, wall_time(), summary) {
             tracing::info!("Lichess accepts games again");
         }
         let problems = self.sent.iter().flat_map(|(round, sent)| {
@@ -190,9 +187,9 @@ impl Relay {
             sent.problems.iter().map(named)
         });
         let problems: Vec<String> = problems.collect();
-        let said = problems.join("; ");
-        if self.reports.problems(OUTPUT, problems) && !said.is_empty() {
-            tracing::warn!("Lichess: {said}");
+        let joined = problems.join("; ");
+        if self.reports.problems(OUTPUT, problems) && !joined.is_empty() {
+            tracing::warn!("Lichess: {joined}");
         }
     }
 
@@ -202,7 +199,7 @@ impl Relay {
         }
     }
 
-    /// Lichess's id of a round; one that it does not have is created.
+    /// Lichess's id of a round. Creates the round if Lichess does not have it.
     async fn id_of(&mut self, round: u32) -> Result<String, LichessFailure> {
         if let Some(id) = self.rounds.get(&round) {
             return Ok(id.clone());
@@ -226,7 +223,7 @@ impl Relay {
         Ok(id)
     }
 
-    /// The broadcast; one that there is not is created, once for each event.
+    /// The id of the broadcast. If none is configured, creates one for each event name.
     async fn tour(&mut self) -> Result<String, LichessFailure> {
         if let Some(tour) = &self.tour {
             return Ok(tour.clone());
@@ -264,7 +261,7 @@ impl Relay {
     }
 }
 
-/// The number in the name of a round, as in "Round 3".
+/// The last number in the name of a round, for example in "Round 3".
 fn number_of(name: &str) -> Option<u32> {
     let mut numbers = name
         .split(|c: char| !c.is_ascii_digit())
@@ -285,7 +282,7 @@ impl RoundText {
         }
         let mut text = games.join("\n");
         if text.len() > MAX_TEXT {
-            // How long moves took follows from the clocks.
+            // Lichess can compute thinking times from the clock times.
             text = without_elapsed(&text);
         }
         if text.len() > MAX_TEXT {
@@ -299,7 +296,8 @@ impl RoundText {
         }
     }
 
-    /// Whether Lichess has all of it, and what it does not take, by its answer.
+    /// Compares Lichess's answer with the round. Returns whether Lichess has all plies, and problems as messages for
+    /// people.
     fn compare(&self, pushed: &[Pushed]) -> (bool, Vec<String>) {
         let (mut complete, mut problems) = (true, Vec::new());
         if pushed.len() < self.games.len() {
@@ -344,7 +342,7 @@ impl fmt::Display for LichessGame {
     }
 }
 
-/// The number of moves in what we have written: words that are in no comment, no move number and no result.
+/// The number of plies in movetext written by kiebitz: words outside comments that begin with a letter.
 fn plies(moves: &str) -> usize {
     let mut depth = 0;
     let mut count = 0;
@@ -358,7 +356,6 @@ fn plies(moves: &str) -> usize {
     count
 }
 
-/// The games of a text that we have written.
 fn split(pgn: &str) -> impl Iterator<Item = &str> {
     let mut rest = pgn;
     core::iter::from_fn(move || {

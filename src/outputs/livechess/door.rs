@@ -1,4 +1,4 @@
-//! Who may come in, and by which path.
+//! The HTTP and WebSocket server: routes, access rules and connections.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
@@ -22,37 +22,36 @@ use super::task::{ClientRequest, Lookup, WAITING};
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 
-/// So many requests are answered at a time, and so many clients may stay; they are the programs of one hall.
+/// Maximum numbers of connections and of WebSocket clients. Clients are programs in one hall.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_CLIENTS: usize = 32;
-/// What clients send is short: a call with a position has 200 bytes.
+/// Maximum size of a client's message in bytes. A call with a position has about 200.
 const MAX_MESSAGE: usize = 16 << 10;
-/// A client that does not take what it is told within this time is gone.
+/// Maximum time to produce an answer, and for a client to accept a frame.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So often a client is asked whether it is there, and so often in a row it may say nothing.
-const ASKED_AFTER: Duration = Duration::from_secs(30);
+/// Interval between pings, and maximum number of consecutive pings that a client may leave unanswered.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_SILENCE: u32 = 3;
 
-/// Serves for as long as the program runs.
-pub(super) async fn serve(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) {
+/// Serves until the program ends.
+pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) {
     let address = settings.listen;
     let listener = http::listen(address, "[livechess]").await;
     tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
-    let router = router(settings, asks);
+    let router = router(settings, requests);
     http::accept(&listener, &router, MAX_CONNECTIONS).await;
 }
 
-/// What all connections share.
 #[derive(Debug, Clone)]
 struct LiveChessState {
-    asks: mpsc::Sender<ClientRequest>,
+    requests: mpsc::Sender<ClientRequest>,
     clients: Arc<Semaphore>,
     last: Arc<AtomicU64>,
 }
 
-fn router(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) -> Router {
+fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) -> Router {
     let door = LiveChessState {
-        asks,
+        requests,
         clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
         last: Arc::default(),
     };
@@ -64,22 +63,22 @@ fn router(settings: LiveChessSettings, asks: mpsc::Sender<ClientRequest>) -> Rou
         .route("/api/v1.0/tournament/{uuid}", get(tournament))
         .route("/api/v1.0/round/{uuid}/{index}", get(round))
         .route("/api/v1.0/game/{uuid}", get(game))
-        .fallback(async || nothing("no such path; see docs/livechess.md"))
+        .fallback(async || not_found("no such path; see docs/livechess.md"))
         .with_state(door)
         .layer(middleware::from_fn_with_state(Arc::new(settings), check))
 }
 
-/// Pages may ask if their sites are configured, and programs, which are of no site.
+/// Checks the origin of a request. Pages need their site in `origins`; programs send no origin and are accepted.
 async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request, next: Next) -> Response {
     let host = text(&request, header::HOST).unwrap_or_default();
     if !settings.is_open() && !is_own_name(&host) {
-        return refused("only this computer may ask: use 127.0.0.1 with the port");
+        return forbidden("only this computer may ask: use 127.0.0.1 with the port");
     }
     let origin = text(&request, header::ORIGIN);
     if let Some(origin) = &origin
         && !settings.origins.contains(origin)
     {
-        return refused(&format!(
+        return forbidden(&format!(
             "pages of {origin} may not see the boards: add the site to `origins` under [livechess]"
         ));
     }
@@ -97,45 +96,45 @@ async fn check(State(settings): State<Arc<LiveChessSettings>>, request: Request,
     response
 }
 
-/// A header in lower case, as names of hosts are compared; empty where it is no text.
+/// A header in lower case, since host names are case-insensitive; empty if the value is not ASCII text.
 fn text(request: &Request, name: HeaderName) -> Option<String> {
     let value = request.headers().get(name)?;
     Some(value.to_str().unwrap_or_default().to_ascii_lowercase())
 }
 
-fn refused(why: &str) -> Response {
-    (StatusCode::FORBIDDEN, Json(wrong(why))).into_response()
+fn forbidden(reason: &str) -> Response {
+    (StatusCode::FORBIDDEN, Json(error_body(reason))).into_response()
 }
 
-fn nothing(why: &str) -> Response {
-    (StatusCode::NOT_FOUND, Json(wrong(why))).into_response()
+fn not_found(reason: &str) -> Response {
+    (StatusCode::NOT_FOUND, Json(error_body(reason))).into_response()
 }
 
-fn wrong(why: &str) -> Value {
-    json!({ "message": why, "stacktrace": "" })
+fn error_body(reason: &str) -> Value {
+    json!({ "message": reason, "stacktrace": "" })
 }
 
 async fn boards(State(door): State<LiveChessState>) -> Response {
-    door.look(Lookup::Boards).await
+    door.answer(Lookup::Boards).await
 }
 
 async fn tournaments(State(door): State<LiveChessState>) -> Response {
-    door.look(Lookup::Tournaments).await
+    door.answer(Lookup::Tournaments).await
 }
 
 async fn tournament(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> Response {
-    door.look(Lookup::Tournament(uuid)).await
+    door.answer(Lookup::Tournament(uuid)).await
 }
 
 async fn round(State(door): State<LiveChessState>, Path((uuid, index)): Path<(String, String)>) -> Response {
     match index.parse() {
-        Ok(index) => door.look(Lookup::Round(uuid, index)).await,
-        Err(_) => nothing("rounds are counted from 0"),
+        Ok(index) => door.answer(Lookup::Round(uuid, index)).await,
+        Err(_) => not_found("rounds are counted from 0"),
     }
 }
 
 async fn game(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> Response {
-    door.look(Lookup::Game(uuid)).await
+    door.answer(Lookup::Game(uuid)).await
 }
 
 async fn socket(
@@ -147,8 +146,8 @@ async fn socket(
         Err(rejection) => return rejection.into_response(),
     };
     let Ok(permit) = Arc::clone(&door.clients).try_acquire_owned() else {
-        let why = format!("{MAX_CLIENTS} clients are connected already");
-        return (StatusCode::SERVICE_UNAVAILABLE, Json(wrong(&why))).into_response();
+        let reason = format!("{MAX_CLIENTS} clients are connected already");
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(error_body(&reason))).into_response();
     };
     upgrade
         .max_message_size(MAX_MESSAGE)
@@ -157,37 +156,45 @@ async fn socket(
 }
 
 impl LiveChessState {
-    async fn look(&self, look: Lookup) -> Response {
+    async fn answer(&self, lookup: Lookup) -> Response {
         let (sender, answer) = oneshot::channel();
-        let asked = async {
-            self.asks.send(ClientRequest::Look(look, sender)).await.ok()?;
+        let answered = async {
+            self.requests
+                .send(ClientRequest::Look(lookup, sender))
+                .await
+                .ok()?;
             answer.await.ok()
         };
-        match tokio::time::timeout(PATIENCE, asked).await {
+        match tokio::time::timeout(PATIENCE, answered).await {
             Ok(Some(Some(value))) => Json(value).into_response(),
-            Ok(Some(None)) => nothing("there is no object with this id"),
+            Ok(Some(None)) => not_found("there is no object with this id"),
             Ok(None) | Err(_) => {
-                let why = wrong("kiebitz does not answer");
-                (StatusCode::SERVICE_UNAVAILABLE, Json(why)).into_response()
+                let body = error_body("kiebitz does not answer");
+                (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response()
             }
         }
     }
 
-    /// Has a client that stays.
+    /// Serves a WebSocket client until it disconnects.
     async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
-        if self.asks.send(ClientRequest::Open(session, frames)).await.is_ok() {
+        if self
+            .requests
+            .send(ClientRequest::Open(session, frames))
+            .await
+            .is_ok()
+        {
             self.converse(socket, session, to_send).await;
-            // Where this fails the program ends.
-            let _ = self.asks.send(ClientRequest::Close(session)).await;
+            // Sending fails only if the program is ending.
+            let _ = self.requests.send(ClientRequest::Close(session)).await;
         }
         drop(permit);
     }
 
     async fn converse(&self, mut socket: WebSocket, session: Session, mut to_send: mpsc::Receiver<String>) {
-        let mut asked = tokio::time::interval(ASKED_AFTER);
-        asked.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pings = tokio::time::interval(PING_INTERVAL);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut silence = 0;
         loop {
             let message = tokio::select! {
@@ -201,7 +208,7 @@ impl LiveChessState {
                         silence = 0;
                         if let Message::Text(text) = message {
                             let call = ClientRequest::Call(session, text.as_str().to_owned());
-                            if self.asks.send(call).await.is_err() {
+                            if self.requests.send(call).await.is_err() {
                                 return;
                             }
                         }
@@ -209,7 +216,7 @@ impl LiveChessState {
                     }
                     Some(Err(_)) | None => return,
                 },
-                _ = asked.tick() => {
+                _ = pings.tick() => {
                     silence += 1;
                     if silence > MAX_SILENCE {
                         return;

@@ -1,4 +1,4 @@
-//! LiveChess: the boards as programs on this computer know them from DGT's program.
+//! LiveChess: serves the boards through the local interface of DGT's LiveChess program.
 
 #[cfg(target_os = "linux")]
 mod door;

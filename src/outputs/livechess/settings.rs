@@ -1,25 +1,25 @@
-//! The table `[livechess]`: who may look at the boards as programs know it from LiveChess.
+//! The `[livechess]` table.
 
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer};
 
-/// The local interface of LiveChess.
+/// Settings of LiveChess's local interface.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LiveChessSettings {
-    /// Where it is served. What is there has no delay.
+    /// The address to listen on. The interface has no delay.
     #[serde(deserialize_with = "address")]
     pub listen: SocketAddr,
-    /// The sites whose pages may connect, as browsers name them. Programs name none, and may.
+    /// The sites whose pages may connect, as browsers send them in `Origin`. Programs send no origin and may connect.
     #[serde(deserialize_with = "origins")]
     pub origins: Vec<String>,
-    /// Whether who connects may begin another game on a board.
+    /// Whether clients may begin another game on a board.
     pub setup: bool,
 }
 
 impl LiveChessSettings {
-    /// Whether it can be reached from other computers.
+    /// Whether the interface can be reached from other computers.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         !self.listen.ip().is_loopback()
@@ -45,7 +45,7 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::
     address.ok_or_else(|| serde::de::Error::custom(wrong))
 }
 
-/// Origins as browsers write them, which are compared letter by letter.
+/// Normalises origins to the form that browsers send, since they are compared as strings.
 fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let written = Vec::<String>::deserialize(deserializer)?;
     let read = written.iter().map(|text| {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn without_more_it_is_for_this_computer_and_nothing_can_be_changed() {
+    fn by_default_only_this_computer_may_connect_and_setup_is_off() {
         let settings = read("").expect("settings");
         assert_eq!(settings, LiveChessSettings::default());
         assert!(!settings.is_open() && !settings.setup);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_or_no_site_is_refused() {
+    fn invalid_addresses_and_sites_are_refused() {
         for text in [
             "listen = \"1982\"",
             "listen = \"127.0.0.1:0\"",

@@ -1,7 +1,7 @@
-//! Serves the boards as programs know them from LiveChess, over HTTP and WebSockets.
+//! Serves LiveChess's local interface over HTTP and WebSockets.
 //!
-//! One task follows what happens, and has all that is [said and answered](super::projection). Each connection has
-//! a task of its own: one that does not read what it is told is hung up on, and holds up nobody.
+//! One task owns the [state](super::projection), applies events and answers requests. Each connection has its own task.
+//! A client that reads too slowly is disconnected, so it does not delay others.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -19,19 +19,17 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::Request;
 use crate::system_time::wall_time;
 
-/// What a connection wants.
 #[derive(Debug)]
 pub(super) enum ClientRequest {
-    /// Something is looked up.
+    /// A lookup, with the channel for its answer.
     Look(Lookup, oneshot::Sender<Option<Value>>),
-    /// A client has connected, and is told what happens.
+    /// A client has connected. Its frames go to the channel.
     Open(Session, mpsc::Sender<String>),
-    /// It says something.
     Call(Session, String),
     Close(Session),
 }
 
-/// What can be looked up without a connection that stays.
+/// An object that can be looked up without a WebSocket.
 #[derive(Debug)]
 pub(super) enum Lookup {
     Boards,
@@ -41,11 +39,11 @@ pub(super) enum Lookup {
     Game(String),
 }
 
-/// So many requests wait; then connections do.
-const ASKS: usize = 64;
-/// So much may wait for a client: what all its boards show at once, and then some.
+/// Capacity of the queue of requests. Connections wait while it is full.
+const MAX_REQUESTS: usize = 64;
+/// Capacity of a client's queue of frames: more than all boards send at once.
 pub(super) const WAITING: usize = 1024;
-/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+/// Maximum time to wait for the answer to a command. The answer itself waits up to 3 s for the disk.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Output for Settings {
@@ -70,21 +68,19 @@ fn start(
             settings.listen
         );
     }
-    let (asks, asked) = mpsc::channel(ASKS);
+    let (request_sender, client_requests) = mpsc::channel(MAX_REQUESTS);
     let host = LiveChessTask {
         livechess: LiveChess::new(facts, settings.setup),
         clients: BTreeMap::new(),
         requests,
     };
-    // They work as long as the program runs, and there is nothing to finish.
-    tokio::spawn(host.work(inputs, asked));
-    tokio::spawn(door::serve(settings, asks));
+    // Shutdown does not wait for these tasks, as they have nothing to finish.
+    tokio::spawn(host.work(inputs, client_requests));
+    tokio::spawn(door::serve(settings, request_sender));
 }
 
-/// Has all that is said and answered.
 struct LiveChessTask {
     livechess: LiveChess,
-    /// Where clients are told what happens.
     clients: BTreeMap<Session, mpsc::Sender<String>>,
     requests: mpsc::Sender<Request>,
 }
@@ -93,26 +89,26 @@ impl LiveChessTask {
     async fn work(
         mut self,
         mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
-        mut asked: mpsc::Receiver<ClientRequest>,
+        mut client_requests: mpsc::Receiver<ClientRequest>,
     ) {
         loop {
             tokio::select! {
                 biased;
                 input = inputs.recv() => {
                     let Some((now, input)) = input else { return };
-                    self.hear(now, &input);
-                    // What is on its way belongs to the same move.
+                    self.apply_input(now, &input);
+                    // Further waiting input is often about the same move, and one frame can show all of it.
                     while let Ok((now, input)) = inputs.try_recv() {
-                        self.hear(now, &input);
+                        self.apply_input(now, &input);
                     }
                 }
-                Some(ask) = asked.recv() => self.answer(ask).await,
+                Some(request) = client_requests.recv() => self.answer(request).await,
             }
             self.send();
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
@@ -121,7 +117,7 @@ impl LiveChessTask {
             FeedInput::Past(board, events) => livechess.resume(now, board, events),
             FeedInput::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
             FeedInput::Facts(facts) => livechess.rename(facts.clone()),
-            // Nothing is held.
+            // This interface has no delay and does not show the round, so it ignores all other input.
             FeedInput::Serial(..)
             | FeedInput::Pairings(None)
             | FeedInput::Round(_)
@@ -133,29 +129,29 @@ impl LiveChessTask {
         }
     }
 
-    async fn answer(&mut self, ask: ClientRequest) {
-        match ask {
-            ClientRequest::Look(look, answer) => {
-                // Who asked may be gone.
-                let _ = answer.send(self.look(&look));
+    async fn answer(&mut self, request: ClientRequest) {
+        match request {
+            ClientRequest::Look(lookup, answer) => {
+                // The connection may be gone.
+                let _ = answer.send(self.look_up(&lookup));
             }
             ClientRequest::Open(session, frames) => {
                 self.livechess.open(session);
                 self.clients.insert(session, frames);
             }
             ClientRequest::Call(session, text) if self.clients.contains_key(&session) => {
-                if let Some(asked) = self.livechess.hear(wall_time(), session, &text) {
-                    self.set_up(*asked).await;
+                if let Some(call) = self.livechess.handle_message(wall_time(), session, &text) {
+                    self.set_up(*call).await;
                 }
             }
-            // It was hung up on.
+            // The client has been disconnected.
             ClientRequest::Call(..) => {}
-            ClientRequest::Close(session) => self.hang_up(session),
+            ClientRequest::Close(session) => self.disconnect(session),
         }
     }
 
-    fn look(&self, look: &Lookup) -> Option<Value> {
-        match look {
+    fn look_up(&self, lookup: &Lookup) -> Option<Value> {
+        match lookup {
             Lookup::Boards => Some(self.livechess.eboards()),
             Lookup::Tournaments => Some(self.livechess.tournaments()),
             Lookup::Tournament(uuid) => self.livechess.tournament(uuid),
@@ -164,12 +160,13 @@ impl LiveChessTask {
         }
     }
 
-    /// Has the desk carry out a command. Nothing else is done meanwhile, so that the answer comes before what follows.
-    async fn set_up(&mut self, asked: CallCommand) {
+    /// Sends a command to the event loop and waits for the answer. Meanwhile no frames are sent, so the client gets the
+    /// answer before the changes that follow from the command.
+    async fn set_up(&mut self, call: CallCommand) {
         let (sender, answer) = oneshot::channel();
         let request = Request {
-            board: asked.board.clone(),
-            command: asked.command.clone(),
+            board: call.board.clone(),
+            command: call.command.clone(),
             answer: sender,
         };
         let requests = self.requests.clone();
@@ -179,7 +176,7 @@ impl LiveChessTask {
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await;
         self.livechess
-            .answered(wall_time(), asked, answer.ok().flatten().and_then(Result::ok));
+            .answered(wall_time(), call, answer.ok().flatten().and_then(Result::ok));
     }
 
     fn send(&mut self) {
@@ -187,12 +184,12 @@ impl LiveChessTask {
             let client = self.clients.get(&session);
             if client.is_some_and(|client| client.try_send(frame).is_err()) {
                 tracing::debug!("[livechess]: a client reads too slowly and was disconnected");
-                self.hang_up(session);
+                self.disconnect(session);
             }
         }
     }
 
-    fn hang_up(&mut self, session: Session) {
+    fn disconnect(&mut self, session: Session) {
         self.clients.remove(&session);
         self.livechess.close(session);
     }

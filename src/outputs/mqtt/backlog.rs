@@ -1,4 +1,4 @@
-//! Where events are read for which the outbox has no room in memory.
+//! Reads events from the journal for which the outbox has no room in memory.
 
 use core::fmt::Debug;
 use core::pin::Pin;
@@ -13,45 +13,44 @@ use tracing::{debug, warn};
 
 use super::behind::BacklogPage;
 
-/// Keeps every event that an [`Outbox`](super::Outbox) is handed, or will soon.
+/// A store of all events published through an [`Outbox`](super::Outbox). An event may reach the store slightly later
+/// than the outbox.
 pub trait Backlog: Debug + Send + Sync {
-    /// At most `limit` events of a board that come after number `seq`, in order. It may block.
+    /// Returns at most `limit` events of a board after `seq`, in order. May block.
     ///
     /// # Errors
     ///
-    /// When they cannot be read now. It is tried again.
+    /// Fails if the events cannot be read now. The caller tries again.
     fn events_after(&self, board: &str, seq: u64, limit: usize) -> Result<Vec<BacklogEvent>>;
 }
 
 /// An event from a [`Backlog`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BacklogEvent {
-    /// Its number in the board's stream.
+    /// The event's seq in the stream of the board.
     pub seq: u64,
-    /// Its JSON, as it is published.
+    /// The event's JSON, as published.
     pub payload: Bytes,
 }
 
-/// Reads from a backlog, one page at a time and beside the task that it is for.
+/// Reads pages of a backlog, one at a time, on a thread for blocking work.
 #[derive(Debug)]
 pub(crate) struct BacklogReader {
     backlog: Option<Arc<dyn Backlog>>,
     reading: Option<(BacklogPage, JoinHandle<Result<Vec<BacklogEvent>>>)>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// Whether the last attempt failed: each change is logged once.
+    /// Whether the last attempt failed. Of several consecutive failures, only the first is logged as a warning.
     failed: bool,
 }
 
-/// What a reader has done.
 #[derive(Debug)]
 pub(crate) enum ReaderEvent {
-    /// A page is read; `None`: it could not be.
+    /// A page was read; `None` if reading failed.
     Read(BacklogPage, Option<Vec<BacklogEvent>>),
-    /// The pause is over.
     Paused,
 }
 
-/// The pause before what could not be read is tried again.
+/// Pause after a failed attempt to read a page.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 impl BacklogReader {
@@ -64,17 +63,15 @@ impl BacklogReader {
         }
     }
 
-    /// Whether there is something to read from.
     pub(crate) fn has_backlog(&self) -> bool {
         self.backlog.is_some()
     }
 
-    /// Whether it may [`read`](Self::read).
     pub(crate) fn is_idle(&self) -> bool {
         self.reading.is_none()
     }
 
-    /// Begins to read a page.
+    /// Starts reading a page. Does nothing without a backlog.
     pub(crate) fn read(&mut self, page: BacklogPage) {
         let Some(backlog) = self.backlog.clone() else {
             return;
@@ -84,12 +81,12 @@ impl BacklogReader {
         self.reading = Some((page, reading));
     }
 
-    /// Begins a pause, unless there is one.
+    /// Starts the pause, unless it is already running.
     pub(crate) fn pause(&mut self) {
         self.pause.get_or_insert_with(|| Box::pin(sleep(RETRY_PAUSE)));
     }
 
-    /// What it does next; nothing comes while it does nothing. May be dropped and called again.
+    /// Waits for the next page or the end of the pause. Pending forever if neither is under way. Cancel safe.
     pub(crate) async fn event(&mut self) -> ReaderEvent {
         let Self { reading, pause, .. } = self;
         let read = async {
@@ -153,11 +150,10 @@ mod tests {
 
     use super::*;
 
-    /// Fails at first.
     #[derive(Debug, Default)]
-    struct Mended(AtomicBool);
+    struct FailsOnce(AtomicBool);
 
-    impl Backlog for Mended {
+    impl Backlog for FailsOnce {
         fn events_after(&self, board: &str, seq: u64, limit: usize) -> Result<Vec<BacklogEvent>> {
             if !self.0.swap(true, Ordering::Relaxed) {
                 bail!("the disk is away");
@@ -190,8 +186,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_backlog_that_fails_is_asked_again_after_a_pause() {
-        let mut reader = BacklogReader::new(Some(Arc::new(Mended::default())));
+    async fn a_backlog_that_fails_is_read_again_after_a_pause() {
+        let mut reader = BacklogReader::new(Some(Arc::new(FailsOnce::default())));
         assert_eq!(read(&mut reader, "b").await, None);
         assert_eq!(read(&mut reader, "panic").await, None);
         assert!(reader.failed);

@@ -1,55 +1,50 @@
-//! The boards of which events wait that are not in memory.
+//! Boards that are behind: some of their events are not in memory and must be read from the backlog.
 
 use core::ops::Bound::{Excluded, Unbounded};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which boards are behind, and where each is to be read on.
+/// The boards that are behind, and the position of each in the backlog.
 ///
-/// While a board is behind, none of its new events goes into memory: they would overtake those before them.
+/// While a board is behind, its new events do not go into memory, because they would overtake earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Behind {
     boards: BTreeMap<Arc<str>, BacklogCursor>,
-    /// The board that was read last: the next one is the one after it.
+    /// The board that was read last, because boards take turns.
     read: Option<Arc<str>>,
 }
 
-/// How far a board that is behind has been read.
+/// The position of a board in the backlog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogCursor {
-    /// The topic of its events.
     pub(crate) topic: Arc<str>,
-    /// All up to this event are in memory, or were.
+    /// Seq of the last event that was loaded into memory.
     pub(crate) after: u64,
-    /// The newest event there is.
+    /// Seq of the board's newest event.
     pub(crate) last: u64,
-    /// It is not read until the pause is over.
-    rests: bool,
-    /// Whether it was said that its events are missing.
+    /// Whether the board must wait for the end of the pause.
+    is_waiting: bool,
+    /// Whether the last page lacked the next events.
     pub(crate) missed: bool,
 }
 
-/// What is to be read of a board.
+/// A request for events from the backlog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogPage {
     pub(crate) board: Arc<str>,
-    /// From the event after this one on.
+    /// The page begins after this seq.
     pub(crate) after: u64,
-    /// At most this many events.
     pub(crate) limit: usize,
 }
 
-/// The most events that are read at a time.
 const PAGE: usize = 200;
 
 impl Behind {
-    /// How many boards are behind.
     pub(crate) fn len(&self) -> usize {
         self.boards.len()
     }
 
-    /// A board's events after one number and up to another are to be read. Of a board that is behind already, all that
-    /// is asked for by either.
+    /// Adds a board with the events after `after`, up to `last`. If the board is behind already, extends its range.
     pub(crate) fn add(&mut self, board: &Arc<str>, topic: &Arc<str>, after: u64, last: u64) {
         if after >= last {
             return;
@@ -61,15 +56,15 @@ impl Behind {
                 topic: Arc::clone(topic),
                 after,
                 last,
-                rests: false,
+                is_waiting: false,
                 missed: false,
             });
         cursor.after = cursor.after.min(after);
         cursor.last = cursor.last.max(last);
     }
 
-    /// There is a new event. Returns whether its board is behind, so that it will be read.
-    pub(crate) fn raise(&mut self, board: &str, seq: u64) -> bool {
+    /// Records a new event. Returns whether its board is behind, so that the event must be read from the backlog.
+    pub(crate) fn extend(&mut self, board: &str, seq: u64) -> bool {
         let Some(cursor) = self.boards.get_mut(board) else {
             return false;
         };
@@ -77,11 +72,11 @@ impl Behind {
         true
     }
 
-    /// What to read next: the boards take turns.
+    /// The next page to read. Boards take turns.
     pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let read = self.read.as_deref().unwrap_or_default();
         let later = self.boards.range::<str, _>((Excluded(read), Unbounded));
-        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.rests)?;
+        let (board, cursor) = later.chain(&self.boards).find(|(_, cursor)| !cursor.is_waiting)?;
         let page = BacklogPage {
             board: Arc::clone(board),
             after: cursor.after,
@@ -91,34 +86,35 @@ impl Behind {
         Some(page)
     }
 
-    /// Where the page goes on; `None` when it is no longer asked for.
+    /// The position of a page's board; `None` if it has changed since the page was requested.
     pub(crate) fn cursor(&mut self, page: &BacklogPage) -> Option<&mut BacklogCursor> {
         let cursor = self.boards.get_mut(&page.board)?;
         (cursor.after == page.after).then_some(cursor)
     }
 
-    /// A board that has been read to its end is no longer behind.
+    /// Removes a board if all its events have been read.
     pub(crate) fn settle(&mut self, board: &str) {
         if self.boards.get(board).is_some_and(BacklogCursor::is_done) {
             self.boards.remove(board);
         }
     }
 
-    /// Whether some board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.boards.values().any(|cursor| cursor.rests)
+    /// Whether any board waits for the end of the pause.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.boards.values().any(|cursor| cursor.is_waiting)
     }
 
-    /// The pause is over.
-    pub(crate) fn wake(&mut self) {
-        self.boards.values_mut().for_each(|cursor| cursor.rests = false);
+    pub(crate) fn end_pause(&mut self) {
+        self.boards
+            .values_mut()
+            .for_each(|cursor| cursor.is_waiting = false);
     }
 }
 
 impl BacklogCursor {
-    /// The events after it cannot be read yet.
-    pub(crate) fn rest(&mut self) {
-        self.rests = true;
+    /// Excludes the board from reading until the end of the pause.
+    pub(crate) fn postpone(&mut self) {
+        self.is_waiting = true;
     }
 
     fn is_done(&self) -> bool {

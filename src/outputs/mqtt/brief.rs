@@ -1,4 +1,5 @@
-//! The game in single words, each on a topic of its own as plain text: for displays, lamps and people without a program.
+//! The game as single values, each as plain text on its own topic: for displays, lamps, and people who read the topics
+//! directly.
 
 use std::sync::Arc;
 
@@ -9,15 +10,15 @@ use super::message::Message;
 use super::topics::BriefTopics;
 use crate::outputs::shared::numbering::Numbering;
 
-/// Publishes each word when it changes. A word that there is not is an empty message, which takes it off the broker.
+/// Publishes each value when it changes. An empty message stands for a missing value and clears the retained one.
 #[derive(Debug)]
 pub(crate) struct Brief {
-    topics: [Arc<str>; WORDS],
-    published: Option<[String; WORDS]>,
+    topics: [Arc<str>; VALUES],
+    published: Option<[String; VALUES]>,
 }
 
-/// Last move, turn, result, White, Black.
-const WORDS: usize = 5;
+/// Number of values: last move, turn, result, White, Black.
+const VALUES: usize = 5;
 
 impl Brief {
     pub(crate) fn new(topics: &BriefTopics) -> Self {
@@ -32,26 +33,26 @@ impl Brief {
         self.topics.iter()
     }
 
-    /// The words that are others than before. `next`: who plays the next game, where that was announced.
+    /// The messages for values that have changed. `next` are the players of the next game, if announced.
     pub(crate) fn messages(&mut self, game: Option<&GameRecord>, next: Option<&Players>) -> Vec<Message> {
-        let words = words(game, next);
+        let values = values(game, next);
         let before = self.published.as_ref();
-        let is_new = |nth: usize| before.is_none_or(|before| before[nth] != words[nth]);
-        let new = (0..WORDS).filter(|nth| is_new(*nth));
-        let messages = new.map(|nth| Message::text(&self.topics[nth], words[nth].clone()));
+        let is_new = |nth: usize| before.is_none_or(|before| before[nth] != values[nth]);
+        let new = (0..VALUES).filter(|nth| is_new(*nth));
+        let messages = new.map(|nth| Message::text(&self.topics[nth], values[nth].clone()));
         let messages = messages.collect();
-        self.published = Some(words);
+        self.published = Some(values);
         messages
     }
 
-    /// All of it is to be published anew when there is something.
+    /// Treats all values as empty, after their topics were cleared.
     pub(crate) fn forget(&mut self) {
         self.published = Some(Default::default());
     }
 }
 
-fn words(game: Option<&GameRecord>, next: Option<&Players>) -> [String; WORDS] {
-    // A result beside the names of the next game would be taken for theirs.
+fn values(game: Option<&GameRecord>, next: Option<&Players>) -> [String; VALUES] {
+    // The result of the last game would be misread as that of the next players.
     let game = game.filter(|game| game.ended.is_none() || next.is_none());
     let players = next.or_else(|| game.and_then(|game| game.players.as_ref()));
     let name = |name: Option<&String>| name.cloned().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! rumqttc's clients for MQTT 5 and 3.1.1 behind one face: brokers that lack 5 get all topics too, but nothing of what 5
-//! has beside a message: no types of contents, no user properties, no topics for answers.
+//! Wraps rumqttc's clients for MQTT 5 and 3.1.1 in one interface. Brokers that support only 3.1.1 get all topics, but
+//! without content types, user properties and response topics.
 
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5 as five;
@@ -14,51 +14,48 @@ use super::settings::MqttConfig;
 use super::topics::Prefix;
 use super::url::without_brackets;
 
-/// Which MQTT is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// 5.
+    /// MQTT 5.
     Five,
-    /// 3.1.1.
+    /// MQTT 3.1.1, whose protocol level is 4.
     Four,
 }
 
-/// Takes what is to be sent.
 #[derive(Debug)]
 pub(super) enum MqttClient {
     Five(v5::AsyncClient),
     Four(four::AsyncClient),
 }
 
-/// Makes a connection, and keeps it.
+/// rumqttc's event loop, which makes the connection and drives it.
 pub(super) enum Loop {
     Five(Box<v5::EventLoop>),
     Four(Box<four::EventLoop>),
 }
 
-/// What happens on a connection.
 #[derive(Debug)]
-pub(super) enum Happened {
+pub(super) enum ClientEvent {
     Accepted(Limits),
-    /// The next message that was taken is sent under this packet id.
+    /// rumqttc has assigned this packet id to the next message of its queue.
     Numbered(u16),
     Acknowledged(u16),
-    /// The broker refuses a message, and says why.
+    /// The broker rejects the message with this packet id, for the given reason.
     Refused(u16, String),
-    Commanded(Box<Received>),
-    /// The broker does not let kiebitz have commands, and says why.
-    Unheard(String),
+    CommandReceived(Box<Received>),
+    /// The broker rejects the subscription to commands, for the given reason.
+    SubscriptionRefused(String),
     Disconnected,
 }
 
-/// The most bytes of a packet: a whole game as JSON has some 100 kB, and nothing is larger.
+/// Maximum packet size in bytes. The largest payload is a whole game as JSON, about 100 kB.
 const MAX_PACKET_BYTES: u32 = 1 << 20;
-/// How long connecting may take, in seconds.
+/// Maximum time for connecting, in seconds.
 const CONNECT_TIMEOUT_S: u64 = 5;
-/// The payload is text.
+/// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;
 
-/// A client, and what works for it. `room` is for messages that wait to be sent.
+/// Creates a client and its event loop. `room` is the capacity of the queue of outgoing messages.
 pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (MqttClient, Loop) {
     match dialect {
         Dialect::Five => {
@@ -77,15 +74,15 @@ pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: us
 }
 
 impl MqttClient {
-    /// Whether it takes a message; if not, the connection is lost, or about to be.
+    /// Queues a message. Returns false if the connection is lost or about to be lost.
     pub(super) fn publish(&self, message: &Message) -> bool {
         let (topic, payload, retain) = (&*message.topic, message.payload.clone(), message.is_retained());
         match self {
             Self::Five(client) => {
                 let properties = properties(message);
-                let taken =
+                let queued =
                     client.try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties);
-                taken.is_ok()
+                queued.is_ok()
             }
             Self::Four(client) => client
                 .try_publish(topic, four::QoS::AtLeastOnce, retain, payload)
@@ -93,7 +90,8 @@ impl MqttClient {
         }
     }
 
-    /// Asks the broker for these topics. What it cannot be asked for now is lost with the connection.
+    /// Subscribes to topics. If the queue is full, the connection is about to be lost, and the next connection
+    /// subscribes again.
     pub(super) fn listen(&self, topics: Vec<String>) {
         match self {
             Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(topics))),
@@ -104,7 +102,7 @@ impl MqttClient {
         }
     }
 
-    /// Sends DISCONNECT. A client that does not take it has lost the connection and reports that.
+    /// Sends DISCONNECT. A failure means that the connection is lost, which the event loop reports.
     pub(super) fn disconnect(&self) {
         match self {
             Self::Five(client) => drop(client.try_disconnect()),
@@ -114,7 +112,6 @@ impl MqttClient {
 }
 
 impl Loop {
-    /// Sets what lets kiebitz in.
     pub(super) fn unlock(&mut self, login: Option<(String, String)>, tls: Option<rustls::ClientConfig>) {
         let transport = tls.map(|tls| Transport::tls_with_config(tls.into()));
         match self {
@@ -137,93 +134,97 @@ impl Loop {
         }
     }
 
-    /// What happens next that matters. `stands`: the broker has accepted the connection.
-    pub(super) async fn next(&mut self, config: &MqttConfig, stands: bool) -> Result<Happened, LostReason> {
+    /// Waits for the next relevant event. `accepted` is whether the broker has accepted the connection.
+    pub(super) async fn next(
+        &mut self,
+        config: &MqttConfig,
+        accepted: bool,
+    ) -> Result<ClientEvent, LostReason> {
         loop {
-            let happened = match self {
+            let client_event = match self {
                 Self::Five(events) => {
                     let event = events.poll().await;
-                    happened(
+                    client_event(
                         &config.prefix,
-                        event.map_err(|error| LostReason::of(error, config, stands))?,
+                        event.map_err(|error| LostReason::of(error, config, accepted))?,
                     )
                 }
                 Self::Four(events) => {
                     let event = events.poll().await;
-                    let event = event.map_err(|error| LostReason::of_old(error, config, stands))?;
-                    happened_of_old(&config.prefix, event)
+                    let event = event.map_err(|error| LostReason::of_v4(error, config, accepted))?;
+                    client_event_v4(&config.prefix, event)
                 }
             };
-            if let Some(happened) = happened {
-                return Ok(happened);
+            if let Some(client_event) = client_event {
+                return Ok(client_event);
             }
         }
     }
 
-    /// What had happened before the connection was lost: a broker that refuses a message may hang up in the same moment, and
-    /// then the loss is told first.
-    pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<Happened> {
+    /// Takes the events that precede the loss of the connection. A broker that rejects a message may close the
+    /// connection immediately, and rumqttc then reports the loss first.
+    pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<ClientEvent> {
         let prefix = &config.prefix;
         match self {
             Self::Five(events) => {
-                let left = events.state.events.drain(..);
-                left.filter_map(|event| happened(prefix, event)).collect()
+                let rest = events.state.events.drain(..);
+                rest.filter_map(|event| client_event(prefix, event)).collect()
             }
             Self::Four(events) => {
-                let left = events.state.events.drain(..);
-                left.filter_map(|event| happened_of_old(prefix, event)).collect()
+                let rest = events.state.events.drain(..);
+                rest.filter_map(|event| client_event_v4(prefix, event)).collect()
             }
         }
     }
 }
 
-fn happened(prefix: &Prefix, event: Event) -> Option<Happened> {
+fn client_event(prefix: &Prefix, event: Event) -> Option<ClientEvent> {
     Some(match event {
-        Event::Incoming(five::Packet::ConnAck(ack)) => Happened::Accepted(Limits::from(&ack)),
+        Event::Incoming(five::Packet::ConnAck(ack)) => ClientEvent::Accepted(Limits::from(&ack)),
         Event::Incoming(five::Packet::PubAck(ack)) => match ack.reason {
             five::PubAckReason::Success | five::PubAckReason::NoMatchingSubscribers => {
-                Happened::Acknowledged(ack.pkid)
+                ClientEvent::Acknowledged(ack.pkid)
             }
-            reason => Happened::Refused(ack.pkid, format!("{reason:?}")),
+            reason => ClientEvent::Refused(ack.pkid, format!("{reason:?}")),
         },
         Event::Incoming(five::Packet::Publish(publish)) => {
-            Happened::Commanded(Box::new(Received::read(prefix, &publish)?))
+            ClientEvent::CommandReceived(Box::new(Received::read(prefix, &publish)?))
         }
         Event::Incoming(five::Packet::SubAck(ack)) => {
             let granted =
                 |code: &five::SubscribeReasonCode| matches!(code, five::SubscribeReasonCode::Success(_));
             let refused = ack.return_codes.into_iter().find(|code| !granted(code))?;
-            Happened::Unheard(format!("{refused:?}"))
+            ClientEvent::SubscriptionRefused(format!("{refused:?}"))
         }
         Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
         Event::Incoming(_) => return None,
     })
 }
 
-fn happened_of_old(prefix: &Prefix, event: four::Event) -> Option<Happened> {
+fn client_event_v4(prefix: &Prefix, event: four::Event) -> Option<ClientEvent> {
     Some(match event {
-        four::Event::Incoming(four::Packet::ConnAck(_)) => Happened::Accepted(Limits {
+        four::Event::Incoming(four::Packet::ConnAck(_)) => ClientEvent::Accepted(Limits {
             window: MAX_WINDOW.into(),
             packet_bytes: usize::MAX,
         }),
-        four::Event::Incoming(four::Packet::PubAck(ack)) => Happened::Acknowledged(ack.pkid),
+        four::Event::Incoming(four::Packet::PubAck(ack)) => ClientEvent::Acknowledged(ack.pkid),
         four::Event::Incoming(four::Packet::Publish(publish)) => {
             let received = Received::read_old(prefix, &publish.topic, publish.payload, publish.retain)?;
-            Happened::Commanded(Box::new(received))
+            ClientEvent::CommandReceived(Box::new(received))
         }
         four::Event::Incoming(four::Packet::SubAck(ack)) => {
             let refused = ack.return_codes.contains(&four::SubscribeReasonCode::Failure);
-            return refused.then(|| Happened::Unheard("no reason given".to_owned()));
+            return refused.then(|| ClientEvent::SubscriptionRefused("no reason given".to_owned()));
         }
         four::Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
         four::Event::Incoming(_) => return None,
     })
 }
 
-fn of_outgoing(outgoing: &Outgoing) -> Option<Happened> {
+fn of_outgoing(outgoing: &Outgoing) -> Option<ClientEvent> {
     match outgoing {
-        Outgoing::Publish(id) => Some(Happened::Numbered(*id)),
-        Outgoing::Disconnect => Some(Happened::Disconnected),
+        Outgoing::Publish(id) => Some(ClientEvent::Numbered(*id)),
+        Outgoing::Disconnect => Some(ClientEvent::Disconnected),
         _ => None,
     }
 }
@@ -241,14 +242,14 @@ fn properties(message: &Message) -> five::PublishProperties {
     }
 }
 
-/// An event that is published before the journal has it says so in this user property.
+/// The user property of messages that are published before the journal has stored their events.
 fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
-/// What rumqttc is told as the host. It adds colon and port to it to get there; what a certificate has to be for is the
-/// host alone, and there an IPv6 address has no brackets. It is found without them, too: the port is what follows the
-/// last colon.
+/// The host name for rumqttc, which appends `:port` for connecting, but checks certificates against the name alone. An
+/// IPv6 address of an encrypted connection therefore has no brackets. This works because rumqttc takes the text after
+/// the last colon as the port.
 fn host(config: &MqttConfig) -> &str {
     match config.is_encrypted() {
         true => without_brackets(&config.host),
@@ -265,7 +266,7 @@ fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
     let mut properties = five::ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
     options.set_connect_properties(properties);
-    // Moves are small and must not wait for company.
+    // Disable Nagle's algorithm, so that each move is sent at once.
     let mut network = options.network_options();
     network.set_tcp_nodelay(true);
     options.set_network_options(network);

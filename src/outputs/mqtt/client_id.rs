@@ -1,8 +1,8 @@
-//! What the broker knows a connection by.
+//! The client id of a connection.
 //!
-//! A broker throws out the older of two clients of the same id, and with it the last will of a connection that it believed
-//! alive. So the daemon's id stays the same over restarts, and nobody else has it: not another computer of the same name,
-//! and not a replay on this one.
+//! If two connections have the same client id, the broker closes the older one. The daemon keeps its id across
+//! restarts, so that the broker drops a dead connection, together with its last will. No other client may use the id:
+//! neither another computer of the same name nor a replay on this one.
 
 use core::hash::{Hash, Hasher};
 use std::fs;
@@ -10,27 +10,26 @@ use std::hash::DefaultHasher;
 
 use super::topics::Prefix;
 
-/// Who connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClientRole {
-    /// This computer's daemon.
+    /// The daemon of this computer.
     Daemon,
-    /// A program beside it, by process id.
+    /// Another program on this computer, by process id.
     Process(u32),
 }
 
-/// What tells computers of the same name apart. Two whose memory card was copied have the same first one, but each
-/// Raspberry Pi has a number of its own.
+/// Files that distinguish computers of the same name. Copies of a memory card share the machine id, but each Raspberry
+/// Pi has its own serial number.
 const MARKS: [&str; 2] = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"];
 
-/// The id of a client that publishes under `prefix` on the computer of this name.
+/// The client id for `prefix` on the computer named `host`.
 pub(super) fn of(prefix: &Prefix, host: &str, client: ClientRole) -> String {
     let marks = MARKS.map(|path| fs::read(path).unwrap_or_default());
     with_marks(prefix, host, client, &marks)
 }
 
 fn with_marks(prefix: &Prefix, host: &str, client: ClientRole, marks: &[Vec<u8>]) -> String {
-    // Only a hash: a machine's id is to stay on the machine. Its upper half is left out, as ids should be short.
+    // Hashed, because the machine id must not leave the computer. Half of the hash keeps the client id short.
     let mut hasher = DefaultHasher::new();
     marks.hash(&mut hasher);
     let machine = hasher.finish() & 0xffff_ffff;
@@ -50,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_the_same() {
+    fn the_id_of_a_client_stays_the_same() {
         let daemon = id(&Prefix::live(), ClientRole::Daemon, "a");
         assert_eq!(daemon, id(&Prefix::live(), ClientRole::Daemon, "a"));
         assert!(daemon.starts_with("kiebitz-pi-"), "{daemon}");
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_has_it() {
+    fn ids_differ_by_computer_prefix_and_process() {
         let ids = [
             id(&Prefix::live(), ClientRole::Daemon, "a"),
             id(&Prefix::live(), ClientRole::Daemon, "b"),

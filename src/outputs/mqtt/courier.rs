@@ -1,4 +1,4 @@
-//! An outbox with its task at work.
+//! An outbox together with its running task.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::outbox::Outbox;
 use super::settings::MqttConfig;
 use super::topics::TopicError;
 
-/// An [`Outbox`] whose task delivers to the broker until it is [stopped](Self::stop), or this is dropped.
+/// An [`Outbox`] with a task that delivers to the broker until this handle is [stopped](Self::stop) or dropped.
 #[derive(Debug)]
 pub struct Courier {
     outbox: Outbox,
@@ -20,12 +20,12 @@ pub struct Courier {
 }
 
 impl Courier {
-    /// Starts to deliver, in a task of its own; see [`Outbox::connect`]. Needs a tokio runtime around it. Commands that the
-    /// broker has for the boards go to `commands`; without it they are not asked for.
+    /// Starts delivery in a new task, see [`Outbox::connect`]. Commands from the broker go to `commands`; if it is
+    /// `None`, the task does not subscribe to commands. Must be called within a tokio runtime.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the daemon's host name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the daemon's host name cannot be part of a topic.
     pub fn start(
         config: MqttConfig,
         backlog: Option<Arc<dyn Backlog>>,
@@ -35,22 +35,23 @@ impl Courier {
         let task = task.with_commands(commands);
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(task.run(async {
-            // Dropping the sender stops it as well.
+            // Dropping the sender stops the task as well.
             let _ = stopped.await;
         }));
         Ok(Self { outbox, stop, task })
     }
 
-    /// Where messages are handed over.
+    /// The outbox for messages.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Delivers what is left, as far as the broker takes it, publishes that the daemon is offline, and disconnects.
+    /// Delivers the remaining messages if the broker accepts them in time, publishes the offline state, and
+    /// disconnects.
     pub async fn stop(self) {
         let _ = self.stop.send(());
-        // The task has logged what went wrong.
+        // The task has already logged any failure.
         let _ = self.task.await;
     }
 }

@@ -1,4 +1,4 @@
-//! How each board is: whether it and its clock answer, since when nothing was heard of it, and what is wrong with it.
+//! The health of a board: connection, clock, battery and open incidents.
 
 use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::events::{rfc3339, rfc3339_option};
@@ -9,49 +9,43 @@ use serde::Serialize;
 
 use super::payload::{BoardState, ClockPresence};
 
-/// Of a board: whether it needs a person, and why.
+/// Whether a board needs a person, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Health {
-    /// It is connected, and nothing is open.
+    /// The board is connected, has no open incidents, and its clock's battery is not low.
     pub ok: bool,
-    /// It answers.
+    /// The board answers.
     pub connected: bool,
-    /// The clock beside it.
     pub clock: ClockPresence,
-    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, or does not report it.
+    /// Charge of the board's battery in percent, 0 to 100; `None` if the board has none or does not report it.
     pub battery: Option<u8>,
-    /// What is open, the oldest first.
+    /// Open incidents of at least severity `Advice`, oldest first.
     pub open: Vec<HealthProblem>,
 }
 
-/// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct HealthProblem {
-    /// Its kind.
     pub kind: IncidentKind,
-    /// How serious it is.
     pub severity: Severity,
-    /// Since when.
+    /// Start of the incident's evidence.
     #[serde(serialize_with = "rfc3339")]
     pub since: Timestamp,
-    /// The squares concerned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub squares: Vec<String>,
 }
 
-/// What the line to a board has brought.
+/// Counters of the connection to a board.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LineHealth {
-    /// When something was last heard of the board; `None`: not since kiebitz was started.
+    /// Time of the last data from the board; `None` until the first after the start of kiebitz.
     #[serde(serialize_with = "rfc3339_option")]
     pub heard: Option<Timestamp>,
-    /// Messages that came whole.
+    /// Number of complete messages.
     pub messages: u64,
-    /// Bytes that were none, or of damaged messages. On a bus those of all its boards.
+    /// Number of bytes outside messages or in damaged ones. On a bus, includes those of all boards.
     pub damaged_bytes: u64,
 }
 
-/// What is published of a board's health.
 #[derive(Debug, Serialize)]
 pub(super) struct HealthView<'h> {
     #[serde(flatten)]
@@ -62,8 +56,8 @@ pub(super) struct HealthView<'h> {
 }
 
 impl Health {
-    /// Of a board in this state, with these incidents. What is for the record alone, or is a player's affair, is left
-    /// out.
+    /// The health of a board with this state and these incidents. Leaves out incidents that are only for the record or
+    /// only for a player to act on.
     pub(crate) fn of(board: &BoardState, incidents: &Incidents) -> Self {
         let calls = |severity: Severity| severity >= Severity::Advice;
         let open = incidents.open().filter(|incident| calls(incident.severity));
@@ -86,7 +80,7 @@ impl Health {
 }
 
 impl LineHealth {
-    /// Of a board that was last heard then, on a line with these counters.
+    /// Combines the time of the last data with the counters of the connection.
     #[must_use]
     pub fn new(heard: Option<Timestamp>, counters: Option<&Counters>) -> Self {
         let damaged = |counters: &Counters| counters.skipped_bytes + counters.rejected_bytes;

@@ -1,5 +1,5 @@
-//! What Home Assistant is told so that it shows a board without being configured: a device for each board, by its MQTT
-//! discovery (device-based, from version 2024.12 on).
+//! Messages that make Home Assistant show each board as a device without configuration, by device-based MQTT discovery
+//! (since version 2024.12).
 
 use core::fmt::Write;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::message::Message;
 use super::topics::BoardTopics;
 
-/// The message for a board whose daemon has this state topic.
+/// The discovery message of a board. `daemon_topic` is the state topic of the board's daemon.
 pub(crate) fn discovery(topics: &BoardTopics, daemon_topic: &str, prefix: &str, board: &str) -> Message {
     let id = id(prefix, board);
     let topic: Arc<str> = format!("homeassistant/device/{id}/config").into();
@@ -84,8 +84,8 @@ pub(crate) fn discovery(topics: &BoardTopics, daemon_topic: &str, prefix: &str, 
     Message::retained(&topic, &content)
 }
 
-/// A name of letters, digits and `_`, as Home Assistant wants it; other characters by their code, so that no two boards
-/// have the same.
+/// An object id for Home Assistant, made of letters, digits and `_`. Other characters are replaced by their code, so
+/// that ids are unique.
 fn id(prefix: &str, board: &str) -> String {
     let mut id = String::new();
     for character in format!("{prefix}/{board}").chars() {
@@ -107,7 +107,7 @@ mod tests {
     use crate::outputs::mqtt::Prefix;
 
     #[test]
-    fn each_board_is_a_device_with_names_of_its_own() {
+    fn each_board_is_a_device_with_unique_ids() {
         let prefix = Prefix::live();
         let names = ["board-1", "board 1", "board_1", "Brett ä", "a_2d_b", "a-b"];
         let mut topics = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Commands that come from the broker.
+//! Commands from the broker.
 
 use std::sync::Arc;
 
@@ -10,26 +10,28 @@ use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule};
 use super::message::Message;
 use super::topics::{CommandTopic, Prefix};
 
-/// A command as somebody sent it: nothing in it is checked.
+/// A command or resend request as received, unchecked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The board's name, as a level of a topic.
+    /// The board's level in the topic, which is derived from its name.
     pub board: String,
-    /// Whose topic it came on: the broker has made sure that it is their own.
+    /// The login to which the topic belongs, if any. The broker's access list must ensure that only this login can
+    /// publish there.
     pub login: Option<String>,
-    /// Who sent it, as the sender says: the user property `by`.
+    /// The sender's claim about its name, from the user property `by`.
     pub by: Option<String>,
-    /// The command.
+    /// The payload, unchecked.
     pub text: Bytes,
-    /// Whoever subscribes later would get it once more. It is not carried out.
+    /// The broker had retained the message. A retained command is not carried out, since every later subscriber would
+    /// receive it again.
     pub retained: bool,
-    /// Where the answer goes.
+    /// Where to send the answer.
     pub reply: Reply,
-    /// It is no command: events are wanted once more.
+    /// The message is a request to send events again, not a command.
     pub is_resend: bool,
 }
 
-/// Where the answer to a command goes.
+/// Where to send the answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     topic: Arc<str>,
@@ -37,7 +39,7 @@ pub struct Reply {
 }
 
 impl Received {
-    /// A message from the broker; `None`: it is on none of the topics for commands.
+    /// Parses a message from the broker; `None` if its topic is not a command or resend topic.
     pub(crate) fn read(prefix: &Prefix, publish: &Publish) -> Option<Self> {
         let topic = core::str::from_utf8(&publish.topic).ok()?;
         let CommandTopic {
@@ -50,10 +52,10 @@ impl Received {
             let mut named = properties.user_properties.iter();
             named.find_map(|(name, value)| (name == "by" && !value.is_empty()).then(|| value.clone()))
         });
-        let asked = properties.and_then(|properties| properties.response_topic.as_deref());
+        let response_topic = properties.and_then(|properties| properties.response_topic.as_deref());
         let reply = Reply {
             correlation: properties.and_then(|properties| properties.correlation_data.clone()),
-            ..Reply::to(&prefix.answer(&board, asked))
+            ..Reply::to(&prefix.answer(&board, response_topic))
         };
         Some(Self {
             board,
@@ -68,7 +70,7 @@ impl Received {
 }
 
 impl Received {
-    /// The same from a broker that speaks MQTT 3.1.1.
+    /// Parses a message from a broker that supports only MQTT 3.1.1, without properties.
     pub(crate) fn read_old(prefix: &Prefix, topic: &str, text: Bytes, retained: bool) -> Option<Self> {
         let CommandTopic {
             board,
@@ -88,7 +90,7 @@ impl Received {
 }
 
 impl Reply {
-    /// An answer on that topic.
+    /// A destination without correlation data.
     #[must_use]
     pub fn to(topic: &str) -> Self {
         Self {
@@ -97,14 +99,14 @@ impl Reply {
         }
     }
 
-    /// The answer as a message.
+    /// The message that contains an answer.
     #[must_use]
     pub fn message(&self, answer: &Answer) -> Message {
         Message::answer(&self.topic, self.correlation.clone(), answer)
     }
 }
 
-/// What to subscribe to. The broker is not to send what it has retained.
+/// Subscription filters that exclude retained messages.
 pub(crate) fn filters(topics: Vec<String>) -> impl Iterator<Item = Filter> {
     topics.into_iter().map(|topic| Filter {
         preserve_retain: true,
@@ -125,9 +127,9 @@ mod tests {
         Received::read(&Prefix::live(), &publish)
     }
 
-    fn answered_at(asked: &str) -> String {
+    fn answered_at(response_topic: &str) -> String {
         let properties = PublishProperties {
-            response_topic: Some(asked.to_owned()),
+            response_topic: Some(response_topic.to_owned()),
             correlation_data: Some("7".into()),
             ..PublishProperties::default()
         };
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_say_which_board_and_who() {
+    fn topics_name_the_board_and_the_login() {
         let plain = sent("kiebitz/boards/board-1/command", None).expect("a command");
         assert_eq!((&*plain.board, plain.login), ("board-1", None));
         let own = sent("kiebitz/boards/board-1/command/meier", None).expect("a command");
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_go_where_they_are_wanted_and_nowhere_else_of_kiebitz() {
+    fn answers_go_to_the_requested_topic_but_to_no_other_topic_of_kiebitz() {
         let own = "kiebitz/boards/board-1/answer";
         assert_eq!(answered_at("desk/answers"), "desk/answers");
         assert_eq!(

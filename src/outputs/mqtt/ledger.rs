@@ -1,10 +1,10 @@
-//! How far the broker has acknowledged each board's events.
+//! Tracks how far the broker has acknowledged the events of each board.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The events in memory, by board. A broker that acknowledges them in another order than they were sent in does not
-/// make it seem that it has those before as well.
+/// The events in memory, by board. If the broker acknowledges events out of order, an event counts only once all
+/// earlier ones are acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     boards: BTreeMap<Arc<str>, VecDeque<LedgerEntry>>,
@@ -17,7 +17,6 @@ struct LedgerEntry {
 }
 
 impl Ledger {
-    /// An event is to be sent.
     pub(crate) fn add(&mut self, board: &Arc<str>, seq: u64) {
         let entries = self.boards.entry(Arc::clone(board)).or_default();
         entries.push_back(LedgerEntry {
@@ -26,7 +25,8 @@ impl Ledger {
         });
     }
 
-    /// The broker has an event. Returns the last event of the board up to which it has all, if that has changed.
+    /// Marks an event as acknowledged. Returns the seq up to which all of the board's events are acknowledged, if it
+    /// has advanced.
     pub(crate) fn acknowledge(&mut self, board: &str, seq: u64) -> Option<u64> {
         let entries = self.boards.get_mut(board)?;
         let entry = entries

@@ -1,8 +1,8 @@
 //! One connection to the broker, from CONNECT to its end.
 //!
-//! rumqttc can reconnect by itself, but what it then keeps and sends again it decides by itself too: acknowledged or
-//! not, its queue is cleared when the broker has no session, and mixed with new messages when it has one. So every
-//! connection gets a client of its own, and the queue alone knows what has arrived.
+//! rumqttc can reconnect on its own, but then also decides which messages to send again: it clears its queue if the
+//! broker has no session, and mixes the queue with new messages if the broker has one. Therefore every connection gets
+//! a new client, and only the outbox tracks what the broker has acknowledged.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,60 +10,53 @@ use rumqttc::v5::mqttbytes::v5::ConnAck;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{self, Dialect, Happened, Loop, MqttClient};
+use super::client::{self, ClientEvent, Dialect, Loop, MqttClient};
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
 
-/// A connection that is being made, or stands.
+/// A connection that is being made or has been accepted.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
-    events: mpsc::Receiver<Result<Happened, LostReason>>,
-    /// Polls rumqttc in a task of its own: its `poll` may lose a message when it is dropped half way.
+    events: mpsc::Receiver<Result<ClientEvent, LostReason>>,
+    /// Polls rumqttc in a separate task, because rumqttc's `poll` is not cancel safe and could lose a message.
     poller: JoinHandle<()>,
-    /// Handed to rumqttc and not yet given a packet id; it keeps the order.
+    /// Messages passed to rumqttc that have no packet id yet. rumqttc keeps their order.
     unnumbered: VecDeque<Ticket>,
-    /// By packet id.
+    /// Messages with a packet id that are not acknowledged yet, by packet id.
     under_way: HashMap<u16, Ticket>,
-    /// What the broker is asked for.
     topics: Vec<String>,
 }
 
-/// What happens on a connection.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
-    /// The broker accepted the connection.
     Connected(Limits),
-    /// The broker has a message.
     Acknowledged(Ticket),
-    /// The broker refuses a message.
+    /// The broker rejects a message, for the given reason.
     Refused(Ticket, String),
-    /// Somebody sent a command.
-    Commanded(Box<Received>),
-    /// The broker does not let kiebitz have commands.
-    Unheard(String),
-    /// DISCONNECT is sent: an orderly end.
+    CommandReceived(Box<Received>),
+    /// The broker rejects the subscription to commands, for the given reason.
+    SubscriptionRefused(String),
+    /// DISCONNECT was sent, so the connection ended in order.
     Closed,
-    /// The connection could not be made, or is lost.
     Lost(LostReason),
 }
 
-/// What the broker allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The most messages that may be unacknowledged.
+    /// Maximum number of unacknowledged messages.
     pub(crate) window: usize,
-    /// The most bytes that a packet may have.
+    /// Maximum packet size in bytes.
     pub(crate) packet_bytes: usize,
 }
 
-/// The most messages that are sent ahead of their acknowledgements.
+/// Maximum number of unacknowledged messages, even if the broker allows more.
 pub(crate) const MAX_WINDOW: u16 = 64;
 impl BrokerLink {
-    /// Begins to connect; `will` is what the broker publishes when the connection is lost.
+    /// Starts to connect. The broker publishes `will` if the connection is lost.
     pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
         let (client, events_of) = client::of(dialect, config, will, room);
@@ -75,31 +68,31 @@ impl BrokerLink {
             poller,
             unnumbered: VecDeque::new(),
             under_way: HashMap::new(),
-            topics: config.asked_for(),
+            topics: config.subscriptions(),
         }
     }
 
-    /// Sends a message. Returns false when the client does not take it: the connection is lost, or about to be.
+    /// Sends a message. Returns false if the connection is lost or about to be lost.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
-        let taken = self.client.publish(message);
-        if taken {
+        let queued = self.client.publish(message);
+        if queued {
             self.unnumbered.push_back(ticket);
         }
-        taken
+        queued
     }
 
-    /// Asks the broker for what people and hubs send.
+    /// Subscribes to commands and to requests of hubs.
     pub(crate) fn listen(&self) {
         self.client.listen(self.topics.clone());
     }
 
-    /// Sends DISCONNECT, which keeps the broker from publishing the last will.
+    /// Sends DISCONNECT, so that the broker does not publish the last will.
     pub(crate) fn disconnect(&self) {
         self.client.disconnect();
     }
 
-    /// What happens next. May be dropped and called again.
+    /// Waits for the next event. Cancel safe.
     pub(crate) async fn event(&mut self) -> LinkEvent {
         loop {
             let event = match self.events.recv().await {
@@ -108,25 +101,25 @@ impl BrokerLink {
                 None => return LinkEvent::Lost(LostReason::Stopped),
             };
             match event {
-                Happened::Accepted(limits) => return LinkEvent::Connected(limits),
-                Happened::Numbered(id) => {
+                ClientEvent::Accepted(limits) => return LinkEvent::Connected(limits),
+                ClientEvent::Numbered(id) => {
                     if let Some(ticket) = self.unnumbered.pop_front() {
                         self.under_way.insert(id, ticket);
                     }
                 }
-                Happened::Acknowledged(id) => {
+                ClientEvent::Acknowledged(id) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Acknowledged(ticket);
                     }
                 }
-                Happened::Refused(id, reason) => {
+                ClientEvent::Refused(id, reason) => {
                     if let Some(ticket) = self.under_way.remove(&id) {
                         return LinkEvent::Refused(ticket, reason);
                     }
                 }
-                Happened::Commanded(received) => return LinkEvent::Commanded(received),
-                Happened::Unheard(reason) => return LinkEvent::Unheard(reason),
-                Happened::Disconnected => return LinkEvent::Closed,
+                ClientEvent::CommandReceived(received) => return LinkEvent::CommandReceived(received),
+                ClientEvent::SubscriptionRefused(reason) => return LinkEvent::SubscriptionRefused(reason),
+                ClientEvent::Disconnected => return LinkEvent::Closed,
             }
         }
     }
@@ -153,20 +146,24 @@ impl From<&ConnAck> for Limits {
     }
 }
 
-async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Result<Happened, LostReason>>) {
+async fn poll(
+    mut events_of: Loop,
+    config: MqttConfig,
+    events: mpsc::Sender<Result<ClientEvent, LostReason>>,
+) {
     match credentials(&config).await {
         Ok((login, tls)) => events_of.unlock(login, tls),
         Err(reason) => {
-            // Nobody waits for it when the link is dropped.
+            // Sending fails only if the link was dropped.
             let _ = events.send(Err(reason)).await;
             return;
         }
     }
-    let mut stands = false;
+    let mut accepted = false;
     loop {
-        let event = events_of.next(&config, stands).await;
-        stands |= matches!(event, Ok(Happened::Accepted(_)));
-        let ends = matches!(event, Err(_) | Ok(Happened::Disconnected));
+        let event = events_of.next(&config, accepted).await;
+        accepted |= matches!(event, Ok(ClientEvent::Accepted(_)));
+        let ends = matches!(event, Err(_) | Ok(ClientEvent::Disconnected));
         if event.is_err() {
             for before in events_of.before_loss(&config) {
                 if events.send(Ok(before)).await.is_err() {
@@ -180,10 +177,9 @@ async fn poll(mut events_of: Loop, config: MqttConfig, events: mpsc::Sender<Resu
     }
 }
 
-/// What lets kiebitz in: password and certificates, from their files.
+/// Reads the password and the certificates from their files, on a thread for blocking work.
 pub(crate) async fn credentials(config: &MqttConfig) -> Result<Credentials, LostReason> {
     let (login, tls) = (config.login.clone(), config.tls.clone());
-    // A disk may be slow.
     let read = tokio::task::spawn_blocking(move || {
         let login = login.map(|login| login.read()).transpose()?;
         let tls = tls.map(|tls| tls.client_config()).transpose()?;

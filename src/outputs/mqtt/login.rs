@@ -1,4 +1,4 @@
-//! As whom kiebitz logs in at the broker, and where the password is.
+//! User and password for the broker.
 
 use core::fmt;
 use std::io;
@@ -6,25 +6,22 @@ use std::path::{Path, PathBuf};
 
 use crate::text_file;
 
-/// A user, and where the password is.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BrokerLogin {
     pub(crate) user: String,
     pub(crate) password: Password,
 }
 
-/// Where a password is.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Password {
-    /// Here.
+    /// In the URL.
     Given(String),
     /// In the first line of this file.
     File(PathBuf),
-    /// In the first line of systemd's credential `mqtt-password`. If there is none, the user has no password.
+    /// In the first line of systemd's credential `mqtt-password`; empty if the credential does not exist.
     Credential,
 }
 
-/// Why there is no password.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoginError {
     #[error("cannot read the broker's password from {}: {source}", path.display())]
@@ -33,23 +30,22 @@ pub(crate) enum LoginError {
     Empty { path: PathBuf },
 }
 
-/// The name of systemd's credential.
 const CREDENTIAL: &str = "mqtt-password";
-/// No broker takes a longer one, in bytes; a wrong file may be endless.
+/// Maximum length of a password in bytes, which is also the limit of MQTT. Protects against endless files.
 const LONGEST: u64 = 65_536;
 
 impl BrokerLogin {
-    /// User and password. Files are read each time: a new password needs no restart.
+    /// Returns user and password. Files are read for each connection, so that a new password needs no restart.
     ///
     /// # Errors
     ///
-    /// When there should be a password, and is none.
+    /// Fails if the password's file cannot be read or its first line is empty.
     pub(crate) fn read(&self) -> Result<(String, String), LoginError> {
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY");
         self.read_in(credentials.as_deref().map(Path::new))
     }
 
-    /// The same with the directory of systemd's credentials.
+    /// Like [`read`](Self::read), for the given directory of systemd's credentials.
     fn read_in(&self, credentials: Option<&Path>) -> Result<(String, String), LoginError> {
         let password = match &self.password {
             Password::Given(password) => password.clone(),
@@ -62,7 +58,7 @@ impl BrokerLogin {
         Ok((self.user.clone(), password))
     }
 
-    /// The file that kiebitz reads the password from, if it is one that was configured.
+    /// The configured password file, if any.
     pub(crate) fn password_file(&self) -> Option<&Path> {
         match &self.password {
             Password::File(path) => Some(path),
@@ -71,7 +67,7 @@ impl BrokerLogin {
     }
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for BrokerLogin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut login = f.debug_struct("Login");
@@ -95,7 +91,7 @@ fn first_line(path: &Path) -> Result<String, LoginError> {
     }
 }
 
-/// Whether everyone on this computer may read a file. Where that cannot be found out, they may not.
+/// Whether every user of this computer may read a file; false if its permissions cannot be read.
 pub(crate) fn is_open_to_all(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -137,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn file_without_a_password_is_told() {
+    fn file_without_a_password_is_an_error() {
         for content in ["", "\n", "\r\nsecret\n"] {
             let error = password_of(content.as_bytes()).expect_err("no password");
             assert!(
@@ -177,7 +173,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn file_that_everyone_may_read_is_noticed() {
+    fn file_readable_by_everyone_is_recognised() {
         use std::os::unix::fs::PermissionsExt;
 
         let directory = tempfile::tempdir().expect("a directory");

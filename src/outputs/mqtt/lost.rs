@@ -1,4 +1,4 @@
-//! Why there is no connection to the broker, in words for whoever has to mend it.
+//! Reasons for a missing connection to the broker, as messages for the broker's administrator.
 
 use std::io;
 
@@ -11,22 +11,21 @@ use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
 
-/// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LostReason {
-    /// Another client came with this one's id; reconnecting at once would throw that one out.
+    /// Another client has connected with the same id. Reconnecting at once would disconnect that client in turn.
     #[error(
         "another program uses the client id {client_id}: check whether a second kiebitz has the same prefix and \
          the same name"
     )]
     TakenOver { client_id: String },
-    /// The connection was closed without a word, again and again, as soon as it stood: MQTT 3.1.1 has no word for it.
+    /// The broker closed several connections in a row without a reason, each soon after accepting it. This is how a
+    /// takeover looks in MQTT 3.1.1, which cannot report it.
     #[error(
         "the broker closes every connection at once: probably another program uses the client id {client_id}; \
          check whether a second kiebitz has the same prefix and the same name"
     )]
     ProbablyTakenOver { client_id: String },
-    /// The password cannot be had.
     #[error(transparent)]
     Login(#[from] LoginError),
     #[error("the broker rejects the user {user:?} or the password")]
@@ -35,17 +34,16 @@ pub(crate) enum LostReason {
     LoginMissing,
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Before it accepted it.
+    /// The broker closed the connection before accepting it.
     #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
     ClosedEarly { encrypted: bool },
-    /// After it had accepted it.
+    /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
     #[error("the broker does not answer")]
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
-    /// As the system says it.
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]
@@ -56,7 +54,7 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
-/// Why a broker may hang up.
+/// A possible reason why a broker closes the connection during the handshake.
 fn hint(encrypted: bool) -> &'static str {
     if encrypted {
         "; it may require a client certificate"
@@ -66,8 +64,8 @@ fn hint(encrypted: bool) -> &'static str {
 }
 
 impl LostReason {
-    /// What an error means for a connection that stands, or is being made.
-    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    /// Translates an error of rumqttc. `accepted` is whether the broker had accepted the connection.
+    pub(crate) fn of(error: ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
         }
@@ -86,11 +84,11 @@ impl LostReason {
                 },
                 None => Self::LoginMissing,
             },
-            // The other side speaks, or is silent, where TLS should begin.
+            // The server sent unencrypted data or closed the connection during the TLS handshake.
             ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
                 TlsError::Refused(TlsRefusal::NotTls).into()
             }
-            error if is_closed(&error) && stands => Self::Closed,
+            error if is_closed(&error) && accepted => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
             },
@@ -98,7 +96,7 @@ impl LostReason {
                 ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
             ) => Self::NoMqtt5,
             ConnectionError::MqttState(StateError::Deserialization(error))
-                if !stands && !matches!(error, PacketError::Io(_)) =>
+                if !accepted && !matches!(error, PacketError::Io(_)) =>
             {
                 Self::NoMqtt5
             }
@@ -110,10 +108,9 @@ impl LostReason {
         }
     }
 
-    /// The same for a connection by MQTT 3.1.1.
-    pub(crate) fn of_old(error: four::ConnectionError, config: &MqttConfig, stands: bool) -> Self {
+    pub(crate) fn of_v4(error: four::ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
-        // What both have in common is judged in one place.
+        // `of` translates the errors that both versions have.
         let error = match error {
             Error::Tls(error) => ConnectionError::Tls(error),
             Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
@@ -130,21 +127,21 @@ impl LostReason {
             Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
             }
-            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !stands => {
+            Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
                 return Self::NoMqtt5;
             }
             Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
             error => return Self::OldClient(Box::new(error)),
         };
-        Self::of(error, config, stands)
+        Self::of(error, config, accepted)
     }
 
-    /// Whether the broker may be one that lacks MQTT 5: it says so, or hangs up on it.
+    /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.
     pub(crate) fn may_lack_mqtt5(&self) -> bool {
         matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
     }
 
-    /// Whether it stays like this until people do something.
+    /// Whether only a person can correct the problem.
     pub(crate) fn needs_people(&self) -> bool {
         match self {
             Self::TakenOver { .. }
@@ -165,13 +162,12 @@ impl LostReason {
         }
     }
 
-    /// Whether somebody else has the connection now.
     pub(crate) fn is_taken_over(&self) -> bool {
         matches!(self, Self::TakenOver { .. } | Self::ProbablyTakenOver { .. })
     }
 }
 
-/// The error of TLS in an error, wherever it is: alerts come while packets are read.
+/// The TLS error inside an error. An alert that arrives while packets are read is an I/O error.
 fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
     match error {
         ConnectionError::Tls(ClientTlsError::TLS(error)) => Some(error),
@@ -190,7 +186,6 @@ fn io_error(error: &ConnectionError) -> Option<&io::Error> {
     }
 }
 
-/// Whether the other side has hung up.
 fn is_closed(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
         || io_error(error).is_some_and(closed)

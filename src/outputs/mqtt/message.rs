@@ -1,4 +1,4 @@
-//! One message on its way to the broker.
+//! Messages for the broker.
 
 use std::sync::Arc;
 
@@ -8,55 +8,55 @@ use kiebitz_game::events::Event;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
-/// A message to publish; all are QoS 1.
+/// A message to publish, with QoS 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Where to.
+    /// The topic.
     pub topic: Arc<str>,
-    /// The content.
+    /// The payload.
     pub payload: Bytes,
-    /// What kind of content it is.
+    /// The kind of the payload.
     pub media_type: MediaType,
-    /// How it must be delivered.
+    /// The guarantee with which to deliver the message.
     pub delivery: Delivery,
-    /// The event is in the journal. One that is not says so.
+    /// Whether the journal has stored the event. If not, the message carries the user property `kept: false`.
     pub kept: bool,
-    /// When the event happened, where that is worth measuring.
+    /// Time of the event; `None` if the delivery time of the message is not measured.
     pub happened: Option<Timestamp>,
 }
 
-/// What a payload is.
+/// Kind of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
     /// JSON in UTF-8.
     Json,
     /// A game in PGN.
     Pgn,
-    /// A word, for people.
+    /// A single value as plain text.
     Text,
 }
 
-/// How a message must be delivered.
+/// Delivery guarantee of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
-    /// An event: it must arrive, and in its place.
+    /// An event. Always delivered, and in order.
     Event {
-        /// The board's name.
+        /// The name of the board.
         board: Arc<str>,
-        /// Its number in the board's stream.
+        /// Seq of the event in the board's stream.
         seq: u64,
     },
-    /// A full picture, retained by the broker: a later one on the same topic replaces it.
+    /// The complete content of a topic, retained by the broker. A later message on the same topic replaces it.
     Retained,
     /// The answer to a command.
     Answer {
-        /// What the sender knows it by.
+        /// Correlation data of the command.
         correlation: Option<Bytes>,
     },
 }
 
 impl Message {
-    /// An event for the events topic.
+    /// An event, for the topic of events.
     #[must_use]
     pub fn event(topic: &Arc<str>, event: &Event) -> Self {
         let delivery = Delivery::Event {
@@ -73,7 +73,7 @@ impl Message {
         }
     }
 
-    /// A full picture in JSON.
+    /// The complete content of a topic as retained JSON.
     pub fn retained(topic: &Arc<str>, content: &impl Serialize) -> Self {
         Self {
             topic: Arc::clone(topic),
@@ -85,7 +85,7 @@ impl Message {
         }
     }
 
-    /// The answer to a command.
+    /// The answer to a command, with the correlation data of the command.
     #[must_use]
     pub fn answer(topic: &Arc<str>, correlation: Option<Bytes>, answer: &Answer) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Message {
         }
     }
 
-    /// A game in PGN.
+    /// A retained game in PGN.
     #[must_use]
     pub fn pgn(topic: &Arc<str>, pgn: String) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Message {
         }
     }
 
-    /// A word, which the broker retains unless it is empty.
+    /// A retained text; an empty one clears the topic.
     #[must_use]
     pub fn text(topic: &Arc<str>, text: String) -> Self {
         Self {
@@ -136,20 +136,20 @@ impl Message {
         }
     }
 
-    /// Takes what the broker retains of a topic away.
+    /// Clears the retained message of a topic.
     #[must_use]
     pub fn cleared(topic: &Arc<str>) -> Self {
         Self::text(topic, String::new())
     }
 
-    /// The same message, before the journal has the event. Pictures say nothing of that.
+    /// Marks an event or answer as not stored in the journal. Retained messages have no such mark and stay unchanged.
     #[must_use]
     pub fn unkept(self) -> Self {
         let kept = self.is_retained();
         Self { kept, ..self }
     }
 
-    /// Whether the broker retains it.
+    /// Whether the broker retains the message.
     #[must_use]
     pub fn is_retained(&self) -> bool {
         self.delivery == Delivery::Retained

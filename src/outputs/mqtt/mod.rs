@@ -1,8 +1,8 @@
 //! Output over MQTT: from events to messages, and from messages to the broker.
 //!
-//! [`Publisher`] and its [`Projection`]s, one per board, are pure: they turn events into [`Message`]s. [`Outbox`] takes
-//! messages without blocking, and a [`Courier`] brings them to the broker at least once and in order, whatever the
-//! broker does meanwhile. The topics are [`Prefix`]'s and [`BoardTopics`]'s, what they hold is in [`payload`].
+//! [`Publisher`] turns events into [`Message`]s without I/O, with a [`Projection`] for each board. [`Outbox`] accepts
+//! messages without blocking, and a [`Courier`] delivers them to the broker at least once and in order, across
+//! reconnections. [`Prefix`] and [`BoardTopics`] name the topics; [`payload`] has the types of their payloads.
 
 mod backlog;
 mod behind;

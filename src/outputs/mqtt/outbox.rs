@@ -1,4 +1,4 @@
-//! The way to the broker: at least once and in order, whatever happens to the connection.
+//! Delivery to the broker: at least once and in order, across reconnections.
 
 mod attempts;
 mod task;
@@ -20,24 +20,23 @@ use super::topics::TopicError;
 pub use task::OutboxTask;
 use task::TooLarge;
 
-/// Takes messages for the broker. Cheap to clone; never blocks and never drops an event.
+/// Accepts messages for the broker. Cheap to clone, never blocks and never drops an event.
 ///
-/// With a [`Backlog`] it has at most 2000 events in memory, of 2 MiB at most, and reads what is more from there when the
-/// broker has taken half of them. Without one it has everything in memory: then whoever publishes waits until
-/// [`OutboxProgress::queued`] is low.
+/// With a [`Backlog`], at most 2000 events or 2 MiB of them are in memory. Further events are read from the backlog
+/// once the broker has acknowledged half of those in memory. Without a backlog, all events are in memory, and
+/// publishers should wait until [`OutboxProgress::queued`] is low.
 #[derive(Debug, Clone)]
 pub struct Outbox {
-    /// It has no bound, and cannot grow: whatever the broker and the backlog do, the task waits for this as well, and
-    /// takes out all there is. So it holds what was handed over during one turn of the task.
-    inbox: mpsc::UnboundedSender<Handed>,
+    /// Unbounded, but does not pile up: the task drains it each time it wakes up, also while it waits for the broker or
+    /// the backlog.
+    inbox: mpsc::UnboundedSender<InboxItem>,
     progress: Arc<watch::Sender<OutboxProgress>>,
     connection: watch::Receiver<ConnectionState>,
     lost: watch::Receiver<Option<String>>,
 }
 
-/// What is handed over to the task.
 #[derive(Debug)]
-enum Handed {
+enum InboxItem {
     Messages(Vec<Message>),
     Behind {
         board: Arc<str>,
@@ -47,30 +46,29 @@ enum Handed {
     },
 }
 
-/// How far the delivery has come.
+/// Progress of the delivery.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutboxProgress {
-    /// Messages in memory that the broker has not acknowledged.
+    /// Number of messages in memory that the broker has not acknowledged.
     pub queued: usize,
-    /// Boards of which further events wait in the [`Backlog`].
+    /// Number of boards with further events in the [`Backlog`].
     pub behind: usize,
-    /// How many events of those that happened since the start the broker has, how long they took together, and the last
-    /// of them.
+    /// Delivery times of the live events acknowledged since the start.
     pub delivered: Delivered,
-    /// What was handed over and the task has not received; it counts as queued as well.
+    /// Number of items passed to the task that it has not received yet. They also count as `queued`.
     unread: usize,
-    /// The last event acknowledged, by board; all before it are acknowledged as well.
+    /// The last seq of each board up to which all events are acknowledged.
     pub acknowledged: BTreeMap<Arc<str>, u64>,
 }
 
-/// How long events take, from what happened on the board until the broker has acknowledged it.
+/// Delivery times of events: from the event on the board to the broker's acknowledgement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// How many there were.
+    /// Number of events.
     pub events: u64,
-    /// How long all of them took.
+    /// Sum of their delivery times.
     pub all: Duration,
-    /// How long the last one took.
+    /// Delivery time of the last event.
     pub last: Option<Duration>,
 }
 
@@ -82,25 +80,26 @@ impl Delivered {
     }
 }
 
-/// Whether there is a broker.
+/// State of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// It is being made.
+    /// A connection is being made.
     Connecting,
-    /// It stands.
+    /// The broker has accepted the connection.
     Connected,
-    /// There is none, and no attempt before the pause is over.
+    /// There is no connection until the pause before the next attempt is over.
     Disconnected,
     /// The task has ended.
     Stopped,
 }
 
 impl Outbox {
-    /// The outbox to a broker and the task that delivers. What it has no room for comes from `backlog`, if there is one.
+    /// Creates the outbox for a broker and the task that delivers. Events for which there is no room in memory are read
+    /// from `backlog`, if given.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the daemon's host name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the daemon's host name cannot be part of a topic.
     pub fn connect(
         config: MqttConfig,
         backlog: Option<Arc<dyn Backlog>>,
@@ -133,10 +132,10 @@ impl Outbox {
         Ok((outbox, task))
     }
 
-    /// Hands messages over. After the task has ended they go nowhere.
+    /// Queues messages. After the task has ended, drops them with a warning.
     pub fn publish(&self, messages: Vec<Message>) {
         let count = messages.len();
-        if count > 0 && !self.hand_over(Handed::Messages(messages)) {
+        if count > 0 && !self.pass_on(InboxItem::Messages(messages)) {
             warn!(
                 count,
                 "{count} messages for the MQTT broker are dropped: they came after the shutdown"
@@ -144,10 +143,10 @@ impl Outbox {
         }
     }
 
-    /// The broker has a board's events up to number `after`, and is to get those up to number `last` from the backlog,
-    /// for `topic`. To be said before any event of the board is published; without a backlog it means nothing.
+    /// Requests the delivery of a board's events after `after`, up to `last`, from the backlog to `topic`. Must be
+    /// called before any event of the board is published. Does nothing without a backlog.
     pub fn leave_behind(&self, board: &str, topic: &str, after: u64, last: u64) {
-        self.hand_over(Handed::Behind {
+        self.pass_on(InboxItem::Behind {
             board: board.into(),
             topic: topic.into(),
             after,
@@ -155,48 +154,49 @@ impl Outbox {
         });
     }
 
-    fn hand_over(&self, handed: Handed) -> bool {
-        let count = handed.count();
+    fn pass_on(&self, item: InboxItem) -> bool {
+        let count = item.count();
         self.progress.send_modify(|progress| {
             progress.queued += count;
             progress.unread += count;
         });
-        self.inbox.send(handed).is_ok()
+        self.inbox.send(item).is_ok()
     }
 
-    /// Waits until the broker has acknowledged everything handed over so far, or the task has ended. Returns whether
-    /// it has everything.
+    /// Waits until the broker has acknowledged all messages passed so far, or the task has ended. Returns whether all
+    /// were acknowledged.
     pub async fn drained(&self) -> bool {
         let mut connection = self.connection.clone();
         let mut progress = self.progress.subscribe();
         tokio::select! {
             biased;
-            // The sender lives in this very handle: waiting cannot fail.
+            // The sender lives in this handle, so waiting cannot fail.
             _ = progress.wait_for(|progress| progress.queued == 0 && progress.behind == 0) => true,
             _ = connection.wait_for(|state| *state == ConnectionState::Stopped) => false,
         }
     }
 
-    /// How far the delivery has come.
+    /// Watches the progress of the delivery.
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<OutboxProgress> {
         self.progress.subscribe()
     }
 
-    /// Whether there is a broker.
+    /// Watches the state of the connection.
     #[must_use]
     pub fn connection(&self) -> watch::Receiver<ConnectionState> {
         self.connection.clone()
     }
 
-    /// Why there is no broker, for people; `None` while there is one, and before the first attempt has failed.
+    /// Why there is no connection, as a message for people. `None` while there is a connection, and until the first
+    /// attempt has failed.
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {
         self.lost.borrow().clone()
     }
 }
 
-impl Handed {
+impl InboxItem {
     fn count(&self) -> usize {
         match self {
             Self::Messages(messages) => messages.len(),

@@ -1,4 +1,4 @@
-//! What the broker is to get: messages in memory, and events that are read when there is room for them.
+//! The messages for the broker: those in memory, and the boards with events that must be read from the backlog.
 
 use std::sync::Arc;
 
@@ -8,47 +8,45 @@ use super::ledger::Ledger;
 use super::message::{Delivery, MediaType, Message};
 use super::queue::{Events, MessageQueue, Ticket};
 
-/// Messages for the broker, of which only so many are in memory.
+/// The messages for the broker, with a limit on the events in memory.
 ///
-/// An event for which there is no room is not kept, and its board is *behind* from then on: its events come from a
-/// backlog, in order, until none is left there. Pictures always have room, for there is one of each topic.
+/// If there is no room for an event, its board is *behind*: this event and all later ones are read from the backlog, in
+/// order, until the backlog has no more. There is always room for retained messages, since at most one is waiting for
+/// each topic.
 #[derive(Debug)]
 pub(crate) struct OutboxStore {
     queue: MessageQueue,
     ledger: Ledger,
     behind: Behind,
-    /// The events in memory; `None`: as many as there are, for there is no backlog.
+    /// Limit for events in memory; `None` without a backlog, so that all events are in memory.
     room: Option<Events>,
 }
 
-/// The most events in memory; a board has some thousand a day.
+/// Limit for events in memory. A board has about a thousand events a day.
 pub(crate) const MAX_EVENTS: Events = Events {
     count: 2000,
     bytes: 2 << 20,
 };
 
-/// What became of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageOutcome {
-    /// Something of it is in memory now, or it was not needed.
+    /// Some events of the page are in memory now, or the page was no longer needed.
     Some,
-    /// The events that come next were not in it.
+    /// The page lacked the next events.
     Nothing {
-        /// Whether that was so before.
+        /// Whether the board's previous page lacked them too.
         again: bool,
     },
 }
 
-/// A message that the broker has.
 #[derive(Debug)]
 pub(crate) struct Acknowledged {
     pub(crate) message: Message,
-    /// Its board, and the last event up to which the broker has all of that board, where that has changed.
+    /// The board, and the seq up to which all its events are acknowledged, if that has advanced.
     pub(crate) all: Option<(Arc<str>, u64)>,
 }
 
 impl OutboxStore {
-    /// With room for so many events; `None`: for all.
     pub(crate) fn new(room: Option<Events>) -> Self {
         Self {
             queue: MessageQueue::default(),
@@ -58,28 +56,26 @@ impl OutboxStore {
         }
     }
 
-    /// The messages in memory.
     pub(crate) fn queue(&self) -> &MessageQueue {
         &self.queue
     }
 
-    /// How many boards have events that are not in memory.
+    /// Number of boards that are behind.
     pub(crate) fn behind(&self) -> usize {
         self.behind.len()
     }
 
-    /// Whether the broker has everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty() && self.behind() == 0
     }
 
     pub(crate) fn push(&mut self, message: Message) {
         if let Delivery::Event { board, seq } = &message.delivery {
-            if self.behind.raise(board, *seq) {
+            if self.behind.extend(board, *seq) {
                 return;
             }
             if !self.has_room(message.payload.len()) {
-                // The board is not behind: all before this event were in memory.
+                // The board is not behind, so all earlier events have been in memory.
                 let after = seq.saturating_sub(1);
                 self.behind.add(board, &message.topic, after, *seq);
                 return;
@@ -89,20 +85,21 @@ impl OutboxStore {
         self.queue.push(message);
     }
 
-    /// A board's events after one number and up to another are to be read. None of the board may be in memory.
+    /// Adds the events of a board after `after`, up to `last`, which must be read from the backlog. None of the board's
+    /// events may be in memory.
     pub(crate) fn leave_behind(&mut self, board: &Arc<str>, topic: &Arc<str>, after: u64, last: u64) {
         self.behind.add(board, topic, after, last);
     }
 
-    /// What to read, if half of the memory is free.
+    /// The next page to read, if at least half of the memory is free.
     pub(crate) fn next_page(&mut self) -> Option<BacklogPage> {
         let (room, used) = (self.room?, self.queue.events());
         let low = used.count <= room.count / 2 && used.bytes <= room.bytes / 2;
         if low { self.behind.next_page() } else { None }
     }
 
-    /// Takes in what was read, as far as there is room for it.
-    pub(crate) fn take_in(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
+    /// Queues the events of a page as far as there is room.
+    pub(crate) fn load_page(&mut self, page: &BacklogPage, events: Vec<BacklogEvent>) -> PageOutcome {
         let Some(cursor) = self.behind.cursor(page) else {
             return PageOutcome::Some;
         };
@@ -113,7 +110,7 @@ impl OutboxStore {
             if event.seq <= after {
                 continue;
             }
-            // What was not handed over yet will be.
+            // The journal already has later events, but they will also be passed to `push`.
             if event.seq > last {
                 break;
             }
@@ -128,10 +125,10 @@ impl OutboxStore {
         self.read_up_to(page, after, full)
     }
 
-    /// A page could not be read.
-    pub(crate) fn put_off(&mut self, page: &BacklogPage) {
+    /// Postpones a page that could not be read until the end of the pause.
+    pub(crate) fn postpone(&mut self, page: &BacklogPage) {
         if let Some(cursor) = self.behind.cursor(page) {
-            cursor.rest();
+            cursor.postpone();
         }
     }
 
@@ -140,7 +137,7 @@ impl OutboxStore {
             return PageOutcome::Some;
         };
         if after == page.after && !full {
-            cursor.rest();
+            cursor.postpone();
             let again = core::mem::replace(&mut cursor.missed, true);
             return PageOutcome::Nothing { again };
         }
@@ -150,22 +147,21 @@ impl OutboxStore {
         PageOutcome::Some
     }
 
-    /// Whether a board waits for the end of the pause.
-    pub(crate) fn rests(&self) -> bool {
-        self.behind.rests()
+    /// Whether any board waits for the end of the pause.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.behind.is_waiting()
     }
 
-    /// The pause is over: events that could not be read are asked for again.
-    pub(crate) fn wake(&mut self) {
-        self.behind.wake();
+    pub(crate) fn end_pause(&mut self) {
+        self.behind.end_pause();
     }
 
-    /// The next message to send, marked as sent.
+    /// The next message to send. Marks it as sent.
     pub(crate) fn send_next(&mut self) -> Option<(Ticket, &Message)> {
         self.queue.send_next()
     }
 
-    /// The broker has a message, which is returned unless it was acknowledged before.
+    /// Marks a message as acknowledged. Returns `None` if it was acknowledged already.
     pub(crate) fn acknowledge(&mut self, ticket: Ticket) -> Option<Acknowledged> {
         let message = self.queue.acknowledge(ticket)?;
         let all = match &message.delivery {
@@ -178,17 +174,15 @@ impl OutboxStore {
         Some(Acknowledged { message, all })
     }
 
-    /// A new connection, see [`MessageQueue::restart`].
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.queue.restart(greeting);
     }
 
-    /// The connection is lost, see [`MessageQueue::rewind`].
     pub(crate) fn rewind(&mut self) {
         self.queue.rewind();
     }
 
-    /// An event that is larger than all memory has its turn when there is no other.
+    /// Whether an event of this size fits in memory. Any size fits if no other event is in memory.
     fn has_room(&self, bytes: usize) -> bool {
         let used = self.queue.events();
         self.room.is_none_or(|room| {

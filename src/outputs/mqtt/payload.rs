@@ -1,4 +1,4 @@
-//! What the retained topics hold; every one is a full picture.
+//! Payloads of the retained topics. Each payload is the complete content of its topic.
 
 mod daemon;
 
@@ -16,62 +16,64 @@ use shakmaty::{Bitboard, Board, Color};
 pub use crate::clock::ClockView;
 pub use daemon::{DaemonHealth, DaemonState, DeliveryState, Disk, DiskState, Machine, Online, StorageState};
 
-/// Of a board: whether it is there, and what it is.
+/// Identity and connection of a board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BoardState {
-    /// Its name.
+    /// The name of the board.
     pub board: String,
     /// The stream of its events.
     pub stream: String,
-    /// The daemon's host: when that daemon is offline, nobody knows about the board.
+    /// Host of the daemon that has the board. If that daemon is offline, the state of the board is unknown.
     pub daemon: String,
-    /// It answers.
+    /// The board answers.
     pub connected: bool,
-    /// Since when that is so; `None` before the first sign of it.
+    /// Start of this connection state; `None` until the first data from the board.
     #[serde(serialize_with = "rfc3339_option")]
     pub since: Option<Timestamp>,
-    /// Why it is not connected, once it was.
+    /// Why the board is not connected; `None` if it was never connected.
     pub reason: Option<String>,
-    /// Where it is or was plugged in.
+    /// Port to which the board is connected, or was last.
     pub port: Option<String>,
-    /// Its serial number, the long one where it has one.
+    /// Serial number; the long one if the board has one.
     pub serial: Option<String>,
-    /// Firmware version, major.minor.
+    /// Firmware version, `major.minor`.
     pub version: Option<String>,
-    /// Where White sits, if known.
+    /// Orientation of the board; `None` if unknown.
     pub orientation: Option<Orientation>,
-    /// Charge of its own battery in percent, 0 to 100; `None`: it has none, does not report it, or is not connected.
+    /// Charge of the board's battery in percent, 0 to 100; `None` if the board has none, does not report it, or is not
+    /// connected.
     pub battery: Option<u8>,
-    /// The clock beside it; none while the board is not connected.
+    /// The clock at the board; absent while the board is not connected.
     pub clock: ClockPresence,
-    /// The table that it stands at; `None`: it has no number.
+    /// The table on which the board stands; `None` if the board has no number.
     pub table: Option<u32>,
-    /// The clock by its events: none announces it again when the board comes back.
+    /// The clock according to the events. It is kept while the board is away, because no event announces it again when
+    /// the board returns.
     #[serde(skip)]
-    told_clock: ClockPresence,
+    clock_by_events: ClockPresence,
 }
 
-/// Whether a board has a clock.
+/// Presence and battery of the clock at a board.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ClockPresence {
-    /// One answers.
+    /// A clock answers.
     pub present: bool,
-    /// Its battery is low.
+    /// The battery of the clock is low.
     pub battery_low: bool,
 }
 
-/// What stands on the board, and where the game expects something else.
+/// The pieces on the board, and the squares that differ from the game.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Placement {
-    /// The pieces on the board, as the first field of a FEN.
+    /// First field of a FEN.
     pub placement: String,
-    /// The pieces after the last ply published; `None` before a start position was set up.
+    /// The placement after the last published ply; `None` until a start position is set up.
     pub game_placement: Option<String>,
-    /// Squares that differ; a piece in somebody's hand is among them.
+    /// Squares that differ, including those of a piece in a player's hand.
     pub differs: Vec<String>,
 }
 
-/// A content with the time it was read; a new time alone is not a change.
+/// A payload with the time of its data. A new time alone is not a change.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dated<'a, T> {
     #[serde(flatten)]
@@ -80,35 +82,35 @@ pub(crate) struct Dated<'a, T> {
     pub(crate) as_of: Timestamp,
 }
 
-/// What the clock showed, for spectators.
+/// The clock for spectators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PublicClock {
     #[serde(flatten)]
     times: ClockView,
-    /// The delay after `as_of`, in milliseconds: a client counts down from `as_of` plus this. Absent without a delay.
+    /// Delay in milliseconds; absent without a delay. Clients count down from `as_of` plus this delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ms: Option<u64>,
 }
 
-/// Whether a board is there, for spectators.
+/// Whether a board is connected, for spectators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublicState {
-    /// Its name.
+    /// The name of the board.
     pub board: String,
-    /// It answers.
+    /// The board answers.
     pub connected: bool,
 }
 
 /// The pieces after the last move, for spectators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublicPlacement {
-    /// As the first field of a FEN.
+    /// First field of a FEN.
     placement: String,
-    /// That move in UCI; `None` before the first.
+    /// The last move in UCI; `None` until the first.
     last_move: Option<String>,
 }
 
-/// A game for spectators: moves and clocks, and nothing about how they came about.
+/// A game for spectators: moves and clocks, without presses, corrections or certainty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublicGame {
     game: String,
@@ -148,7 +150,7 @@ struct PublicMove {
 }
 
 impl BoardState {
-    /// Of a board that nothing is known of yet.
+    /// The state of a board before its first event.
     #[must_use]
     pub fn unknown(board: &str, stream: &str, daemon: &str) -> Self {
         Self {
@@ -165,11 +167,11 @@ impl BoardState {
             battery: None,
             clock: ClockPresence::default(),
             table: None,
-            told_clock: ClockPresence::default(),
+            clock_by_events: ClockPresence::default(),
         }
     }
 
-    /// Takes in an event of the board.
+    /// Applies an event of the board.
     pub fn apply(&mut self, ts: Timestamp, kind: &EventKind) {
         match kind {
             EventKind::BoardConnected {
@@ -192,13 +194,13 @@ impl BoardState {
                 self.reason = Some(reason.clone());
             }
             EventKind::ClockConnected {} => {
-                self.told_clock = ClockPresence {
+                self.clock_by_events = ClockPresence {
                     present: true,
                     battery_low: false,
                 }
             }
-            EventKind::ClockDisconnected {} => self.told_clock = ClockPresence::default(),
-            EventKind::ClockBatteryLow {} => self.told_clock.battery_low = true,
+            EventKind::ClockDisconnected {} => self.clock_by_events = ClockPresence::default(),
+            EventKind::ClockBatteryLow {} => self.clock_by_events.battery_low = true,
             EventKind::BoardRecovered { .. }
             | EventKind::ClockSides { .. }
             | EventKind::TimeSet { .. }
@@ -219,7 +221,7 @@ impl BoardState {
             | EventKind::MoveSettled { .. } => {}
         }
         self.clock = if self.connected {
-            self.told_clock
+            self.clock_by_events
         } else {
             ClockPresence::default()
         };
@@ -227,7 +229,7 @@ impl BoardState {
 }
 
 impl Placement {
-    /// Of what the sensors show and what the game expects.
+    /// `expected` is the placement of the game, and the squares that differ from it.
     #[must_use]
     pub fn new(physical: &Board, expected: Option<(&Board, Bitboard)>) -> Self {
         Self {
@@ -241,7 +243,7 @@ impl Placement {
 }
 
 impl PublicClock {
-    /// Of what spectators get after `delay`.
+    /// The clock for spectators, who receive it after `delay`.
     #[must_use]
     pub fn new(times: ClockView, delay: Duration) -> Self {
         let delay_ms = u64::try_from(delay.as_millis()).ok();
@@ -253,7 +255,7 @@ impl PublicClock {
 }
 
 impl PublicGame {
-    /// What spectators see of a game, of which `record` has all that they may know.
+    /// `record` must be the delayed record for spectators, not the board's own.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         Self {
@@ -279,7 +281,7 @@ impl PublicGame {
 }
 
 impl PublicPlacement {
-    /// Of a game of which `record` has all that spectators may know.
+    /// `record` must be the delayed record for spectators, not the board's own.
     #[must_use]
     pub fn of(record: &GameRecord) -> Self {
         let placement = record.fen.split(' ').next().unwrap_or_default();

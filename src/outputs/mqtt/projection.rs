@@ -1,4 +1,4 @@
-//! Turns one board's events, and what stands on it, into messages.
+//! Turns the events and the status of one board into messages.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use crate::outputs::pgn::pgn;
 use crate::outputs::shared::board_status::BoardView;
 use crate::outputs::shared::record::BoardRecord;
 
-/// Turns what happens on one board into messages: every event in order, and after the events the full pictures that
-/// they changed.
+/// Turns the events and the view of one board into messages: every event in order, followed by the retained messages
+/// that have changed.
 ///
-/// A picture is published when its content changes, not when only its time does. The clock is
-/// published when the running side changes, when the time of a side that does not run changes, and when a reading is
-/// off by more than two seconds from what a client has that counts down by itself.
+/// A retained message is published when its content changes, but not when only its time does. The clock is published
+/// when the running side changes, when the time of a side that is not running changes, and when a reading differs by
+/// more than two seconds from a client's own countdown.
 ///
-/// Spectators may get their pictures with a delay; [`advance`](Self::advance) delivers them when they are due.
+/// Messages for spectators may be delayed. [`advance`](Self::advance) returns them when they are due.
 #[derive(Debug)]
 pub struct Projection {
     topics: Topics,
@@ -37,22 +37,21 @@ pub struct Projection {
     board: BoardState,
     published: LastPublished,
     brief: Brief,
-    /// Who plays next.
+    /// Players of the next game.
     announced: Announced,
     line: LineHealth,
-    /// What Home Assistant is told of the board; `None`: nothing.
+    /// The message for Home Assistant; `None` if disabled.
     discovery: Option<Message>,
     public: PublicProjection,
-    /// The game was taken from the journal and not published yet.
+    /// Whether the game comes from the journal and has not been published yet.
     resumed: bool,
-    /// The board has not shown what stands on it since kiebitz was started again. Until then the broker's pictures of
-    /// pieces and clock are the last that there are.
-    unheard: bool,
-    /// The arbiter had it forgotten: until it is there again nothing is published but events.
+    /// The board has not reported its placement since the start of kiebitz. Until then, the retained messages for
+    /// placement and clock stay unchanged.
+    awaits_placement: bool,
+    /// The arbiter has removed the board with `forget`. Only events are published until it connects again.
     forgotten: bool,
 }
 
-/// The topics as the messages carry them.
 #[derive(Debug)]
 struct Topics {
     state: Arc<str>,
@@ -65,13 +64,13 @@ struct Topics {
     health: Arc<str>,
 }
 
-/// The last picture published on each topic.
+/// The content last published on each topic.
 #[derive(Debug, Default)]
 struct LastPublished {
     board: Option<BoardState>,
     placement: Option<Placement>,
     clock: Option<ClockView>,
-    /// Who has lost on time, as spectators were told.
+    /// The side that lost on time, as published to spectators.
     lost_on_time: Option<Flag>,
     pgn: Option<String>,
     incidents: Option<Vec<Incident>>,
@@ -81,7 +80,7 @@ struct LastPublished {
 }
 
 impl Projection {
-    /// For a board without events. `host` is the daemon's.
+    /// The projection of a board without events. `host` is that of the daemon.
     #[must_use]
     pub fn new(topics: &BoardTopics, board: &str, stream: &str, host: &str) -> Self {
         Self {
@@ -104,32 +103,31 @@ impl Projection {
             discovery: None,
             public: PublicProjection::new(topics),
             resumed: false,
-            unheard: false,
+            awaits_placement: false,
             forgotten: false,
         }
     }
 
-    /// The same with this message for Home Assistant.
     #[must_use]
     pub(crate) fn with_discovery(mut self, discovery: Option<Message>) -> Self {
         self.discovery = discovery;
         self
     }
 
-    /// The same with everything delayed by `delay` in the topics for spectators.
+    /// Delays all messages for spectators by `delay`.
     #[must_use]
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
         self.public.set_delay(delay);
         self
     }
 
-    /// Spectators get everything that they do not have yet later by `delay`.
+    /// Changes the delay for spectators, including that of messages that are still waiting.
     pub(crate) fn set_public_delay(&mut self, delay: Duration) {
         self.public.set_delay(delay);
     }
 
-    /// Goes on with what the journal has: the board's last `board.connected`, the last event that says whether it is,
-    /// its last game, and who plays next.
+    /// Continues from the journal. `connected` is the board's last `board.connected`; `presence` is the last event
+    /// about its connection.
     pub fn resume(
         &mut self,
         connected: Option<&Event>,
@@ -142,24 +140,24 @@ impl Projection {
             self.board.apply(event.ts, &event.kind);
         }
         self.record.games = game.map_or_else(Games::new, Games::with);
-        // A broker that was restarted as well has forgotten its pictures.
+        // The broker may have restarted too and lost its retained messages.
         self.resumed = true;
-        self.unheard = true;
+        self.awaits_placement = true;
     }
 
-    /// Goes on for spectators with what the journal has: the events of the game that they had at `now`, and of
-    /// all later ones. Returns the pictures that they have.
+    /// Continues the messages for spectators from the journal. `events` begin with the game that spectators had at
+    /// `now`. Returns the retained messages that spectators already have.
     pub fn resume_public(&mut self, now: Timestamp, events: &[Event]) -> Vec<Message> {
         self.public.resume(now, events);
         self.public.release(now)
     }
 
-    /// Goes on with the incidents that the journal has.
+    /// Continues with incidents from the journal.
     pub fn resume_incidents(&mut self, incidents: Incidents) {
         self.record.incidents = incidents;
     }
 
-    /// Takes in the events of one step, which may be none, and how the board is after it.
+    /// Processes the events of one step, possibly none, and the view of the board after it.
     pub fn project<'e>(
         &mut self,
         now: Timestamp,
@@ -182,7 +180,7 @@ impl Projection {
             self.public.take(now, event);
             game_changed |= self.record.take(event).games;
             self.board.apply(event.ts, &event.kind);
-            self.unheard &= !matches!(event.kind, EventKind::BoardConnected { .. });
+            self.awaits_placement &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }
         self.board.orientation = view.orientation.or(self.board.orientation);
         self.board.version = view
@@ -201,38 +199,39 @@ impl Projection {
             let (game, next) = (self.record.game(), self.announced.players());
             messages.extend(self.brief.messages(game, next));
         }
-        self.project_pictures(now, view, &mut messages);
+        self.project_retained(now, view, &mut messages);
         messages.extend(self.public.release(now));
         messages
     }
 
-    /// When [`advance`](Self::advance) is due if nothing comes from the board before.
+    /// Time of the next call of [`advance`](Self::advance), unless events come earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.public.poll_deadline()
     }
 
-    /// Time has come to `now`: what spectators have waited for.
+    /// Returns the messages for spectators that are due by `now`.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
         self.public.release(now)
     }
 
-    /// The computer's clock was set forward by `by`. Spectators wait as long as they would have otherwise.
+    /// Follows a step of the computer's clock, forward by `by`: the delay for spectators stays the same in real time.
     pub fn set_forward(&mut self, by: Duration) {
         self.public.set_forward(by);
     }
 
-    /// Whether the arbiter had the board forgotten, and it has not come back.
+    /// Whether the arbiter has removed the board and it has not connected since.
     pub(crate) const fn is_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    /// The board was forgotten before the restart.
+    /// Marks the board as removed before the restart.
     pub(crate) fn stay_forgotten(&mut self) {
         self.forgotten = true;
     }
 
-    /// How the board is now, which is published every minute: who has an older one knows that kiebitz is gone.
+    /// Publishes the board's health again. Called every minute, so that clients can recognise an old one if kiebitz is
+    /// gone.
     pub(crate) fn refresh(&mut self, now: Timestamp, line: LineHealth) -> Vec<Message> {
         self.line = line;
         if self.forgotten {
@@ -242,7 +241,7 @@ impl Projection {
         self.project_health(now)
     }
 
-    /// The state, the game and what is open of the board, for the round's summary.
+    /// State, game and incidents of the board, for the summary of the round.
     pub(crate) fn summary(&self) -> (&BoardState, Option<&GameRecord>, &Incidents) {
         (&self.board, self.record.game(), &self.record.incidents)
     }
@@ -251,12 +250,12 @@ impl Projection {
         let mut messages = Vec::new();
         let health = Health::of(&self.board, &self.record.incidents);
         if self.published.health.as_ref() != Some(&health) {
-            let picture = HealthView {
+            let view = HealthView {
                 health: &health,
                 line: self.line,
                 as_of: now,
             };
-            messages.push(Message::retained(&self.topics.health, &picture));
+            messages.push(Message::retained(&self.topics.health, &view));
             self.published.health = Some(health);
         }
         let connected = self.board.connected;
@@ -267,7 +266,7 @@ impl Projection {
         messages
     }
 
-    /// Takes all of the board off the broker.
+    /// Clears all retained topics of the board.
     fn forget(&mut self) -> Vec<Message> {
         self.forgotten = true;
         self.record = BoardRecord::default();
@@ -305,7 +304,7 @@ impl Projection {
         }
     }
 
-    fn project_pictures(&mut self, now: Timestamp, view: BoardView<'_>, messages: &mut Vec<Message>) {
+    fn project_retained(&mut self, now: Timestamp, view: BoardView<'_>, messages: &mut Vec<Message>) {
         let published = &mut self.published;
         if published.board.as_ref() != Some(&self.board) {
             messages.push(Message::retained(&self.topics.state, &self.board));
@@ -325,7 +324,7 @@ impl Projection {
             messages.extend(self.discovery.clone());
         }
         messages.extend(self.project_health(now));
-        if self.unheard {
+        if self.awaits_placement {
             return;
         }
         let published = &mut self.published;
@@ -353,7 +352,7 @@ impl Projection {
     }
 }
 
-/// Whose flag decides the game. A clock also shows the flag of a period that is over, which decides nothing.
+/// The side whose flag decides the game. A clock also shows the flag of a finished period, which does not decide it.
 fn lost_on_time(incidents: &Incidents, game: Option<&GameRecord>) -> Option<Flag> {
     let by_result = || {
         let game = game.filter(|game| game.ended.is_some() && game.reason == Some(EndReason::Flag))?;

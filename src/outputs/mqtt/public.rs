@@ -1,4 +1,4 @@
-//! What spectators get of one board over MQTT: the game, its PGN and the clock, when they are [due](Delayed).
+//! The messages of one board for spectators: game, PGN and clock, once they are [due](Delayed).
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::clock::ClockView;
 use crate::outputs::pgn::public_pgn;
 use crate::outputs::shared::delayed::{Delayed, Due};
 
-/// Holds what spectators will get, and remembers what they have.
+/// Holds the messages for spectators until they are due.
 #[derive(Debug)]
 pub(crate) struct PublicProjection {
     game_topic: Arc<str>,
@@ -24,16 +24,16 @@ pub(crate) struct PublicProjection {
     state_topic: Arc<str>,
     brief: Brief,
     delayed: Delayed,
-    /// The game has changed, and that is not published yet.
+    /// Whether the game has changed since it was last published.
     changed: bool,
     pgn: Option<String>,
     placement: Option<PublicPlacement>,
-    /// A reading of the clock that is due and not published yet.
+    /// A clock reading that is due but has not been published yet.
     clock: Option<ClockView>,
 }
 
 impl PublicProjection {
-    /// For a board without events; without a delay.
+    /// The projection of a board without events and without a delay.
     pub(crate) fn new(topics: &BoardTopics) -> Self {
         Self {
             game_topic: topics.public_game().into(),
@@ -50,41 +50,41 @@ impl PublicProjection {
         }
     }
 
-    /// From now on everything that spectators do not have yet is due later by `delay`, as if it had always been so.
+    /// Sets the delay, also for everything that is already waiting.
     pub(crate) fn set_delay(&mut self, delay: Duration) {
         self.delayed.set_delay(delay);
     }
 
-    /// Goes on at `now` with what the journal has, see [`Delayed::resume`]. The last reading of the clock that is due is
-    /// not published: the previous run may have published a newer one.
+    /// Continues at `now` from the journal, see [`Delayed::resume`]. The last clock reading that was due before the
+    /// last event is not published, because the previous run may have published a newer one.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         self.delayed.resume(now, events);
         let last = events.last().map_or(now, |last| last.ts.min(now));
-        self.pass(last);
+        self.apply_due(last);
         self.clock = None;
-        // A broker that was restarted as well has forgotten its pictures.
+        // The broker may have restarted too and lost its retained messages.
         self.changed = true;
-        self.pass(now);
+        self.apply_due(now);
     }
 
-    /// Takes in an event that was published by `now`.
+    /// Queues an event that was published by `now`, until it is due.
     pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
         self.delayed.take(event.ts.min(now), event);
     }
 
-    /// Takes in what the clock shows at `now`.
+    /// Queues a clock reading at `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockView) {
         self.delayed.take_clock(now, clock);
     }
 
-    /// When [`release`](Self::release) has something to publish next.
+    /// Time of the next call of [`release`](Self::release) that returns messages.
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         self.delayed.poll_deadline()
     }
 
-    /// The pictures that have changed for spectators by `now`.
+    /// Returns the messages for spectators that are due by `now`.
     pub(crate) fn release(&mut self, now: Timestamp) -> Vec<Message> {
-        self.pass(now);
+        self.apply_due(now);
         let mut messages = Vec::new();
         if let Some(record) = self.delayed.games().current().filter(|_| self.changed) {
             messages.push(Message::retained(&self.game_topic, &PublicGame::of(record)));
@@ -108,7 +108,7 @@ impl PublicProjection {
         messages
     }
 
-    /// Whether the board is there. It tells nothing of the game, so it is not held.
+    /// The message about the board's connection. It is not delayed, because it reveals nothing about the game.
     pub(crate) fn presence(&self, now: Timestamp, board: &str, connected: bool) -> Message {
         let board = board.to_owned();
         let state = PublicState { board, connected };
@@ -119,7 +119,7 @@ impl PublicProjection {
         Message::retained(&self.state_topic, &content)
     }
 
-    /// Nothing is known any more, and nothing is held. Returns what takes all of it off the broker.
+    /// Clears the state, and returns messages that clear all topics.
     pub(crate) fn forget(&mut self) -> Vec<Message> {
         self.delayed.forget();
         self.changed = false;
@@ -139,17 +139,17 @@ impl PublicProjection {
             .collect()
     }
 
-    /// The computer's clock was set forward: what is held is due later by `by`, for no time has passed.
+    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         self.delayed.set_forward(by);
     }
 
-    /// Takes in what is due by `now`.
-    fn pass(&mut self, now: Timestamp) {
+    /// Applies everything that is due by `now`.
+    fn apply_due(&mut self, now: Timestamp) {
         while let Some(due) = self.delayed.poll(now) {
             match due {
                 Due::Event(_) => self.changed = true,
-                // The topics have the current game alone.
+                // The topics show the current game only.
                 Due::Earlier(_) => {}
                 Due::Clock(clock) => self.clock = Some(clock),
             }

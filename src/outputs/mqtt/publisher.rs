@@ -1,4 +1,4 @@
-//! Turns the events of several boards, and what stands on them, into messages.
+//! Turns the events and the status of several boards into messages.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,9 @@ use super::settings::MqttConfig;
 use super::topics::{Prefix, TopicError};
 use crate::outputs::shared::board_status::BoardView;
 
-/// Turns the events of the boards of one stream into messages: a [`Projection`] for each board, and the daemon's own state.
+/// Turns the events of one stream into messages: a [`Projection`] for each board, and the daemon's state.
 ///
-/// It sends nothing itself: the messages go to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
+/// Does not send the messages: pass them to an [`Outbox`](super::Outbox). A board that was not [added](Self::add) is
 /// not published.
 #[derive(Debug)]
 pub struct Publisher {
@@ -34,26 +34,27 @@ pub struct Publisher {
     stream: String,
     started: Timestamp,
     projections: BTreeMap<String, Projection>,
-    /// When spectators get the next part of a board, for all boards of which something is held for them.
+    /// When delayed messages for spectators are due, with the board.
     waiting: BTreeSet<(Timestamp, String)>,
-    /// When the daemon's state was announced last, and the boards in it.
+    /// The daemon's state announced last, with its time and boards.
     announced: Option<(Timestamp, Vec<String>, Option<DaemonHealth>)>,
-    /// The summary of the round that was published last, and whether something has happened since.
+    /// The summary of the round published last.
     round: Option<RoundTotals>,
-    news: bool,
-    /// When the boards' health was published last.
+    /// Whether a board has changed since the last summary.
+    changed: bool,
     refreshed: Option<Timestamp>,
 }
 
-/// The daemon's state and the boards' health are published at least this often, for their times.
+/// Maximum interval between two publications of the daemon's state, and of the boards' health.
 const ANNOUNCED_EVERY: Duration = Duration::from_secs(60);
 
 impl Publisher {
-    /// For the boards of `stream`, under the prefix and host of `config`. `started` is when the daemon was.
+    /// Creates a publisher for the boards of `stream`, with prefix and host of `config`. `started` is the start time of
+    /// the daemon.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the host's name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the host name cannot be part of a topic.
     pub fn new(config: &MqttConfig, stream: &str, started: Timestamp) -> Result<Self, TopicError> {
         let host = config.daemon().to_owned();
         Ok(Self {
@@ -68,17 +69,17 @@ impl Publisher {
             waiting: BTreeSet::new(),
             announced: None,
             round: None,
-            news: true,
+            changed: true,
             refreshed: None,
         })
     }
 
-    /// Adds a board, which spectators get later by `public_delay`. Returns whether it is new; the delay of a board that
-    /// is not stays as it was, see [`delay_by`](Self::delay_by).
+    /// Adds a board with a delay for spectators. Returns false if the board was added already; its delay then stays
+    /// unchanged, see [`delay_by`](Self::delay_by).
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when its name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the board's name cannot be part of a topic.
     pub fn add(&mut self, board: &str, public_delay: Duration) -> Result<bool, TopicError> {
         if self.projections.contains_key(board) {
             return Ok(false);
@@ -95,13 +96,12 @@ impl Publisher {
         Ok(true)
     }
 
-    /// Names of the boards that are published, sorted.
+    /// Names of the published boards, in order.
     pub fn boards(&self) -> impl Iterator<Item = &str> {
         self.projections.keys().map(String::as_str)
     }
 
-    /// Goes on with what the journal has of a board: its last `board.connected`, the last event that says whether it is,
-    /// its last game, and who plays next.
+    /// Continues a board from the journal, see [`Projection::resume`].
     pub fn resume(
         &mut self,
         board: &str,
@@ -115,22 +115,21 @@ impl Publisher {
         }
     }
 
-    /// Goes on with a board that was forgotten before the restart.
+    /// Marks a board as removed before the restart.
     pub fn stay_forgotten(&mut self, board: &str) {
         if let Some(projection) = self.projections.get_mut(board) {
             projection.stay_forgotten();
         }
     }
 
-    /// Goes on with the incidents that the journal has of a board.
+    /// Continues a board with incidents from the journal.
     pub fn resume_incidents(&mut self, board: &str, incidents: Incidents) {
         if let Some(projection) = self.projections.get_mut(board) {
             projection.resume_incidents(incidents);
         }
     }
 
-    /// Goes on for spectators of a board with the events of the game that they have, and of all later ones. Returns
-    /// what they have.
+    /// Continues a board's messages for spectators from the journal, see [`Projection::resume_public`].
     pub fn resume_public(&mut self, board: &str, events: &[Event]) -> Vec<Message> {
         let Some(projection) = self.projections.get_mut(board) else {
             return Vec::new();
@@ -140,7 +139,7 @@ impl Publisher {
         messages
     }
 
-    /// The messages of one board after a step: its own of the `events`, which may be none, and what stands on it then.
+    /// Returns the messages of one board after a step. `events` may include those of other boards, or be empty.
     pub fn project<'e>(
         &mut self,
         now: Timestamp,
@@ -153,18 +152,18 @@ impl Publisher {
         };
         let own = events.into_iter().filter(|event| event.board == board);
         let messages = projection.project(now, own, view);
-        self.news |= !messages.is_empty();
+        self.changed |= !messages.is_empty();
         self.wait(board);
         messages
     }
 
-    /// When [`advance`](Self::advance) is due if nothing comes from any board before.
+    /// Time of the next call of [`advance`](Self::advance), unless events come earlier.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(due, _)| *due)
     }
 
-    /// Time has come to `now`: what spectators have waited for.
+    /// Returns the messages for spectators that are due by `now`.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Message> {
         let mut messages = Vec::new();
         while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
@@ -179,15 +178,15 @@ impl Publisher {
         messages
     }
 
-    /// Spectators get each board later by another delay from now on.
+    /// Changes the delay for spectators of each board.
     pub fn delay_by(&mut self, public_delay: impl Fn(&str) -> Duration) {
         for (board, projection) in &mut self.projections {
             projection.set_public_delay(public_delay(board));
         }
     }
 
-    /// The computer's clock was set forward by `by`. Everything that waits, spectators above all, waits as long as it would
-    /// have otherwise, and the daemon was started later by that.
+    /// Follows a step of the computer's clock, forward by `by`: all delays, intervals and the uptime stay the same in
+    /// real time.
     pub fn set_forward(&mut self, by: Duration) {
         for projection in self.projections.values_mut() {
             projection.set_forward(by);
@@ -203,8 +202,8 @@ impl Publisher {
         self.refreshed = self.refreshed.map(|refreshed| refreshed + by);
     }
 
-    /// The daemon's state with `boards`, if it is to be announced: the boards have changed, or what its disks take, or a
-    /// minute has passed.
+    /// Returns the daemon's state if it is due: if the boards or urgent parts of the health have changed, or a minute
+    /// has passed.
     pub fn announce(
         &mut self,
         now: Timestamp,
@@ -223,9 +222,9 @@ impl Publisher {
         Some(Message::retained(&self.daemon_topic, &state))
     }
 
-    /// How the round goes on all boards, if that is another picture than before.
+    /// Returns the summary of the round if it has changed.
     pub fn summarize(&mut self, now: Timestamp) -> Option<Message> {
-        if !core::mem::take(&mut self.news) {
+        if !core::mem::take(&mut self.changed) {
             return None;
         }
         let round = RoundTotals::of(self.projections.values());
@@ -241,7 +240,7 @@ impl Publisher {
         Some(message)
     }
 
-    /// Every minute, how each board is. `line` says what its line has brought.
+    /// Returns the boards' health every minute. `line` returns the counters of the connection to a board.
     pub fn refresh(&mut self, now: Timestamp, line: impl Fn(&str) -> LineHealth) -> Vec<Message> {
         if self
             .refreshed
@@ -256,8 +255,8 @@ impl Publisher {
             .collect()
     }
 
-    /// Notes when spectators get something of a board next. If it turns out to be sooner, later or not at all, that
-    /// moment finds nothing to publish.
+    /// Records when the next messages of a board for spectators are due. An outdated entry is harmless, because
+    /// `advance` then finds nothing to publish.
     fn wait(&mut self, board: &str) {
         let due = self.projections.get(board).and_then(Projection::poll_deadline);
         if let Some(due) = due {
@@ -266,8 +265,8 @@ impl Publisher {
     }
 }
 
-/// What is told at once: what is wrong with journal and recordings, with the power, and with what gets the broadcast, and which
-/// round it is. How much waits meanwhile, and all else, is told each minute.
+/// The parts of the health whose changes are published at once: problems of journal, recordings, disk, power supply and
+/// outputs, and the round. All others are published once a minute.
 fn urgent(health: Option<&DaemonHealth>) -> Option<impl PartialEq> {
     let DaemonHealth {
         storage,
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_the_clock_announces_nothing_and_keeps_the_uptime() {
+    fn a_clock_step_announces_nothing_and_keeps_the_uptime() {
         let mut publisher = publisher();
         let step = Duration::from_secs(93_600);
         let now = |seconds| START + Duration::from_secs(seconds);
@@ -399,16 +398,16 @@ mod tests {
         };
         let events = [event("a"), event("b"), event("c")];
         let messages = publisher.project(START, "a", &events, view);
-        let heard: Vec<&str> = topics(&messages)
+        let event_topics: Vec<&str> = topics(&messages)
             .into_iter()
             .filter(|topic| topic.ends_with("/events"))
             .collect();
-        assert_eq!(heard, ["kiebitz/boards/a/events"]);
+        assert_eq!(event_topics, ["kiebitz/boards/a/events"]);
         assert!(publisher.project(START, "c", &events, view).is_empty());
     }
 
     #[test]
-    fn the_round_is_summed_up_when_it_changes_and_health_is_told_every_minute() {
+    fn the_round_is_published_when_it_changes_and_health_every_minute() {
         let mut publisher = publisher();
         publisher.add("a", Duration::ZERO).expect("a name");
         let mut at = |seconds| {
@@ -429,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_makes_no_topic_is_refused() {
+    fn a_name_that_cannot_be_part_of_a_topic_is_refused() {
         let mut publisher = publisher();
         assert!(publisher.add("board+1", Duration::ZERO).is_err());
         assert_eq!(publisher.boards().count(), 0);

@@ -1,57 +1,54 @@
-//! What is on its way to the broker, in order.
+//! The queue of messages to the broker.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::message::{Delivery, Message};
 
-/// Messages from when they were handed over until the broker has acknowledged them.
+/// Messages from their publication until the broker has acknowledged them.
 ///
-/// Events stay and keep their order. Of the pictures on one topic only the latest counts: one that waits is replaced
-/// by a later one, which takes its place at the end, after the events that it sums up. The latest picture of every
-/// topic is kept for good, because a broker that was away may have forgotten what it retained.
+/// Events stay in order. Only the latest retained message of a topic counts: it replaces one that is still waiting and
+/// goes to the end of the queue, after the events that it reflects. The latest retained message of every topic is kept
+/// permanently, because a broker that restarts may have lost it.
 #[derive(Debug, Default)]
 pub(crate) struct MessageQueue {
     entries: VecDeque<QueueEntry>,
     /// Ticket of the first entry.
     first: Ticket,
-    /// Ticket of the next entry to be sent on this connection.
+    /// Ticket of the next entry to send on this connection.
     next: Ticket,
-    /// Entries that hold a message.
+    /// Number of entries that contain a message.
     held: usize,
-    /// Those of them that hold an event.
+    /// Count and bytes of the events in the queue.
     events: Events,
-    /// Sent since the oldest one that was sent and not acknowledged.
+    /// Number of entries sent since the oldest unacknowledged one.
     window: usize,
-    /// The latest picture of every topic.
-    pictures: BTreeMap<Arc<str>, Message>,
-    /// The picture of a topic that waits to be sent.
+    retained: BTreeMap<Arc<str>, Message>,
+    /// Tickets of the retained messages that wait to be sent, by topic.
     waiting: HashMap<Arc<str>, Ticket>,
 }
 
-/// A place in the queue, never used again while the message is on its way.
+/// Position of a message in the queue. Not reused on the same connection.
 pub(crate) type Ticket = i64;
 
-/// Events in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events {
     pub(crate) count: usize,
-    /// Of their payloads.
+    /// Sum of the sizes of their payloads.
     pub(crate) bytes: usize,
 }
 
-/// Empty places that the queue may keep: clearing away fewer is not worth it.
+/// Maximum number of empty entries. Compacting fewer is not worthwhile.
 const MAX_SPARE: usize = 256;
 
 #[derive(Debug)]
 struct QueueEntry {
-    /// `None`: acknowledged, or replaced by a later picture.
+    /// `None` if the message was acknowledged, or replaced by a later retained message.
     message: Option<Message>,
     sent: bool,
 }
 
 impl MessageQueue {
-    /// How many messages are on their way.
     pub(crate) fn len(&self) -> usize {
         self.held
     }
@@ -60,24 +57,21 @@ impl MessageQueue {
         self.held == 0
     }
 
-    /// The events that are on their way.
     pub(crate) fn events(&self) -> Events {
         self.events
     }
 
-    /// How many were sent since the oldest one that the broker has not acknowledged.
     pub(crate) fn window(&self) -> usize {
         self.window
     }
 
-    /// The latest picture of a topic.
-    pub(crate) fn picture(&self, topic: &str) -> Option<&Message> {
-        self.pictures.get(topic)
+    pub(crate) fn retained(&self, topic: &str) -> Option<&Message> {
+        self.retained.get(topic)
     }
 
     pub(crate) fn push(&mut self, message: Message) {
         if message.is_retained() {
-            self.pictures.insert(Arc::clone(&message.topic), message.clone());
+            self.retained.insert(Arc::clone(&message.topic), message.clone());
             let ticket = self.first + self.entries.len() as Ticket;
             if let Some(replaced) = self.waiting.insert(Arc::clone(&message.topic), ticket) {
                 self.take(replaced);
@@ -89,14 +83,14 @@ impl MessageQueue {
             message: Some(message),
             sent: false,
         });
-        // Pictures that change for hours while no broker takes them do not pile up.
+        // Retained messages that change for hours without a broker must not pile up.
         if self.entries.len() > 2 * self.held + MAX_SPARE {
-            self.clear_away();
+            self.compact();
         }
     }
 
-    /// Gives up the empty places among what was not sent. Nobody has tickets of those.
-    fn clear_away(&mut self) {
+    /// Removes the empty entries that were not sent. No ticket refers to them.
+    fn compact(&mut self) {
         let sent = usize::try_from(self.next - self.first).unwrap_or_default();
         let unsent = self.entries.split_off(sent.min(self.entries.len()));
         for entry in unsent {
@@ -108,7 +102,7 @@ impl MessageQueue {
         }
     }
 
-    /// The next message to send, marked as sent.
+    /// The next message to send. Marks it as sent.
     pub(crate) fn send_next(&mut self) -> Option<(Ticket, &Message)> {
         loop {
             let ticket = self.next;
@@ -128,7 +122,7 @@ impl MessageQueue {
         }
     }
 
-    /// The broker has the message. Returns it, unless it was acknowledged before.
+    /// Marks a message as acknowledged. Returns `None` if it was acknowledged already.
     pub(crate) fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
         let message = self.take(ticket);
         while self.entries.front().is_some_and(|entry| entry.message.is_none()) {
@@ -141,8 +135,8 @@ impl MessageQueue {
         message
     }
 
-    /// A new connection: everything not acknowledged is to be sent again in its order, after `greeting`, if there is
-    /// one, and the latest pictures of all topics that have none on the way.
+    /// Prepares for a new connection. Queues `greeting` first, if given, then the latest retained messages of all
+    /// topics that have no message in the queue, and then all unacknowledged messages again, in order.
     pub(crate) fn restart(&mut self, greeting: Option<Message>) {
         self.rewind();
         if let Some(outdated) = greeting
@@ -154,9 +148,9 @@ impl MessageQueue {
         let greeted = greeting.as_ref().map(|message| &message.topic);
         let on_the_way = |topic| self.waiting.contains_key(topic) || greeted == Some(topic);
         let forgotten: Vec<_> = self
-            .pictures
+            .retained
             .values()
-            .filter(|picture| !on_the_way(&picture.topic))
+            .filter(|retained| !on_the_way(&retained.topic))
             .cloned()
             .collect();
         for message in forgotten.into_iter().rev().chain(greeting) {
@@ -165,10 +159,10 @@ impl MessageQueue {
                 sent: false,
             });
         }
-        self.number();
+        self.renumber();
     }
 
-    /// The connection is lost: nothing counts as sent. Tickets given out before mean nothing any more.
+    /// Resets after a lost connection: no message counts as sent, and earlier tickets become invalid.
     pub(crate) fn rewind(&mut self) {
         let mut seen = HashSet::new();
         let mut kept = VecDeque::with_capacity(self.held);
@@ -182,10 +176,10 @@ impl MessageQueue {
             }
         }
         self.entries = kept;
-        self.number();
+        self.renumber();
     }
 
-    fn number(&mut self) {
+    fn renumber(&mut self) {
         self.first = 0;
         self.next = 0;
         self.window = 0;
@@ -247,7 +241,7 @@ mod tests {
         }
     }
 
-    fn picture(topic: &str, payload: &'static str) -> Message {
+    fn retained(topic: &str, payload: &'static str) -> Message {
         let delivery = Delivery::Retained;
         Message {
             topic: topic.into(),
@@ -278,18 +272,18 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_waiting_picture_is_sent_after_its_events() {
-        let mut queue = queue([event(1), picture("game", "a"), event(2), picture("game", "b")]);
+    fn only_the_latest_waiting_retained_message_is_sent_after_its_events() {
+        let mut queue = queue([event(1), retained("game", "a"), event(2), retained("game", "b")]);
         assert_eq!(queue.len(), 3);
         assert_eq!(payloads(&send_all(&mut queue)), ["1", "2", "b"]);
         assert_eq!(queue.window(), 3);
     }
 
     #[test]
-    fn picture_under_way_is_followed_by_the_later_one() {
-        let mut queue = queue([picture("game", "a")]);
+    fn retained_message_under_way_is_followed_by_the_later_one() {
+        let mut queue = queue([retained("game", "a")]);
         let sent = send_all(&mut queue);
-        queue.push(picture("game", "b"));
+        queue.push(retained("game", "b"));
         queue.acknowledge(sent[0].0);
         assert_eq!(payloads(&send_all(&mut queue)), ["b"]);
     }
@@ -319,15 +313,15 @@ mod tests {
     }
 
     #[test]
-    fn all_pictures_come_again_after_a_restart_and_before_the_events_that_are_left() {
-        let mut queue = queue([picture("clock", "c"), picture("game", "a"), event(1)]);
+    fn all_retained_messages_are_sent_again_before_the_remaining_events() {
+        let mut queue = queue([retained("clock", "c"), retained("game", "a"), event(1)]);
         for (ticket, _) in send_all(&mut queue) {
             queue.acknowledge(ticket);
         }
         assert!(queue.is_empty());
         queue.push(event(2));
-        queue.push(picture("game", "b"));
-        queue.restart(Some(picture("state", "online")));
+        queue.push(retained("game", "b"));
+        queue.restart(Some(retained("state", "online")));
         let sent = send_all(&mut queue);
         assert_eq!(payloads(&sent), ["online", "c", "2", "b"]);
         for (ticket, _) in sent {
@@ -337,19 +331,19 @@ mod tests {
     }
 
     #[test]
-    fn outdated_picture_under_way_is_not_sent_again() {
-        let mut queue = queue([picture("game", "a"), event(1)]);
+    fn outdated_retained_message_under_way_is_not_sent_again() {
+        let mut queue = queue([retained("game", "a"), event(1)]);
         send_all(&mut queue);
-        queue.push(picture("game", "b"));
+        queue.push(retained("game", "b"));
         queue.restart(None);
         assert_eq!(payloads(&send_all(&mut queue)), ["1", "b"]);
     }
 
     #[test]
-    fn changing_pictures_without_a_broker_do_not_pile_up() {
+    fn changing_retained_messages_do_not_pile_up_without_a_broker() {
         let mut queue = queue([event(1)]);
         for _ in 0..10 * MAX_SPARE {
-            queue.push(picture("placement", "p"));
+            queue.push(retained("placement", "p"));
         }
         queue.push(event(2));
         assert!(queue.entries.len() < 2 * MAX_SPARE);
@@ -357,13 +351,13 @@ mod tests {
     }
 
     #[test]
-    fn changing_pictures_do_not_pile_up_behind_a_broker_that_acknowledges_nothing() {
-        let mut queue = queue([event(1), picture("game", "a")]);
+    fn changing_retained_messages_do_not_pile_up_without_acknowledgements() {
+        let mut queue = queue([event(1), retained("game", "a")]);
         let sent = send_all(&mut queue);
         queue.push(event(2));
         for _ in 0..10 * MAX_SPARE {
-            queue.push(picture("placement", "p"));
-            queue.push(picture("game", "b"));
+            queue.push(retained("placement", "p"));
+            queue.push(retained("game", "b"));
         }
         queue.push(event(3));
         assert!(queue.entries.len() < 2 * MAX_SPARE);
@@ -375,9 +369,9 @@ mod tests {
 
     #[test]
     fn events_are_counted_until_they_are_acknowledged() {
-        let mut queue = queue([event(1), picture("game", "a"), event(10)]);
+        let mut queue = queue([event(1), retained("game", "a"), event(10)]);
         assert_eq!(queue.events(), Events { count: 2, bytes: 3 });
-        queue.restart(Some(picture("state", "online")));
+        queue.restart(Some(retained("state", "online")));
         assert_eq!(queue.events(), Events { count: 2, bytes: 3 });
         for (ticket, _) in send_all(&mut queue) {
             queue.acknowledge(ticket);
@@ -386,8 +380,8 @@ mod tests {
     }
 
     #[test]
-    fn picture_replaced_before_the_first_connection_leaves_no_gap() {
-        let mut queue = queue([picture("game", "a"), picture("game", "b")]);
+    fn message_replaced_before_the_first_connection_leaves_no_gap() {
+        let mut queue = queue([retained("game", "a"), retained("game", "b")]);
         let sent = send_all(&mut queue);
         assert_eq!(payloads(&sent), ["b"]);
         queue.acknowledge(sent[0].0);

@@ -1,4 +1,4 @@
-//! How the round goes on a daemon's boards, in one picture.
+//! Summary of the round over the boards of a daemon.
 
 use std::collections::BTreeMap;
 
@@ -9,39 +9,33 @@ use serde::Serialize;
 
 use super::projection::Projection;
 
-/// Of all boards of a daemon.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct RoundTotals {
-    /// How many boards there are.
     pub boards: usize,
-    /// How many of them answer.
+    /// Number of boards that answer.
     pub connected: usize,
-    /// On so many a game is being played.
+    /// Number of boards with a game in progress.
     pub playing: usize,
-    /// On so many the last game is over.
+    /// Number of boards whose last game is over.
     pub ended: usize,
-    /// The results of those games.
+    /// Number of games that are over, by result.
     pub results: BTreeMap<GameResult, usize>,
-    /// Where somebody is needed: the gravest first, then the oldest.
+    /// Open incidents that need a person, the most severe and then the oldest first.
     pub attention: Vec<Attention>,
 }
 
-/// A board that needs somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Attention {
-    /// The board.
     pub board: String,
-    /// What it is about.
     pub kind: IncidentKind,
-    /// How serious it is.
     pub severity: Severity,
-    /// Since when.
+    /// Start of the incident's evidence.
     #[serde(serialize_with = "rfc3339")]
     pub since: Timestamp,
 }
 
 impl RoundTotals {
-    /// Of these boards.
+    /// Sums up all boards that are not removed.
     pub(crate) fn of<'p>(boards: impl Iterator<Item = &'p Projection>) -> Self {
         let mut round = Self::default();
         for board in boards.filter(|board| !board.is_forgotten()) {

@@ -1,4 +1,4 @@
-//! Which broker, as whom, and under which topics.
+//! Settings of the connection to the broker: address, login, encryption and topics.
 
 mod table;
 
@@ -13,7 +13,7 @@ use super::topics::Prefix;
 use super::url::{BrokerUrl, UrlError};
 pub(crate) use table::{MqttTable, mqtt};
 
-/// How to reach the broker.
+/// Settings of the connection to the broker.
 ///
 /// ```
 /// use kiebitz::outputs::mqtt::{MqttConfig, Prefix};
@@ -26,9 +26,9 @@ pub(crate) use table::{MqttTable, mqtt};
 pub struct MqttConfig {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// `None`: the connection is not encrypted.
+    /// `None` for an unencrypted connection.
     pub(crate) tls: Option<Tls>,
-    /// `None`: nobody logs in.
+    /// `None` to connect without a login.
     pub(crate) login: Option<BrokerLogin>,
     pub(crate) prefix: Prefix,
     pub(crate) daemon: String,
@@ -41,13 +41,12 @@ pub struct MqttConfig {
 }
 
 impl MqttConfig {
-    /// The broker of a URL like `mqtt://user:password@host:1883`, or `mqtts://` for an encrypted connection. The port
-    /// may be left out: it is 1883, or 8883 encrypted. User and password are percent-encoded where needed. The prefix is
-    /// "kiebitz".
+    /// Parses the broker's URL, like `mqtt://user:password@host:1883`, or `mqtts://` for an encrypted connection. The
+    /// default port is 1883, or 8883 if encrypted. User and password must be percent-encoded. The prefix is "kiebitz".
     ///
     /// # Errors
     ///
-    /// [`UrlError`] says what is wrong with the URL.
+    /// Fails with [`UrlError`] if the URL is invalid.
     pub fn from_url(url: &str) -> Result<Self, UrlError> {
         let BrokerUrl {
             encrypted,
@@ -75,70 +74,69 @@ impl MqttConfig {
         })
     }
 
-    /// The same with all topics under `prefix`.
+    /// Sets the prefix of all topics.
     #[must_use]
     pub fn with_prefix(mut self, prefix: Prefix) -> Self {
         self.prefix = prefix;
         self
     }
 
-    /// The same under the name of another host: the level of the daemon's state topic. The default is this
-    /// machine's host name.
+    /// Sets the host name in the daemon's topics. The default is the host name of this computer.
     #[must_use]
     pub fn with_daemon(mut self, host: &str) -> Self {
         host.clone_into(&mut self.daemon);
         self
     }
 
-    /// The same with a delay of everything in the topics for spectators. The default is no delay.
+    /// Sets the delay of all topics for spectators. The default is no delay.
     #[must_use]
     pub fn with_public_delay(mut self, delay: Duration) -> Self {
         self.public_delay = delay;
         self
     }
 
-    /// The same with commands taken from the broker, or not. The default is not: whoever may write to a broker without
-    /// an access list could change any game.
+    /// Sets whether commands are accepted from the broker. The default is false: on a broker without an access list,
+    /// anybody could change any game.
     #[must_use]
-    pub fn with_commands(mut self, taken: bool) -> Self {
-        self.commands = taken;
+    pub fn with_commands(mut self, enabled: bool) -> Self {
+        self.commands = enabled;
         self
     }
 
-    /// The same with Home Assistant told what to show, or not. The default is not.
+    /// Sets whether discovery messages for Home Assistant are published. The default is false.
     #[must_use]
-    pub fn with_home_assistant(mut self, told: bool) -> Self {
-        self.home_assistant = told;
+    pub fn with_home_assistant(mut self, enabled: bool) -> Self {
+        self.home_assistant = enabled;
         self
     }
 
-    /// The same with events sent once more where a hub asks for them, or not. The default is not.
+    /// Sets whether events are sent again if a hub requests them. The default is false.
     #[must_use]
-    pub fn with_hub(mut self, heard: bool) -> Self {
-        self.hub = heard;
+    pub fn with_hub(mut self, enabled: bool) -> Self {
+        self.hub = enabled;
         self
     }
 
-    /// Whether events are sent once more where a hub asks for them.
+    /// Whether events are sent again if a hub requests them.
     #[must_use]
     pub fn hears_hub(&self) -> bool {
         self.hub
     }
 
-    /// What the broker is asked for.
-    pub(crate) fn asked_for(&self) -> Vec<String> {
+    /// Topics to which the connection subscribes.
+    pub(crate) fn subscriptions(&self) -> Vec<String> {
         let commands = self.commands.then(|| self.prefix.commands());
         let resend = self.hub.then(|| self.prefix.resend());
         commands.into_iter().flatten().chain(resend).collect()
     }
 
-    /// Whether commands are taken from the broker.
+    /// Whether commands are accepted from the broker.
     #[must_use]
     pub fn takes_commands(&self) -> bool {
         self.commands
     }
 
-    /// The same with a user, whose password is in systemd's credential `mqtt-password`, if there is one.
+    /// Sets the user. The password is read from systemd's credential `mqtt-password`, if that exists.
     #[must_use]
     pub fn with_user(mut self, user: &str) -> Self {
         self.login = Some(BrokerLogin {
@@ -148,7 +146,7 @@ impl MqttConfig {
         self
     }
 
-    /// The same with the user's password in the first line of a file. Without a user it changes nothing.
+    /// Sets the file with the user's password in its first line. Does nothing without a user.
     #[must_use]
     pub fn with_password_file(mut self, path: &Path) -> Self {
         if let Some(login) = &mut self.login {
@@ -157,8 +155,8 @@ impl MqttConfig {
         self
     }
 
-    /// The same where the broker's certificate has to be of a CA in this PEM file; the default are those that the system
-    /// trusts. It changes nothing of a connection that is not encrypted.
+    /// Sets a PEM file with the CAs that may sign the broker's certificate. The default is the system's trusted CAs.
+    /// Does nothing for an unencrypted connection.
     #[must_use]
     pub fn with_ca_file(mut self, path: &Path) -> Self {
         if let Some(tls) = &mut self.tls {
@@ -167,8 +165,7 @@ impl MqttConfig {
         self
     }
 
-    /// The same with a certificate that is shown to the broker, and its key, in PEM files. It changes nothing of a
-    /// connection that is not encrypted.
+    /// Sets the PEM files with the client certificate and its key. Does nothing for an unencrypted connection.
     #[must_use]
     pub fn with_client_certificate(mut self, certificate: &Path, key: &Path) -> Self {
         if let Some(tls) = &mut self.tls {
@@ -180,7 +177,8 @@ impl MqttConfig {
         self
     }
 
-    /// The same for a program that runs beside the daemon, as a replay does: neither takes the other's connection over.
+    /// Uses a client id of this process, for a program that runs in addition to the daemon, such as a replay. The
+    /// broker then keeps both connections.
     #[must_use]
     pub fn beside_the_daemon(mut self) -> Self {
         self.client = ClientRole::Process(std::process::id());
@@ -193,20 +191,20 @@ impl MqttConfig {
         self.tls.is_some()
     }
 
-    /// The user who logs in; `None`: nobody does.
+    /// The user to log in as; `None` to connect without a login.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         self.login.as_ref().map(|login| &*login.user)
     }
 
-    /// Whether the password was in the URL.
+    /// Whether the URL contains the password.
     #[must_use]
     pub fn has_password(&self) -> bool {
         let password = self.login.as_ref().map(|login| &login.password);
         matches!(password, Some(Password::Given(_)))
     }
 
-    /// The files with a secret in them that everyone on this computer may read.
+    /// Files with secrets that every user of this computer may read.
     pub(crate) fn exposed_files(&self) -> Vec<PathBuf> {
         let password = self.login.as_ref().and_then(BrokerLogin::password_file);
         let client = self.tls.as_ref().and_then(|tls| tls.client.as_ref());
@@ -217,37 +215,36 @@ impl MqttConfig {
             .collect()
     }
 
-    /// Host and port.
+    /// Host and port, as `host:port`.
     #[must_use]
     pub fn broker(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// What all topics begin with.
+    /// The first levels of all topics.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// The host's name in the daemon's state topic.
+    /// The host name in the daemon's topics.
     #[must_use]
     pub fn daemon(&self) -> &str {
         &self.daemon
     }
 
-    /// The delay after which spectators get everything.
+    /// The delay of all topics for spectators.
     #[must_use]
     pub fn public_delay(&self) -> Duration {
         self.public_delay
     }
 
-    /// What the broker knows this connection by.
     pub(crate) fn client_id(&self) -> String {
         client_id::of(&self.prefix, &self.daemon, self.client)
     }
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for MqttConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MqttConfig")
@@ -270,7 +267,7 @@ pub(crate) fn host_name() -> String {
     }
 }
 
-/// A connection is given up after twice this time without a sign of the broker.
+/// Interval between keep-alive pings. After twice this time without an answer, the connection counts as lost.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
@@ -286,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn password_is_where_it_was_said_to_be() {
+    fn a_password_file_needs_a_user() {
         let path = Path::new("/etc/kiebitz/password");
         let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
         assert_eq!(config.clone().with_password_file(path).login, None);

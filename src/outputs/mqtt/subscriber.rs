@@ -1,4 +1,4 @@
-//! Listens to a broker and sends it single messages: for what is not published as the daemon publishes.
+//! A connection for receiving and sending single messages, independent of the daemon's outbox.
 
 use core::time::Duration;
 
@@ -15,99 +15,93 @@ use super::link;
 use super::lost::LostReason;
 use super::settings::MqttConfig;
 
-/// A connection that is made again whenever it is lost.
+/// A connection that is restored whenever it is lost.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
-    asks: mpsc::Sender<OutgoingMessage>,
+    outgoing: mpsc::Sender<OutgoingMessage>,
 }
 
-/// A message to be sent.
 #[derive(Debug)]
 struct OutgoingMessage {
     topic: String,
     text: String,
-    /// `None`: it may come at any time.
+    /// Time at which the message is dropped; `None` for never.
     expires: Option<Instant>,
 }
 
-/// What happens on it.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// It stands, and what is retained comes next. Something may have been missed.
+    /// The broker has accepted the connection, and retained messages follow. Messages may have been missed.
     Connected,
-    /// It is lost, and made again.
     Lost(LostReason),
-    /// A message.
     Message {
-        /// Its topic.
         topic: String,
-        /// Its content.
         payload: Bytes,
-        /// The broker had it already, perhaps for long.
+        /// The broker had retained the message, possibly for a long time.
         retained: bool,
     },
 }
 
-/// So many messages wait to be read; the broker waits as well then.
+/// Capacity of the queue of received messages. The broker waits while it is full.
 const ROOM: usize = 1024;
-/// So many wait to be sent. More are dropped, and asked for again.
-const ASKS: usize = 1024;
+/// Capacity of the queue of outgoing messages. Further messages are dropped.
+const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 impl Subscriber {
-    /// Begins to listen to these topics, in a task that ends with this. `name` tells it from others of this program.
-    /// Needs a tokio runtime around it.
+    /// Subscribes to `topics` in a task that ends when the subscriber is dropped. `name` is part of the client id and
+    /// must be unique in this process. Must be called within a tokio runtime.
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
         let (sender, heard) = mpsc::channel(ROOM);
-        let (asks, asked) = mpsc::channel(ASKS);
+        let (outgoing, to_send) = mpsc::channel(MAX_OUTGOING);
         let id = client_id::of(&config.prefix, name, ClientRole::Process(std::process::id()));
-        tokio::spawn(listen(config, id, topics, sender, asked));
-        Self { heard, asks }
+        tokio::spawn(listen(config, id, topics, sender, to_send));
+        Self { heard, outgoing }
     }
 
-    /// What happens next. May be dropped and called again.
+    /// Waits for the next event. Cancel safe.
     pub(crate) async fn next(&mut self) -> Heard {
         match self.heard.recv().await {
             Some(heard) => heard,
-            // The task ends with this alone.
+            // The task ends only when the subscriber is dropped.
             None => core::future::pending().await,
         }
     }
 
-    /// Sends a message. One for which there is no room is dropped.
+    /// Sends a message. Drops it if the queue is full, so the caller must expect losses.
     pub(crate) fn ask(&self, topic: String, text: String) {
-        let _ = self.asks.try_send(OutgoingMessage {
+        let _ = self.outgoing.try_send(OutgoingMessage {
             topic,
             text,
             expires: None,
         });
     }
 
-    /// The same with a message that is worth nothing after that time: it is not sent any more then, nor handed on by a
-    /// broker that speaks MQTT 5. Returns whether there was room for it.
+    /// Sends a message that expires after `within`. It is then neither sent nor, by a broker that supports MQTT 5,
+    /// forwarded. Returns false if the queue is full.
     pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
-        self.asks
+        self.outgoing
             .try_send(OutgoingMessage { topic, text, expires })
             .is_ok()
     }
 }
 
-/// Connects again and again, until nobody listens.
+/// Connects, and reconnects after each loss, until the subscriber is dropped.
 async fn listen(
     config: MqttConfig,
     id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
-    mut asked: mpsc::Receiver<OutgoingMessage>,
+    mut to_send: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
     while !heard.is_closed() {
-        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut asked).await;
+        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut to_send).await;
         pause = if stood {
             FIRST_PAUSE
         } else {
@@ -122,13 +116,14 @@ async fn listen(
     }
 }
 
-/// One connection to its end: whether it stood, and why it ended; no reason: nobody listens any more.
+/// Runs one connection to its end. Returns whether it was accepted, and why it ended; `None` if the subscriber was
+/// dropped.
 async fn connection(
     config: &MqttConfig,
     id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
-    asked: &mut mpsc::Receiver<OutgoingMessage>,
+    to_send: &mut mpsc::Receiver<OutgoingMessage>,
 ) -> (bool, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
@@ -146,18 +141,18 @@ async fn connection(
         options.set_transport(Transport::tls_with_config(tls.into()));
     }
     let (client, mut events) = AsyncClient::new(options, ROOM);
-    let mut stands = false;
+    let mut accepted = false;
     loop {
         let event = tokio::select! {
             event = events.poll() => event,
-            Some(ask) = asked.recv(), if stands => {
+            Some(ask) = to_send.recv(), if accepted => {
                 send(&client, ask);
                 continue;
             }
         };
-        let said = match event {
+        let incoming = match event {
             Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                stands = true;
+                accepted = true;
                 let filters = topics
                     .iter()
                     .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
@@ -172,24 +167,24 @@ async fn connection(
                 retained: publish.retain,
             },
             Ok(_) => continue,
-            Err(error) => return (stands, Some(LostReason::of(error, config, stands))),
+            Err(error) => return (accepted, Some(LostReason::of(error, config, accepted))),
         };
-        if heard.send(said).await.is_err() {
-            return (stands, None);
+        if heard.send(incoming).await.is_err() {
+            return (accepted, None);
         }
     }
 }
 
-/// Sends a message. What does not get away is asked for again.
-fn send(client: &AsyncClient, ask: OutgoingMessage) {
-    let OutgoingMessage { topic, text, expires } = ask;
+/// Sends a message. Ignores failures, since the connection is then about to be lost.
+fn send(client: &AsyncClient, message: OutgoingMessage) {
+    let OutgoingMessage { topic, text, expires } = message;
     let Some(expires) = expires else {
         let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
         return;
     };
-    // Brokers count whole seconds. One more is better than none.
-    let left = expires.saturating_duration_since(Instant::now());
-    if let Ok(seconds @ 1..) = u32::try_from(left.as_millis().div_ceil(1000)) {
+    // MQTT counts whole seconds, so round up.
+    let remaining = expires.saturating_duration_since(Instant::now());
+    if let Ok(seconds @ 1..) = u32::try_from(remaining.as_millis().div_ceil(1000)) {
         let properties = PublishProperties {
             message_expiry_interval: Some(seconds),
             ..PublishProperties::default()

@@ -1,4 +1,4 @@
-//! Encrypted connections: which certificates are trusted, which one is shown, and what is wrong with them, in words.
+//! Encrypted connections: trusted CAs, client certificates, and readable errors about them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,23 @@ use rustls::{
 
 use crate::text_file;
 
-/// How a connection is encrypted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tls {
-    /// The CAs that the broker's certificate may be of, as PEM; `None`: those that the system trusts.
+    /// PEM file with the CAs that may sign the broker's certificate; `None` for the system's trusted CAs.
     pub(crate) ca_file: Option<PathBuf>,
-    /// What kiebitz shows to the broker.
     pub(crate) client: Option<ClientFiles>,
 }
 
-/// A client certificate and its key, as PEM.
+/// PEM files of a client certificate and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientFiles {
-    /// The certificate, and those between it and the CA if there are any.
+    /// The certificate, followed by intermediate certificates, if any.
     pub(crate) certificate: PathBuf,
-    /// Without a passphrase.
+    /// The key, which must not have a passphrase.
     pub(crate) key: PathBuf,
 }
 
-/// Why no encrypted connection can be made. Each is a sentence for whoever runs the broker.
+/// Reason for a failure to set up encryption, as a sentence for the broker's administrator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error("cannot read {}: {source}", path.display())]
@@ -56,7 +54,7 @@ pub(crate) enum TlsError {
     Refused(TlsRefusal),
 }
 
-/// What one side does not accept of the other.
+/// Reason for which one side rejects the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsRefusal {
     #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
@@ -96,11 +94,11 @@ pub(crate) enum TlsRefusal {
 }
 
 impl Tls {
-    /// Reads the files. That is done for each connection: a renewed certificate needs no restart.
+    /// Reads the files. Called for each connection, so that a renewed certificate needs no restart.
     ///
     /// # Errors
     ///
-    /// When a file is missing, has not what it should have, or does not fit to the others.
+    /// Fails if a file is missing, has the wrong content, or does not match the others.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
@@ -128,7 +126,6 @@ impl Tls {
             })
     }
 
-    /// The CAs that are trusted.
     fn roots(&self) -> Result<RootCertStore, TlsError> {
         let mut roots = RootCertStore::empty();
         match &self.ca_file {
@@ -139,7 +136,7 @@ impl Tls {
                         .map_err(|_| TlsError::DamagedCertificate { path: path.clone() })?;
                 }
             }
-            // What cannot be read of the system's list matters only if nothing is left.
+            // Invalid entries of the system's list matter only if no valid one is left.
             None => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             }
@@ -150,7 +147,7 @@ impl Tls {
         Ok(roots)
     }
 
-    /// What an error of TLS says about the two sides; `host` is what the broker is called in the URL.
+    /// Translates a TLS error. `host` is the host in the broker's URL.
     pub(crate) fn refusal(&self, error: &Error, host: &str) -> TlsRefusal {
         match error {
             Error::InvalidCertificate(error) => self.certificate_refusal(error, host),
@@ -184,7 +181,7 @@ impl Tls {
             CertificateError::NotValidYetContext { not_before, .. } => TlsRefusal::NotYetValid {
                 until: day(", not before", *not_before),
             },
-            // The library has no name of its own for this.
+            // rustls has no variant for this error.
             CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
                 TlsRefusal::CaAsBroker
             }
@@ -194,12 +191,12 @@ impl Tls {
         }
     }
 
-    /// What the broker says before it closes the connection.
+    /// Translates an alert that the broker sent before it closed the connection.
     fn alert(&self, alert: AlertDescription) -> TlsRefusal {
         use AlertDescription as Alert;
 
         match (alert, &self.client) {
-            // Up to TLS 1.2 there is no alert of its own for a missing certificate.
+            // TLS 1.2 has no specific alert for a missing certificate.
             (Alert::CertificateRequired, _) | (Alert::HandshakeFailure, None) => {
                 TlsRefusal::WantsClientCertificate
             }
@@ -220,7 +217,7 @@ impl Tls {
     }
 }
 
-/// Alerts by which a broker refuses a client certificate.
+/// Alerts by which a broker rejects a client certificate.
 const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::AccessDenied,
     AlertDescription::BadCertificate,
@@ -234,7 +231,7 @@ const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
 ];
 
 fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
-    // They come as `DnsName("host")` and `IpAddress(address)`.
+    // The names have the form `DnsName("host")` or `IpAddress(address)`.
     let name = |name: &String| {
         let inner = name.split_once('(').map_or(&**name, |(_, inner)| inner);
         inner.trim_end_matches(')').trim_matches('"').to_owned()
@@ -249,7 +246,7 @@ fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
     }
 }
 
-/// A day in UTC, behind a word; empty where there is none.
+/// A date in UTC, preceded by `word`; empty if the time is out of range.
 fn day(word: &str, time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).ok();
     let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
@@ -257,7 +254,7 @@ fn day(word: &str, time: UnixTime) -> String {
         .unwrap_or_default()
 }
 
-/// All certificates of a file, at least one.
+/// Reads all certificates of a file. Fails if there is none.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let pem = read(path)?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
@@ -277,7 +274,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let pem = read(path)?;
     let key = PrivateKeyDer::from_pem_slice(&pem);
     let path = path.to_owned();
-    // Older files say so in a header, which makes no key unreadable by itself.
+    // Older files mark encryption in a header only, and their key alone would look valid.
     if [&b"BEGIN ENCRYPTED"[..], b"Proc-Type: 4,ENCRYPTED"]
         .iter()
         .any(|mark| pem.windows(mark.len()).any(|window| window == *mark))
@@ -311,24 +308,24 @@ mod tests {
     }
 
     #[test]
-    fn refused_certificates_are_told_with_what_to_do() {
+    fn errors_about_certificates_say_how_to_fix_them() {
         let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        let said = refused(CertificateError::UnknownIssuer, None);
-        assert!(said.ends_with("set ca_file"), "{said}");
-        let said = refused(CertificateError::UnknownIssuer, Some("/etc/kiebitz/ca.pem"));
-        assert!(said.ends_with("by the CA in /etc/kiebitz/ca.pem"), "{said}");
+        let text = refused(CertificateError::UnknownIssuer, None);
+        assert!(text.ends_with("set ca_file"), "{text}");
+        let text = refused(CertificateError::UnknownIssuer, Some("/etc/kiebitz/ca.pem"));
+        assert!(text.ends_with("by the CA in /etc/kiebitz/ca.pem"), "{text}");
         let (time, day) = (at(1_800_000_000), at(1_790_000_000));
         let expired = CertificateError::ExpiredContext { time, not_after: day };
-        let said = refused(expired, None);
-        assert!(said.contains("has expired on 2026-09-21: renew it"), "{said}");
+        let text = refused(expired, None);
+        assert!(text.contains("has expired on 2026-09-21: renew it"), "{text}");
         let early = CertificateError::NotValidYetContext {
             time: at(0),
             not_before: day,
         };
-        let said = refused(early, None);
+        let text = refused(early, None);
         assert!(
-            said.contains("not before 2026-09-21: check this computer's clock"),
-            "{said}"
+            text.contains("not before 2026-09-21: check this computer's clock"),
+            "{text}"
         );
         let presented = vec![
             "DnsName(\"broker.example\")".to_owned(),
@@ -339,12 +336,12 @@ mod tests {
             "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: use a name from the \
              certificate in the URL"
         );
-        let said = refused(CertificateError::NotValidForName, None);
-        assert!(said.contains("a subjectAltName is missing"), "{said}");
+        let text = refused(CertificateError::NotValidForName, None);
+        assert!(text.contains("a subjectAltName is missing"), "{text}");
     }
 
     #[test]
-    fn alerts_of_the_broker_are_told() {
+    fn alerts_of_the_broker_become_readable_errors() {
         let without = Tls::default();
         let with = Tls {
             ca_file: None,
@@ -353,21 +350,21 @@ mod tests {
                 key: "/etc/kiebitz/club.key".into(),
             }),
         };
-        let said = |tls: &Tls, alert| tls.refusal(&Error::AlertReceived(alert), "pi").to_string();
-        let required = said(&without, AlertDescription::CertificateRequired);
+        let text = |tls: &Tls, alert| tls.refusal(&Error::AlertReceived(alert), "pi").to_string();
+        let required = text(&without, AlertDescription::CertificateRequired);
         assert!(
             required.starts_with("the broker requires a client certificate"),
             "{required}"
         );
         assert_eq!(
-            said(&with, AlertDescription::UnknownCA),
+            text(&with, AlertDescription::UnknownCA),
             "the broker rejects the client certificate in /etc/kiebitz/club.pem: not signed by a CA that the broker \
              trusts"
         );
     }
 
     #[test]
-    fn unusable_files_are_told() {
+    fn unusable_files_are_errors() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("file.pem");
         let certificate = |content: &str| {
@@ -392,10 +389,10 @@ mod tests {
         assert!(key(locked).contains("has a passphrase"), "{}", key(locked));
         let wide: Vec<u8> = damaged.encode_utf16().flat_map(u16::to_le_bytes).collect();
         fs::write(&path, wide).expect("room");
-        let said = certificates(&path)
+        let text = certificates(&path)
             .expect_err("the file is in UTF-16")
             .to_string();
-        assert!(said.contains(": the file is in UTF-16"), "{said}");
+        assert!(text.contains(": the file is in UTF-16"), "{text}");
         let folder = private_key(directory.path())
             .expect_err("a directory")
             .to_string();
@@ -403,7 +400,7 @@ mod tests {
             folder.ends_with(": this is a directory: name a file in it"),
             "{folder}"
         );
-        // Others may write around what matters, in whatever encoding, and editors a mark before it.
+        // PEM files may contain other text, in any encoding, and may begin with a byte order mark.
         let marked = [b"\xef\xbb\xbf", damaged.as_bytes(), b"M\xfcller\n"].concat();
         fs::write(&path, marked).expect("room");
         assert!(matches!(

@@ -1,9 +1,9 @@
-//! The topic tree, one function per topic.
+//! The topic tree, one function for each topic.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// The first levels of all topics, as in "kiebitz" or "club/kiebitz".
+/// The first levels of all topics, for example "kiebitz" or "club/kiebitz".
 ///
 /// ```
 /// use kiebitz::outputs::mqtt::Prefix;
@@ -23,7 +23,7 @@ pub struct BoardTopics {
     public: String,
 }
 
-/// The topics of a game's single words.
+/// The topics of a game's single values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BriefTopics {
     base: String,
@@ -37,28 +37,27 @@ impl BriefTopics {
     }
 }
 
-/// What a topic for commands says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandTopic {
-    /// The board's level.
+    /// The level that stands for the board.
     pub(crate) board: String,
-    /// Whose own topic it is.
+    /// The login to which the topic belongs; `None` for the common topic.
     pub(crate) login: Option<String>,
-    /// It is none for commands: events are wanted once more.
+    /// Whether the topic is for requests to send events again, not for commands.
     pub(crate) is_resend: bool,
 }
 
-/// A name that cannot be part of a topic.
+/// Why a name cannot be part of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// It has no characters, or one of its levels has none.
+    /// The name, or one of its levels, is empty.
     #[error("{name:?} leaves a level of an MQTT topic empty")]
     Empty {
         /// The name.
         name: String,
     },
-    /// It has a wildcard or a control character in it.
+    /// The name contains a wildcard or a control character.
     #[error("{name:?} contains {character:?}, which MQTT topics cannot contain")]
     Character {
         /// The name.
@@ -66,70 +65,70 @@ pub enum TopicError {
         /// The first such character.
         character: char,
     },
-    /// It begins with a dollar sign; such topics belong to the broker.
+    /// The name begins with a dollar sign. Such topics belong to the broker.
     #[error("{name:?} begins with \"$\", which is reserved for topics of the broker itself")]
     Reserved {
         /// The name.
         name: String,
     },
-    /// It is too long to be readable, and topics are limited as a whole.
+    /// The name exceeds the limit for readable topics.
     #[error("{name:?} has {bytes} bytes; an MQTT topic can have at most {MAX_BYTES}")]
     TooLong {
         /// The name.
         name: String,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
 }
 
-/// The longest prefix or name, in bytes.
+/// Maximum length of a prefix or name in bytes.
 const MAX_BYTES: usize = 200;
 
 impl Prefix {
-    /// "kiebitz": what live boards are published under by default.
+    /// The default prefix of live boards, "kiebitz".
     #[must_use]
     pub fn live() -> Self {
         Self("kiebitz".to_owned())
     }
 
-    /// "kiebitz/replay": what replays are published under by default.
+    /// The default prefix of replays, "kiebitz/replay".
     #[must_use]
     pub fn replay() -> Self {
         Self("kiebitz/replay".to_owned())
     }
 
-    /// Whether a daemon is there, and what it serves; its last will.
+    /// The state of a daemon, and its last will. Retained.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the host's name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the host name cannot be part of a topic.
     pub fn daemon_state(&self, host: &str) -> Result<String, TopicError> {
         Ok(format!("{self}/daemons/{}/state", level(host)?))
     }
 
-    /// How the round goes on a daemon's boards. Retained.
+    /// The summary of the round on a daemon's boards. Retained.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the host's name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the host name cannot be part of a topic.
     pub fn daemon_round(&self, host: &str) -> Result<String, TopicError> {
         Ok(format!("{self}/daemons/{}/round", level(host)?))
     }
 
-    /// What is published there tries out whether the broker takes it, and means nothing.
+    /// A topic to test whether the broker accepts messages. The content has no meaning.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when the host's name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the host name cannot be part of a topic.
     pub(crate) fn daemon_test(&self, host: &str) -> Result<String, TopicError> {
         Ok(format!("{self}/daemons/{}/test", level(host)?))
     }
 
-    /// The topics of a board. A `/` in its name, as in that of a port, becomes a `-`.
+    /// The topics of a board. A `/` in the board's name, such as in the name of a port, becomes a `-`.
     ///
     /// # Errors
     ///
-    /// [`TopicError`] when its name cannot be part of a topic.
+    /// Fails with [`TopicError`] if the name cannot be part of a topic.
     pub fn board(&self, name: &str) -> Result<BoardTopics, TopicError> {
         let level = level(name)?;
         Ok(BoardTopics {
@@ -138,26 +137,27 @@ impl Prefix {
         })
     }
 
-    /// Where commands for all boards come: for anybody, and for each login a topic of its own, which a broker can see to.
+    /// Filters for the commands to all boards: the common topic, and one topic for each login, which the broker's
+    /// access list can protect.
     pub(crate) fn commands(&self) -> [String; 2] {
         ["", "/+"].map(|login| format!("{self}/boards/+/command{login}"))
     }
 
-    /// Where a command for a board goes, by the level of its name: on the topic of that login, where there is one and a
-    /// topic can be named after it.
+    /// The command topic of a board, given the level of its name: the login's own topic if there is a login that can be
+    /// a level, or else the common topic.
     pub(crate) fn command(&self, board: &str, login: Option<&str>) -> String {
         let own = login.filter(|login| check(login).is_ok() && !login.is_empty() && !login.contains('/'));
         let own = own.map(|login| format!("/{login}")).unwrap_or_default();
         format!("{self}/boards/{board}/command{own}")
     }
 
-    /// Where events of all boards are asked for once more.
+    /// Filter for requests to send events of any board again.
     pub(crate) fn resend(&self) -> String {
         format!("{self}/boards/+/resend")
     }
 
-    /// What a topic says that matches one of [`commands`](Self::commands), or [`resend`](Self::resend); `None`: it matches
-    /// none.
+    /// Parses a topic that matches one of [`commands`](Self::commands) or [`resend`](Self::resend); `None` for any
+    /// other topic.
     pub(crate) fn command_topic(&self, topic: &str) -> Option<CommandTopic> {
         let levels: Vec<&str> = topic
             .strip_prefix(&format!("{self}/boards/"))?
@@ -176,21 +176,24 @@ impl Prefix {
         })
     }
 
-    /// Where the answer to a command for a board goes: where it is `asked` for, but into none of kiebitz's other topics,
-    /// which are not the sender's to write.
-    pub(crate) fn answer(&self, board: &str, asked: Option<&str>) -> String {
+    /// The topic for the answer to a command: the `requested` topic, or else the board's answer topic. Other topics of
+    /// kiebitz are refused, so that a sender cannot make kiebitz write to topics to which only kiebitz may write.
+    pub(crate) fn answer(&self, board: &str, requested: Option<&str>) -> String {
         let own = format!("{self}/boards/{board}/answer");
-        let may = |asked: &str| {
-            let foreign = asked != self.0 && !asked.starts_with(&format!("{self}/"));
-            let answers = asked == own || asked.starts_with(&format!("{own}/"));
-            !asked.is_empty() && !asked.starts_with('$') && check(asked).is_ok() && (foreign || answers)
+        let may = |requested: &str| {
+            let foreign = requested != self.0 && !requested.starts_with(&format!("{self}/"));
+            let answers = requested == own || requested.starts_with(&format!("{own}/"));
+            !requested.is_empty()
+                && !requested.starts_with('$')
+                && check(requested).is_ok()
+                && (foreign || answers)
         };
-        let asked = asked.filter(|asked| may(asked)).map(str::to_owned);
-        asked.unwrap_or(own)
+        let requested = requested.filter(|requested| may(requested)).map(str::to_owned);
+        requested.unwrap_or(own)
     }
 }
 
-/// Whether a board of that name has that level in its topics.
+/// Whether a board named `name` has the level `at` in its topics.
 #[must_use]
 pub fn is_level_of(at: &str, name: &str) -> bool {
     level(name).is_ok_and(|level| level == at)
@@ -228,13 +231,13 @@ impl BoardTopics {
         format!("{}/state", self.own)
     }
 
-    /// What stands on the board, and where the game expects something else. Retained.
+    /// The pieces on the board, and the squares that differ from the game. Retained.
     #[must_use]
     pub fn placement(&self) -> String {
         format!("{}/placement", self.own)
     }
 
-    /// What the clock shows. Retained.
+    /// The clock. Retained.
     #[must_use]
     pub fn clock(&self) -> String {
         format!("{}/clock", self.own)
@@ -258,13 +261,13 @@ impl BoardTopics {
         format!("{}/events", self.own)
     }
 
-    /// Events that a hub has asked for once more. Not retained.
+    /// Events sent again at the request of a hub. Not retained.
     #[must_use]
     pub fn resent(&self) -> String {
         format!("{}/resent", self.own)
     }
 
-    /// Where a hub asks for them.
+    /// Requests of hubs to send events again.
     #[must_use]
     pub fn resend(&self) -> String {
         format!("{}/resend", self.own)
@@ -282,7 +285,7 @@ impl BoardTopics {
         format!("{}/health", self.own)
     }
 
-    /// The game in single words. Retained.
+    /// The game in single values. Retained.
     #[must_use]
     pub fn brief(&self) -> BriefTopics {
         BriefTopics {
@@ -290,7 +293,7 @@ impl BoardTopics {
         }
     }
 
-    /// The same for spectators. Retained.
+    /// The game in single values, for spectators. Retained.
     #[must_use]
     pub fn public_brief(&self) -> BriefTopics {
         BriefTopics {
@@ -298,7 +301,7 @@ impl BoardTopics {
         }
     }
 
-    /// Whether the board is there, for spectators. Retained.
+    /// Whether the board is connected, for spectators. Retained.
     #[must_use]
     pub fn public_state(&self) -> String {
         format!("{}/state", self.public)
@@ -310,7 +313,7 @@ impl BoardTopics {
         format!("{}/placement", self.public)
     }
 
-    /// Where commands come.
+    /// Commands for the board.
     #[must_use]
     pub fn command(&self) -> String {
         format!("{}/command", self.own)
@@ -328,14 +331,14 @@ impl BoardTopics {
         format!("{}/pgn", self.public)
     }
 
-    /// What the clock shows, for spectators. Retained.
+    /// The clock, for spectators. Retained.
     #[must_use]
     pub fn public_clock(&self) -> String {
         format!("{}/clock", self.public)
     }
 }
 
-/// A name as one level of a topic.
+/// Turns a name into one level of a topic.
 fn level(name: &str) -> Result<String, TopicError> {
     check(name)?;
     let level = name.trim_matches('/').replace('/', "-");

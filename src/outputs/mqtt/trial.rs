@@ -1,4 +1,4 @@
-//! Tries out whether the broker takes what is published: one message on a connection of its own, beside the daemon's.
+//! Tests whether the broker accepts messages, by publishing one on a separate connection.
 
 use std::sync::Arc;
 
@@ -11,19 +11,16 @@ use super::settings::MqttConfig;
 #[cfg(target_os = "linux")]
 use crate::outputs::shared::{reports::BROKER, trial::Trial};
 
-/// Why it does not.
 enum TrialFailure {
     Lost(LostReason),
     Refused(String),
 }
 
-/// The only message.
 const TICKET: Ticket = 0;
 const CONTENT: &str = "{\"test\":true}";
 
 #[cfg(target_os = "linux")]
 impl MqttConfig {
-    /// Tries out the broker.
     pub(in crate::outputs) fn trial(&self) -> Trial {
         let config = self.clone();
         Trial::new(BROKER.to_owned(), move || {
@@ -33,13 +30,13 @@ impl MqttConfig {
     }
 }
 
-/// Publishes a message and waits until the broker has acknowledged it; who waits sets the time.
+/// Publishes a message and waits until the broker has acknowledged it. The caller limits the time.
 ///
 /// # Errors
 ///
-/// Why the broker does not take it, for people.
+/// Fails with a message for people.
 async fn try_out(config: &MqttConfig) -> Result<(), String> {
-    // The daemon's own connection stays as it is.
+    // A separate client id, so that the broker keeps the daemon's connection.
     let config = config.clone().beside_the_daemon();
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
@@ -75,7 +72,7 @@ async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Re
             }
             LinkEvent::Closed => return Ok(()),
             LinkEvent::Lost(reason) => return Err(TrialFailure::Lost(reason)),
-            LinkEvent::Commanded(_) | LinkEvent::Unheard(_) => {}
+            LinkEvent::CommandReceived(_) | LinkEvent::SubscriptionRefused(_) => {}
         }
     }
 }

@@ -2,48 +2,47 @@
 
 use std::net::Ipv6Addr;
 
-/// A URL in its parts.
 pub(super) struct BrokerUrl {
     pub(super) encrypted: bool,
-    /// An IPv6 address is in brackets.
+    /// The host, with brackets if it is an IPv6 address.
     pub(super) host: String,
     pub(super) port: u16,
-    /// The user and, where there is a colon, the password.
+    /// The user, and the password after the colon.
     pub(super) user: Option<(String, Option<String>)>,
 }
 
-/// What is wrong with a broker's URL. No part of it is repeated where a password may stand.
+/// Why a broker's URL is invalid. The messages do not repeat parts of the URL that may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It does not say how to talk to the broker.
+    /// The URL has no scheme.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, as in mqtt://localhost:1883")]
     NoScheme,
-    /// It asks for something that kiebitz does not speak.
+    /// The scheme is not MQTT.
     #[error("the broker's URL must begin with mqtt:// or mqtts://, not {scheme}://")]
     Scheme {
-        /// What it asks for.
+        /// The scheme of the URL.
         scheme: String,
     },
-    /// It names no broker.
+    /// The host is missing.
     #[error("the broker's URL names no host; expected for example mqtt://localhost:1883")]
     NoHost,
-    /// It asks for encryption, and what stands in brackets is nothing that a certificate can be for.
+    /// The connection would be encrypted, but the address in brackets cannot be in a certificate.
     #[error(
         "in the URL of an encrypted connection, write an IPv6 address in [ ] and without a zone (%...): the \
          broker's certificate is checked against it"
     )]
     EncryptedAddress,
-    /// Its port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     #[error("the broker's port must be a number from 1 to 65535; with a user it is USER:PASSWORD@HOST:PORT")]
     Port,
-    /// Something follows the port.
+    /// There is text after the port.
     #[error("the broker's URL must end with the port; the prefix is a separate option")]
     Rest,
-    /// There is a password, and no user.
+    /// There is a password without a user.
     #[error("the broker's URL has a password but no user in front of it")]
     NoUser,
-    /// User or password have a broken percent code, or a character that needs one, or are no text.
+    /// User or password contain an invalid percent code, a character that must be encoded, or bytes that are not UTF-8.
     #[error(
         "user and password in the broker's URL must be percent-encoded UTF-8: / is written as %2F, ? as %3F, # as %23 \
          and % as %25"
@@ -51,9 +50,9 @@ pub enum UrlError {
     Encoding,
 }
 
-/// The port registered for MQTT.
+/// Port registered for MQTT.
 const PORT: u16 = 1883;
-/// The port registered for MQTT over TLS.
+/// Port registered for MQTT over TLS.
 const ENCRYPTED_PORT: u16 = 8883;
 
 impl BrokerUrl {
@@ -102,7 +101,7 @@ impl BrokerUrl {
     }
 }
 
-/// What stands in front of "://" is repeated only if it can be nothing but a scheme.
+/// Repeats the text before "://" only if it can only be a scheme.
 fn no_scheme(scheme: &str) -> UrlError {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     if scheme.bytes().all(plain) {
@@ -113,7 +112,7 @@ fn no_scheme(scheme: &str) -> UrlError {
     }
 }
 
-/// Host and port of an address; an IPv6 address stands in brackets and keeps them.
+/// Splits an address into host and port. An IPv6 address keeps its brackets.
 fn split_port(address: &str) -> (&str, Option<&str>) {
     let after_host = address.rfind(']').map_or(0, |bracket| bracket + 1);
     match address[after_host..].find(':') {
@@ -125,13 +124,13 @@ fn split_port(address: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// A host, or an IPv6 address as itself.
+/// The host, without brackets if it is an IPv6 address.
 pub(super) fn without_brackets(host: &str) -> &str {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inner.unwrap_or(host)
 }
 
-/// User and password; `None`: nothing is there.
+/// Splits and decodes user and password; `None` if both are missing.
 fn login(user: &str) -> Result<Option<(String, Option<String>)>, UrlError> {
     let (user, password) = match user.split_once(':') {
         Some((user, password)) => (user, Some(decoded(password)?)),
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn url_has_everything_that_is_needed() {
+    fn url_is_split_into_its_parts() {
         let url = parsed("mqtt://k%C3%B6nig:p%40ss:word@broker.example:2883/");
         assert_eq!((&*url.host, url.port), ("broker.example", 2883));
         assert_eq!(url.user, Some(("könig".to_owned(), Some("p@ss:word".to_owned()))));
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_urls_are_refused_with_what_is_wrong() {
+    fn invalid_urls_are_refused_with_a_reason() {
         let http = UrlError::Scheme {
             scheme: "http".to_owned(),
         };
@@ -259,8 +258,8 @@ mod tests {
             "mqtts://club:secret@[fe80::1%eth0]",
         ] {
             let error = BrokerUrl::parse(url).err().expect(url);
-            let said = format!("{error} {error:?}");
-            assert!(!said.contains("sec") && !said.contains("ret"), "{url}: {said}");
+            let text = format!("{error} {error:?}");
+            assert!(!text.contains("sec") && !text.contains("ret"), "{url}: {text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How far a PGN's moves go: a reader plays them one by one, and refuses the whole game at the first it cannot play.
+//! Moves that a PGN reader can play. Readers reject the whole game at the first move that they cannot play.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::position::Variant;
@@ -6,18 +6,18 @@ use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Position};
 
-/// The moves of a game that every reader can play.
+/// The part of a game that every reader can play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MainLine {
-    /// The start is a position in the sense of the Laws: readers take its FEN.
+    /// Whether the start position is legal, so that readers accept its FEN.
     pub(super) has_start: bool,
-    /// The first moves of the record, up to the first that cannot be played.
+    /// Number of moves before the first that readers cannot play.
     pub(super) moves: usize,
 }
 
 impl MainLine {
-    /// Plays a game as a reader does. It ends before irregular play, before a position that the arbiter set, and where
-    /// what follows is legal only from a position that is not: once ended it does not go on.
+    /// Plays a game as a reader does. The line ends before the first irregular move, the first position set by the
+    /// arbiter, and the first move that is not legal in the position reached; later moves are not included.
     pub(super) fn of(record: &GameRecord) -> Self {
         let mode = CastlingMode::from_chess960(record.variant == Variant::Chess960);
         let start = record.start_fen.parse::<Fen>().ok();
@@ -34,7 +34,7 @@ impl MainLine {
                 .iter()
                 .any(|set| set.ply.checked_add(1) == Some(entry.ply));
             let san = entry.san.as_deref().filter(|_| entry.legal && !is_set);
-            let Some(played) = san.and_then(|san| played(&position, san)) else {
+            let Some(played) = san.and_then(|san| play_san(&position, san)) else {
                 break;
             };
             position = played;
@@ -47,7 +47,7 @@ impl MainLine {
     }
 }
 
-fn played(position: &Chess, san: &str) -> Option<Chess> {
+fn play_san(position: &Chess, san: &str) -> Option<Chess> {
     let san: SanPlus = san.parse().ok()?;
     position.clone().play(san.san.to_move(position).ok()?).ok()
 }

@@ -1,10 +1,10 @@
-//! A game as PGN, export format: tags, SAN with the clock after every move, lines of at most 79 characters.
+//! Writes a game as PGN in export format: tags, SAN with the clock after each move, lines of at most 79 characters.
 //!
-//! Where a game has an irregular ply, moves end there: no reader could follow it, nor what is legal only after it. What
-//! was played from there on stands in a comment as UCI, so that nothing is lost.
+//! The moves end at the first irregular ply, because readers could not follow it or the plies after it. The rest of the
+//! game follows in a comment, in UCI.
 //!
-//! Readers differ in what they take. chess.js takes one comment after a move and no more, no quotation mark in a tag's
-//! value, and results only that the standard has.
+//! The output suits strict readers: chess.js accepts at most one comment after a move, no quotation mark in a tag's
+//! value, and only the results of the standard.
 
 mod main_line;
 mod tags;
@@ -22,53 +22,52 @@ use crate::clock::{self, ClockView};
 use main_line::MainLine;
 use tags::Heading;
 
-/// The game as PGN, with every mover's clock (`%clk`) and, where known, the time they took (`%emt`).
+/// Writes a game with the mover's clock (`%clk`) and, if known, the time taken (`%emt`) for each move.
 ///
-/// What is not known of the Seven Tag Roster is "?". The result of a game that is being played is `*`.
+/// Unknown tags of the Seven Tag Roster are "?". The result of a game in progress is `*`.
 #[must_use]
 pub fn pgn(record: &GameRecord) -> String {
     write(record, Comments::ClockAndElapsed)
 }
 
-/// The game as PGN for spectators: moves and clocks, and nothing else about how they came about.
+/// Writes a game for spectators: moves and clocks, without the time taken.
 #[must_use]
 pub fn public_pgn(record: &GameRecord) -> String {
     write(record, Comments::Clock)
 }
 
-/// What is known of a game of a round beside its record.
+/// Facts about a game of a round that its record does not have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRound<'b> {
-    /// The round and the table.
+    /// Round and table.
     pub(crate) place: (u32, u32),
-    /// What the game is called from before its first move until long after its last.
+    /// Id that stays the same before, during and after the game.
     pub(crate) id: &'b str,
-    /// The event's name, where the game does not have it.
+    /// Name of the event, used if the record has none.
     pub(crate) event: Option<&'b str>,
-    /// Where it takes place.
+    /// Site of the event, used if the record has none.
     pub(crate) site: Option<&'b str>,
-    /// What the clock shows, and when it did for those who read this; while the game is played.
+    /// Display of the clock, and its time as published to the readers. Ignored before the first and after the last
+    /// move.
     pub(crate) clock: Option<(ClockView, Timestamp)>,
 }
 
-/// A game that is to be played, or that was decided without being played.
+/// A game without moves: not yet played, or decided without play.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unplayed<'u> {
-    /// Who was to play it.
     pub(crate) players: &'u Players,
-    /// How it was decided.
     pub(crate) result: GameResult,
-    /// Why, if it was decided.
+    /// Reason for the result; ignored if the result is unknown.
     pub(crate) reason: EndReason,
-    /// Its day, as in "2026-11-23".
+    /// Day of the game, as in "2026-11-23".
     pub(crate) date: Option<&'u str>,
-    /// As PGN has it.
+    /// Time control in PGN notation.
     pub(crate) time_control: Option<&'u str>,
-    /// The position that was drawn for it, in Chess960.
+    /// Start position that was drawn for the game, in Chess960.
     pub(crate) start_fen: Option<&'u str>,
 }
 
-/// A game of a round, for whoever broadcasts it.
+/// Writes a game of a round for broadcasters.
 pub(crate) fn broadcast_pgn(record: &GameRecord, known: OfRound<'_>) -> String {
     let line = MainLine::of(record);
     let of_game = Heading::of(record, line.has_start);
@@ -85,7 +84,7 @@ pub(crate) fn broadcast_pgn(record: &GameRecord, known: OfRound<'_>) -> String {
     with_moves(&heading, record, line, Comments::ClockAndElapsed)
 }
 
-/// A game of a round of which no move was played.
+/// Writes a game of a round in which no move was played.
 pub(crate) fn unplayed_pgn(game: Unplayed<'_>, known: OfRound<'_>) -> String {
     let heading = Heading {
         event: known.event,
@@ -106,12 +105,12 @@ pub(crate) fn unplayed_pgn(game: Unplayed<'_>, known: OfRound<'_>) -> String {
     format!("{}\n{}\n", heading.text(), result(game.result))
 }
 
-/// The moves that every reader can play: not an irregular one, nor what comes after it.
+/// The moves that every reader can play: those before the first irregular one.
 pub(crate) fn regular_moves(record: &GameRecord) -> &[MoveRecord] {
     record.moves.get(..MainLine::of(record).moves).unwrap_or_default()
 }
 
-/// What follows each move.
+/// Contents of the comment after each move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Comments {
     Clock,
@@ -135,8 +134,8 @@ fn with_moves(heading: &Heading<'_>, record: &GameRecord, line: MainLine, commen
 
 fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut WrappedText) {
     let (regular, rest) = record.moves.split_at(line.moves.min(record.moves.len()));
-    let mut last = rest_of(record, line, rest);
-    let mut leading: Vec<String> = explained(record)
+    let mut last = irregular_text(record, line, rest);
+    let mut leading: Vec<String> = result_comment(record)
         .iter()
         .flat_map(|explained| explained.split(' '))
         .map(str::to_owned)
@@ -154,11 +153,11 @@ fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut
             lines.word(&format!("{number}..."));
         }
         lines.word(entry.san.as_deref().unwrap_or_default());
-        let mut comment: Vec<String> = clocks(entry, comments).into_iter().collect();
+        let mut comment: Vec<String> = clock_comment(entry, comments).into_iter().collect();
         if at == regular.len() {
             comment.append(&mut last);
         }
-        // After a comment Black's move needs its number again.
+        // A comment before Black's move requires the move number again.
         number_due = !comment.is_empty();
         lines.comment(&comment);
         if turn == Color::Black {
@@ -168,8 +167,9 @@ fn movetext(record: &GameRecord, line: MainLine, comments: Comments, lines: &mut
     }
 }
 
-/// What cannot stand among the moves, word by word: play that no reader can follow, and a start that is none.
-fn rest_of(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<String> {
+/// Words of the comment with the parts that cannot be among the moves: an illegal start position, and the moves from
+/// the first irregular one on.
+fn irregular_text(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<String> {
     let mut text = String::new();
     if !line.has_start {
         let _ = write!(text, "Irregular start FEN {} ; ", record.start_fen);
@@ -189,9 +189,9 @@ fn rest_of(record: &GameRecord, line: MainLine, rest: &[MoveRecord]) -> Vec<Stri
         .collect()
 }
 
-/// The mover's clock after their move. One word, never broken over two lines: many readers look for it with a
-/// pattern that has a space in it.
-fn clocks(entry: &MoveRecord, comments: Comments) -> Option<String> {
+/// Comment with the mover's clock after the move. It counts as a single word, so that no line break replaces the space
+/// that the patterns of many readers expect in it.
+fn clock_comment(entry: &MoveRecord, comments: Comments) -> Option<String> {
     let mut text = String::new();
     if let Some(shown) = entry.clock {
         let left_ms = shown.times_ms()[entry.color];
@@ -203,7 +203,7 @@ fn clocks(entry: &MoveRecord, comments: Comments) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The number of the first move and who makes it.
+/// Number of the first move, and the side that makes it.
 fn first_turn(start_fen: &str) -> (u32, Color) {
     start_fen.parse::<Fen>().map_or((1, Color::White), |fen| {
         let setup = fen.into_setup();
@@ -211,14 +211,14 @@ fn first_turn(start_fen: &str) -> (u32, Color) {
     })
 }
 
-/// The number that a ply, counted from 1, has in a score sheet.
+/// Move number of a ply. Plies count from 1.
 pub(crate) fn move_number(start_fen: &str, ply: u32) -> u32 {
     let (first, turn) = first_turn(start_fen);
     let before = ply.saturating_sub(1).saturating_add(u32::from(turn.is_black()));
     first.saturating_add(before / 2)
 }
 
-/// The result as PGN can say it: it has no word for a game that both lose, or that one loses and the other draws.
+/// Result in PGN; `*` if both players lose, or if one loses and the other draws, which PGN cannot express.
 pub(crate) const fn result(result: GameResult) -> &'static str {
     match result {
         GameResult::BothLose | GameResult::HalfForWhite | GameResult::HalfForBlack => {
@@ -228,8 +228,8 @@ pub(crate) const fn result(result: GameResult) -> &'static str {
     }
 }
 
-/// What PGN cannot say of the result: a comment before the moves, where no other stands.
-fn explained(record: &GameRecord) -> Option<String> {
+/// Comment with the result in words, before the moves, if PGN cannot express it.
+fn result_comment(record: &GameRecord) -> Option<String> {
     let of_result = match record.result {
         GameResult::BothLose => "both players lose",
         GameResult::HalfForWhite => "Black loses, and White gets half a point",
@@ -244,7 +244,6 @@ fn explained(record: &GameRecord) -> Option<String> {
     Some(format!("{}: {of_result}", record.result))
 }
 
-/// Words filled into lines.
 #[derive(Default)]
 struct WrappedText {
     text: String,
@@ -263,7 +262,7 @@ impl WrappedText {
         self.width += width;
     }
 
-    /// All in one pair of braces; nothing where there are no words.
+    /// Appends a comment, if there are words.
     fn comment(&mut self, words: &[String]) {
         let last = words.len().saturating_sub(1);
         for (at, word) in words.iter().enumerate() {
@@ -279,10 +278,10 @@ impl WrappedText {
     }
 }
 
-/// The longest line of the export format, in characters.
+/// Maximum line length of the export format, in characters.
 const WIDTH: usize = 79;
 const UNKNOWN: &str = "?";
-/// The usual start position.
+/// Standard start position.
 pub(crate) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The tags of a game.
+//! Tag pairs of a game.
 
 use core::fmt::Write;
 
@@ -13,33 +13,32 @@ use super::{STANDARD, UNKNOWN, result};
 use crate::clock::{self, ClockView};
 use crate::tournament::number_in;
 
-/// What the tags of a game say, as far as it is known.
+/// Values of a game's tags, as far as they are known.
 #[derive(Debug)]
 pub(super) struct Heading<'h> {
     pub(super) event: Option<&'h str>,
     pub(super) site: Option<&'h str>,
-    /// As in "2026-11-23".
+    /// Day, as in "2026-11-23".
     pub(super) date: Option<String>,
-    /// Its round and its table.
+    /// Round and table.
     pub(super) place: (Option<u32>, Option<u32>),
     pub(super) players: Option<&'h Players>,
     pub(super) result: GameResult,
     pub(super) reason: Option<EndReason>,
-    /// The name of the board that it is played on.
     pub(super) board: Option<&'h str>,
     pub(super) started: Option<Timestamp>,
     pub(super) time_control: Option<&'h str>,
     pub(super) variant: Option<Variant>,
-    /// The start position, unless no reader would take it.
+    /// Start position; `None` if it is not a legal position, which readers reject.
     pub(super) start_fen: Option<&'h str>,
-    /// What the game is called, whatever else becomes of it.
+    /// Id that stays the same before, during and after the game.
     pub(super) id: Option<&'h str>,
-    /// What the clock shows, and when it did for those who read this.
+    /// Display of the clock, and its time as published to the readers.
     pub(super) clock: Option<(ClockView, Timestamp)>,
 }
 
 impl<'h> Heading<'h> {
-    /// Of a game that was started; `has_start`: readers take its start position.
+    /// Collects the tags of a game that has started. `has_start` is whether the start position is legal.
     pub(super) fn of(record: &'h GameRecord, has_start: bool) -> Self {
         let started = time_text(record.started);
         let players = record.players.as_ref();
@@ -64,7 +63,7 @@ impl<'h> Heading<'h> {
         }
     }
 
-    /// The tags, a line for each.
+    /// The tags, one on each line.
     pub(super) fn text(&self) -> String {
         let tags = [
             self.roster(),
@@ -82,18 +81,18 @@ impl<'h> Heading<'h> {
 
     /// The Seven Tag Roster, which every game has, and the board.
     fn roster(&self) -> Vec<(&'static str, String)> {
-        let known = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
+        let or_unknown = |value: Option<&str>| value.unwrap_or(UNKNOWN).to_owned();
         let (round, table) = self.place;
         let round = match (round, table) {
             (Some(round), Some(table)) => format!("{round}.{table}"),
             (Some(round), None) => round.to_string(),
             (None, _) => UNKNOWN.to_owned(),
         };
-        let name = |color| known(self.players.and_then(|players| players.name(color)));
+        let name = |color| or_unknown(self.players.and_then(|players| players.name(color)));
         let date = self.date.as_deref();
         let mut tags = vec![
-            ("Event", known(self.event)),
-            ("Site", known(self.site)),
+            ("Event", or_unknown(self.event)),
+            ("Site", or_unknown(self.site)),
             (
                 "Date",
                 date.map_or_else(|| NO_DATE.to_owned(), |date| date.replace('-', ".")),
@@ -109,7 +108,7 @@ impl<'h> Heading<'h> {
         tags
     }
 
-    /// What is known of the players beside their names.
+    /// Titles, ratings, FIDE numbers and teams of the players.
     fn players_tags(&self) -> Vec<(&'static str, String)> {
         let facts = |color| self.players.and_then(|players| players.facts(color));
         let (white, black) = (facts(Color::White), facts(Color::Black));
@@ -148,7 +147,7 @@ impl<'h> Heading<'h> {
             tags.push(("UTCTime", time.chars().take(8).collect()));
         }
         if let Some(control) = self.time_control {
-            // What PGN cannot say is unknown to its readers.
+            // A time control that does not follow the PGN standard is "?".
             let known = TimeControl::from_pgn(control).is_ok();
             tags.push(("TimeControl", if known { control } else { UNKNOWN }.to_owned()));
         }
@@ -166,7 +165,8 @@ impl<'h> Heading<'h> {
         tags
     }
 
-    /// The clock between two moves: what each side has, and since when whose time has run.
+    /// Clock tags for a game in progress: the time left for each side and, if a clock is running, its side and the time
+    /// of the reading.
     fn clock_tags(&self) -> Vec<(&'static str, String)> {
         let Some((shown, since)) = self.clock else {
             return Vec::new();
@@ -184,7 +184,7 @@ impl<'h> Heading<'h> {
     }
 }
 
-/// The PGN standard's word for what ended the game.
+/// Termination in the words of the PGN standard.
 const fn termination(reason: EndReason) -> &'static str {
     match reason {
         EndReason::Arbiter => "adjudication",
@@ -206,8 +206,8 @@ const fn termination(reason: EndReason) -> &'static str {
     }
 }
 
-/// A tag's value: backslashes escaped, line breaks and other control characters left out. A quotation mark becomes an
-/// apostrophe: the standard has an escape for it, but not every reader.
+/// Escapes a tag's value: backslashes are escaped, control characters such as line breaks removed. A quotation mark
+/// becomes an apostrophe, as not every reader knows the escape of the standard.
 fn quoted(value: &str) -> String {
     value
         .chars()

@@ -1,4 +1,4 @@
-//! What is written is read back with pgn-reader and played through with shakmaty.
+//! Each PGN is read back with pgn-reader and played through with shakmaty.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -18,7 +18,7 @@ use kiebitz_game::events::{
 
 use super::*;
 
-/// What a reader makes of a PGN.
+/// Contents of a PGN as a reader sees them.
 #[derive(Default)]
 struct Read {
     tags: BTreeMap<String, String>,
@@ -103,7 +103,7 @@ fn read(pgn: &str) -> Read {
     game
 }
 
-/// The record of a game with these plies, with the SAN and FEN that shakmaty gives them.
+/// Creates the record of a game from its moves in UCI. shakmaty provides SAN and FEN.
 fn played(start_fen: &str, variant: Variant, ucis: &[&str]) -> Games {
     let mode = CastlingMode::from_chess960(variant == Variant::Chess960);
     let mut position: Chess = start_fen
@@ -198,7 +198,7 @@ fn roster_comes_first_and_in_order() {
 }
 
 #[test]
-fn chess960_game_carries_its_start_and_castles() {
+fn chess960_game_has_its_start_position_and_castles() {
     let fen = "brkrnqnb/pppppppp/8/8/8/8/PPPPPPPP/BRKRNQNB w KQkq - 0 1";
     let ucis = [
         "g1f3", "g8f6", "e1d3", "e8d6", "g2g3", "g7g6", "f1h3", "f8h6", "c1d1",
@@ -224,7 +224,7 @@ fn black_can_be_the_first_to_move() {
 }
 
 #[test]
-fn what_follows_an_irregular_ply_stands_in_a_comment() {
+fn moves_from_an_irregular_ply_on_are_in_a_comment() {
     let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
     let irregular = Move {
         san: None,
@@ -327,9 +327,9 @@ fn tag_values_cannot_break_out() {
     assert!(!text.contains("[WhiteTitle"), "{text}");
 }
 
-/// The reply to an illegal move may be legal in its position; a reader that has not come so far cannot play it.
+/// The reply to an illegal move may be legal by itself, but readers do not reach its position.
 #[test]
-fn moves_do_not_begin_again_after_an_irregular_one() {
+fn moves_do_not_resume_after_an_irregular_one() {
     let mut games = played(STANDARD, Variant::Standard, &["e2e4", "e7e5"]);
     let irregular = Move {
         san: None,
@@ -345,7 +345,7 @@ fn moves_do_not_begin_again_after_an_irregular_one() {
     assert!(!text.contains("} {") && !text.contains("}\n{"), "{text}");
 }
 
-/// Whatever an event says of a move: one that readers cannot play is not among the moves.
+/// A move that readers cannot play is left out, even if its event says that it is legal.
 #[test]
 fn moves_end_before_one_that_cannot_be_played() {
     let mut games = played(STANDARD, Variant::Standard, &["e2e4"]);
@@ -367,7 +367,7 @@ fn moves_end_before_a_position_that_the_arbiter_set() {
 }
 
 #[test]
-fn start_that_is_no_position_stands_in_a_comment() {
+fn illegal_start_position_is_in_a_comment() {
     let mut games = Games::new();
     let start = "4k3/8/8/8/8/8/4P3/8 w - - 0 1";
     games.apply(&event(1, started(start, Variant::FromPosition)));
@@ -383,9 +383,9 @@ fn start_that_is_no_position_stands_in_a_comment() {
     );
 }
 
-/// PGN has four results. What it cannot say stands in a comment, and every reader still reads the game.
+/// PGN has four results. Other results are written as a comment, and readers still accept the game.
 #[test]
-fn results_that_pgn_cannot_say_stand_in_a_comment() {
+fn results_unknown_to_pgn_are_in_a_comment() {
     for (result, reason, tag, termination, comment) in [
         (
             GameResult::BothLose,

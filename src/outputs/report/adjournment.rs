@@ -1,4 +1,4 @@
-//! What the envelope of an adjourned game must say.
+//! Data for the envelope of an adjourned game.
 
 use super::model::{Adjournment, TimeUsed};
 use super::position::QuietPlies;
@@ -7,8 +7,8 @@ use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{Clock, EndReason};
 use shakmaty::Color;
 
-/// For the record of a game; `shown` is the last reading of its clock. `None` once the game is
-/// over, unless it was adjourned.
+/// Collects the data for the envelope. `shown` is the last clock reading. `None` if the game is over, unless it was
+/// adjourned.
 pub(super) fn of(record: &GameRecord, shown: Option<Clock>) -> Option<Adjournment> {
     if record.ended.is_some() && record.reason != Some(EndReason::Adjourned) {
         return None;

@@ -1,4 +1,5 @@
-//! Works out the claim sheets of a game from its moves, whether or not an event announced a claim. It decides nothing.
+//! Computes the claim sheets of a game from its moves, whether or not an event announced a claim. The sheets list
+//! evidence and do not decide claims.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use super::position::{
     QuietPlies, castling_mode, castling_text, en_passant_text, fen_before, irreversible, legal,
 };
 
-/// What an event announced about a claim.
+/// A claim that an event announced.
 #[derive(Debug, Clone)]
 pub(super) struct AnnouncedClaim {
     pub(super) reason: ClaimReason,
@@ -24,20 +25,20 @@ pub(super) struct AnnouncedClaim {
     pub(super) offer: Offer,
 }
 
-/// A position of the game.
+/// A legal position of the game, and the ply after which it was on the board.
 #[derive(Debug)]
-struct Standing {
+struct ReachedPosition {
     ply: u32,
     fen: String,
 }
 
-/// Works out the claims of a game; events announced these of them.
+/// Computes the claim sheets of a game. `announced` are the claims that events announced.
 pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedClaim]) -> Claims {
     let mode = castling_mode(record);
     let game = ClaimedGame {
         record,
         notes,
-        standings: standings(record, mode),
+        reached_positions: reached_positions(record, mode),
         quiet: QuietPlies::of(record),
     };
     let mut sheets = game.threefold(announced, mode);
@@ -50,8 +51,9 @@ pub(super) fn of(record: &GameRecord, notes: &[PlyNote], announced: &[AnnouncedC
     }
 }
 
-/// The positions that stood on the board, the start included; irregular ones are none in the sense of the Laws.
-fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
+/// The positions after each ply, the start position included. Positions that are illegal are left out, as they cannot
+/// repeat under the Laws.
+fn reached_positions(record: &GameRecord, mode: CastlingMode) -> Vec<ReachedPosition> {
     let start = core::iter::once((0, &record.start_fen));
     let plies = record.moves.iter().map(|entry| (entry.ply, &entry.fen));
     start
@@ -59,7 +61,7 @@ fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
         .filter_map(|(ply, fen)| {
             let position = legal(fen, mode)?;
             let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
-            Some(Standing { ply, fen })
+            Some(ReachedPosition { ply, fen })
         })
         .collect()
 }
@@ -67,7 +69,7 @@ fn standings(record: &GameRecord, mode: CastlingMode) -> Vec<Standing> {
 struct ClaimedGame<'g> {
     record: &'g GameRecord,
     notes: &'g [PlyNote],
-    standings: Vec<Standing>,
+    reached_positions: Vec<ReachedPosition>,
     quiet: QuietPlies,
 }
 
@@ -82,7 +84,7 @@ impl ClaimedGame<'_> {
         let positions: Vec<(String, &AnnouncedClaim)> = announced
             .iter()
             .filter(|announced| announced.reason == ClaimReason::Threefold)
-            .filter_map(|announced| Some((self.claimed(&announced.offer, mode)?, announced)))
+            .filter_map(|announced| Some((self.claimed_fen(&announced.offer, mode)?, announced)))
             .collect();
         for (fen, announced) in &positions {
             let entry = claimed
@@ -98,8 +100,9 @@ impl ClaimedGame<'_> {
         sheets.into_iter().map(|(_, sheet)| sheet).collect()
     }
 
-    /// The position that could be claimed: the one on the board, or that after the move to be announced.
-    fn claimed(&self, offer: &Offer, mode: CastlingMode) -> Option<String> {
+    /// The claimed position: the one on the board, or the one after the move to be announced. `None` if that move is
+    /// not legal.
+    fn claimed_fen(&self, offer: &Offer, mode: CastlingMode) -> Option<String> {
         let fen = match offer.ply {
             0 => &self.record.start_fen,
             ply => &self.record.moves.iter().find(|entry| entry.ply == ply)?.fen,
@@ -113,7 +116,7 @@ impl ClaimedGame<'_> {
         Some(Fen::from_position(&position, EnPassantMode::Legal).to_string())
     }
 
-    /// One sheet for every stretch without capture or pawn move that was long enough.
+    /// Returns a sheet for each sequence without capture or pawn move that reached fifty moves or was claimed.
     fn fifty(&self, announced: &[AnnouncedClaim]) -> Vec<ClaimSheet> {
         let mut stretches: BTreeMap<u32, (u32, Vec<&AnnouncedClaim>)> = BTreeMap::new();
         for entry in &self.record.moves {
@@ -144,7 +147,10 @@ impl ClaimedGame<'_> {
 
     fn sheet(&self, reason: ClaimReason, fen: String, announced: &[&AnnouncedClaim]) -> ClaimSheet {
         let key = key(&fen).to_owned();
-        let occurrences: Vec<Occurrence> = self.matching(&key).map(|at| self.occurrence(at)).collect();
+        let occurrences: Vec<Occurrence> = self
+            .matching(&key)
+            .map(|position| self.occurrence(position))
+            .collect();
         let counted = announced
             .last()
             .map(|announced| announced.offer.ply)
@@ -153,7 +159,7 @@ impl ClaimedGame<'_> {
             reason,
             article: announced.last().map(|announced| announced.article.clone()),
             edition: announced.last().map(|announced| announced.edition),
-            near: self.near(&key),
+            near: self.near_positions(&key),
             offers: announced
                 .iter()
                 .map(|announced| announced.offer.clone())
@@ -165,33 +171,35 @@ impl ClaimedGame<'_> {
         }
     }
 
-    fn matching<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s Standing> {
-        self.standings.iter().filter(move |at| self::key(&at.fen) == key)
+    fn matching<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s ReachedPosition> {
+        self.reached_positions
+            .iter()
+            .filter(move |position| self::key(&position.fen) == key)
     }
 
-    fn occurrence(&self, at: &Standing) -> Occurrence {
-        let entry = self.record.moves.iter().find(|entry| entry.ply == at.ply);
-        let note = self.notes.iter().find(|note| note.ply == at.ply);
+    fn occurrence(&self, position: &ReachedPosition) -> Occurrence {
+        let entry = self.record.moves.iter().find(|entry| entry.ply == position.ply);
+        let note = self.notes.iter().find(|note| note.ply == position.ply);
         Occurrence {
-            ply: at.ply,
+            ply: position.ply,
             at: note.map_or(self.record.started, |note| note.made),
             clock: entry.and_then(|entry| entry.clock),
-            castling: castling_text(&at.fen).to_owned(),
-            en_passant: en_passant_text(&at.fen).map(str::to_owned),
+            castling: castling_text(&position.fen).to_owned(),
+            en_passant: en_passant_text(&position.fen).map(str::to_owned),
             inferred: entry.is_some_and(|entry| entry.inferred),
             order_certain: note.is_none_or(|note| note.order_certain),
         }
     }
 
-    fn near(&self, key: &str) -> Vec<Near> {
+    fn near_positions(&self, key: &str) -> Vec<Near> {
         let same_pieces = self
-            .standings
+            .reached_positions
             .iter()
-            .filter(|at| placement(&at.fen) == placement(key) && self::key(&at.fen) != key);
+            .filter(|position| placement(&position.fen) == placement(key) && self::key(&position.fen) != key);
         same_pieces
-            .map(|at| Near {
-                ply: at.ply,
-                differences: differences(&at.fen, key),
+            .map(|position| Near {
+                ply: position.ply,
+                differences: differences(&position.fen, key),
             })
             .collect()
     }
@@ -215,12 +223,14 @@ impl ClaimedGame<'_> {
         repeated
     }
 
-    /// The plies of each position, with the FEN of its first.
+    /// Returns the FEN of each position's first occurrence, and the plies after which it occurred.
     fn groups(&self) -> Vec<(&str, Vec<u32>)> {
         let mut groups: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
-        for at in &self.standings {
-            let group = groups.entry(key(&at.fen)).or_insert((&at.fen, Vec::new()));
-            group.1.push(at.ply);
+        for position in &self.reached_positions {
+            let group = groups
+                .entry(key(&position.fen))
+                .or_insert((&position.fen, Vec::new()));
+            group.1.push(position.ply);
         }
         groups.into_values().collect()
     }
@@ -236,7 +246,8 @@ impl ClaimedGame<'_> {
     }
 }
 
-/// The part of a FEN that makes positions the same, where its en passant square is one of a legal capture.
+/// The first four fields of a FEN, which are equal for equal positions. The en passant square must be one on which a
+/// capture is legal.
 fn key(fen: &str) -> &str {
     let end = fen.match_indices(' ').nth(3).map(|(at, _)| at);
     end.and_then(|end| fen.get(..end)).unwrap_or(fen)
@@ -246,23 +257,23 @@ fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
 
-fn differences(there: &str, here: &str) -> Vec<Difference> {
+fn differences(other: &str, claimed: &str) -> Vec<Difference> {
     let mut differences = Vec::new();
-    if there.split(' ').nth(1) != here.split(' ').nth(1) {
+    if other.split(' ').nth(1) != claimed.split(' ').nth(1) {
         differences.push(Difference::Side);
     }
-    if castling_text(there) != castling_text(here) {
+    if castling_text(other) != castling_text(claimed) {
         differences.push(Difference::Castling {
-            had: castling_text(there).to_owned(),
+            had: castling_text(other).to_owned(),
         });
     }
-    if en_passant_text(there) != en_passant_text(here) {
+    if en_passant_text(other) != en_passant_text(claimed) {
         differences.push(Difference::EnPassant {
-            had: en_passant_text(there).map(str::to_owned),
+            had: en_passant_text(other).map(str::to_owned),
         });
     }
     differences
 }
 
-/// Half-moves after which fifty moves by each player are made (E23 9.3).
+/// Half-moves in fifty moves by each player (E23 9.3).
 const FIFTY_MOVES: u32 = 100;

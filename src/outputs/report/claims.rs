@@ -1,4 +1,4 @@
-//! What the record shows about claims of a draw: the sheet with which arbiter and players check one (E23 9.2, 9.3).
+//! Data of claim sheets, with which arbiter and players check a claim of a draw (E23 9.2, 9.3).
 
 use kiebitz_game::events::{ClaimReason, Clock, color, rfc3339};
 use kiebitz_game::laws::Edition;
@@ -8,119 +8,120 @@ use shakmaty::Color;
 
 use super::position::Irreversible;
 
-/// Claims of a draw in a game: what was possible, and what the record shows.
+/// Possible claims of a draw in a game, and the evidence for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Claims {
-    /// One for every position and every count that could be claimed.
+    /// A sheet for each position and each move count that could be claimed.
     pub sheets: Vec<ClaimSheet>,
-    /// Every position that stood more than once, the most frequent first.
+    /// Positions that occurred more than once, the most frequent first.
     pub repeated: Vec<Repeated>,
-    /// The count of moves at the end.
+    /// Count of moves without capture or pawn move at the end of the game.
     pub countdown: Countdown,
 }
 
-/// What is needed to check a claim.
+/// Evidence for or against one claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClaimSheet {
-    /// threefold or fifty_moves.
+    /// Reason of the claim: `threefold` or `fifty_moves`.
     pub reason: ClaimReason,
-    /// The article, where the event names it.
+    /// Article of the Laws; `None` if no event announced the claim.
     pub article: Option<String>,
-    /// The edition of the Laws, where the event names it.
+    /// Edition of the Laws; `None` if no event announced the claim.
     pub edition: Option<Edition>,
-    /// The position claimed, or the last one counted.
+    /// The claimed position, or the last one counted.
     pub fen: String,
-    /// What makes positions the same: placement, side to move, castling rights, and the en passant square where a
-    /// capture there is possible (E23 9.2.3).
+    /// Part of the FEN that equal positions share: placement, side to move, castling rights, and the en passant square
+    /// if a capture there is possible (E23 9.2.3).
     pub key: String,
-    /// The moments at which it could be claimed.
+    /// Moments at which events announced the claim.
     pub offers: Vec<Offer>,
-    /// When the position stood on the board.
+    /// Occurrences of the position.
     pub occurrences: Vec<Occurrence>,
-    /// When the same pieces stood on the same squares, and why it was another position.
+    /// Positions with the same placement that do not count as the same position.
     pub near: Vec<Near>,
-    /// The count of moves.
+    /// Count of moves without capture or pawn move at the time of the claim.
     pub countdown: Countdown,
 }
 
-/// A moment at which a draw could be claimed.
+/// A moment at which a player could claim a draw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {
-    /// When it was announced.
+    /// Time of the announcement.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// The player who could claim it.
+    /// Player who could claim.
     #[serde(serialize_with = "color::serialize")]
     pub color: Color,
-    /// The last ply made.
+    /// Last ply made.
     pub ply: u32,
-    /// The move that the player would have had to announce, in English SAN; `None`: it stood on the board.
+    /// Move that the player would have had to announce, in English SAN; `None` if the position was already on the
+    /// board.
     pub intended: Option<String>,
 }
 
-/// A position that stood on the board.
+/// An occurrence of a position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Occurrence {
-    /// The ply after which it did; 0 is the start.
+    /// Ply after which it occurred; 0 for the start.
     pub ply: u32,
-    /// When it came about.
+    /// Time at which it occurred.
     #[serde(serialize_with = "rfc3339")]
     pub at: Timestamp,
-    /// The clock.
+    /// Clock reading after the ply.
     pub clock: Option<Clock>,
     /// Castling rights as in FEN, "-" for none.
     pub castling: String,
-    /// The square of a possible capture en passant.
+    /// Square of a possible capture en passant.
     pub en_passant: Option<String>,
-    /// Not watched: found over a gap.
+    /// Whether the ply was reconstructed over a gap and not observed.
     pub inferred: bool,
-    /// False: perhaps in another place among the plies found with it.
+    /// Whether the order of the ply among those reconstructed with it is certain.
     pub order_certain: bool,
 }
 
-/// The same pieces on the same squares, in another position.
+/// An occurrence of the same placement in a different position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Near {
-    /// The ply after which it stood.
+    /// Ply after which it occurred.
     pub ply: u32,
-    /// What was different.
+    /// Differences from the claimed position.
     pub differences: Vec<Difference>,
 }
 
-/// What makes one position another.
+/// A difference between two positions with the same placement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Difference {
     /// The other side was to move.
     Side,
-    /// Other castling rights: those it had, as in FEN.
+    /// Castling rights differed.
     Castling {
-        /// As in "KQkq", "-" for none.
+        /// Castling rights at that time, as in "KQkq"; "-" for none.
         had: String,
     },
-    /// Another capture en passant: on this square, or none.
+    /// The possible capture en passant differed.
     EnPassant {
-        /// As in "d6".
+        /// Square of the capture that was possible at that time, as in "d6"; `None` if there was none.
         had: Option<String>,
     },
 }
 
-/// A position that stood more than once.
+/// A position that occurred more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Repeated {
-    /// The position.
+    /// FEN of the position.
     pub fen: String,
-    /// The plies after which it stood, 0 for the start.
+    /// Plies after which it occurred, 0 for the start.
     pub plies: Vec<u32>,
 }
 
-/// How many moves were made without a capture or a pawn move.
+/// Count of half-moves without capture or pawn move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Countdown {
-    /// Half-moves, those that the start position brought with it included.
+    /// Number of half-moves, including those in the FEN of the start position.
     pub half_moves: u32,
-    /// The last ply that took or moved a pawn; 0: none since the start.
+    /// Last ply that captured or moved a pawn; 0 if none did since the start.
     pub last_ply: u32,
-    /// What that one did.
+    /// Kind of that ply.
     pub last: Option<Irreversible>,
 }

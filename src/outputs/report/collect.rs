@@ -1,4 +1,4 @@
-//! Makes a report from events.
+//! Builds a report from events.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::summary;
 use crate::outputs::shared::numbering::Numbering;
 
 impl Report {
-    /// The report of these events, of one board or several, in the order in which they were published.
+    /// Builds the report of one or several boards. The events must be in the order of their publication.
     #[must_use]
     pub fn from_events<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = Collector::default();
@@ -32,35 +32,35 @@ impl Report {
 #[derive(Debug, Default)]
 struct Collector {
     games: Vec<Collected>,
-    /// By stream and name.
+    /// State of each board, by stream and board name.
     boards: BTreeMap<(String, String), CollectedBoard>,
     outside: Vec<IncidentReport>,
 }
 
-/// What is known of a board beside its games.
+/// State of a board outside its games.
 #[derive(Debug, Default)]
 struct CollectedBoard {
     port: Option<String>,
     board_seen: bool,
     clock_seen: bool,
-    /// The current game's place in the list.
+    /// Index of the current game.
     current: Option<usize>,
-    /// Incidents outside games: they go with the next game, if there is one.
+    /// Incidents outside games. They belong to the next game, if there is one.
     waiting: Vec<IncidentReport>,
-    /// What people asked for outside games: it goes with the next game.
+    /// Commands outside games. They belong to the next game.
     amendments: Vec<Amendment>,
 }
 
-/// A game while its events are collected.
+/// A game whose events are being collected.
 #[derive(Debug)]
 struct Collected {
     report: GameReport,
-    /// When each ply stood on the board, and whether its order is certain.
+    /// Time at which each ply was on the board, and whether its order is certain.
     made: BTreeMap<u32, (Timestamp, bool)>,
     announced_claims: Vec<AnnouncedClaim>,
-    /// What the clock showed last.
+    /// Last clock reading.
     shown: Option<Clock>,
-    /// Who gave the last command.
+    /// Author of the last command.
     person: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl Collector {
             }
             return;
         }
-        let seen = board.sees(event);
+        let seen = board.note_presence(event);
         match game(&mut self.games, board, event) {
             Some(game) => game.take(event, seen),
             None => board.amendments.extend(amendment(event)),
@@ -122,7 +122,7 @@ impl Collector {
     }
 }
 
-/// The game of an event: the one it names, else the one being played on the board.
+/// The game of an event: the one it names, else the game in progress on its board.
 fn game<'g>(games: &'g mut [Collected], board: &CollectedBoard, event: &Event) -> Option<&'g mut Collected> {
     let current = games.get_mut(board.current?)?;
     let record = &current.report.record;
@@ -193,7 +193,7 @@ impl IncidentReport {
     }
 }
 
-/// What was there before an event.
+/// Whether board and clock had been connected before an event.
 #[derive(Debug, Clone, Copy)]
 struct EarlierPresence {
     board: bool,
@@ -201,8 +201,8 @@ struct EarlierPresence {
 }
 
 impl CollectedBoard {
-    /// Takes in whether board and clock are there. Returns what was there before.
-    fn sees(&mut self, event: &Event) -> EarlierPresence {
+    /// Notes whether board and clock are connected. Returns the presence before the event.
+    fn note_presence(&mut self, event: &Event) -> EarlierPresence {
         let before = EarlierPresence {
             board: self.board_seen,
             clock: self.clock_seen,
@@ -266,7 +266,7 @@ impl Collected {
         self.decide(event);
     }
 
-    /// Notes who decided how the game ended, where a person did.
+    /// Notes the arbiter who decided the result, if an arbiter did.
     fn decide(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken { by, error: None, .. } => self.person = Some(by.clone()),
@@ -274,7 +274,7 @@ impl Collected {
                 let person = decided_by.as_ref().or(self.person.as_ref());
                 self.report.decided_by = person.cloned().filter(|_| *by == DecidedBy::Arbiter);
             }
-            // Without a reason the game goes on.
+            // A result without a reason means that the game goes on.
             EventKind::GameAmended {
                 by,
                 result: Some(_),
@@ -296,8 +296,8 @@ impl Collected {
         Some(Correction {
             ts: event.ts,
             at: event.at,
-            withdrawn: withdrawn.map(|entry| before(record, entry)).collect(),
-            played: played.map(|played| instead(record, played)),
+            withdrawn: withdrawn.map(|entry| withdrawn_move(record, entry)).collect(),
+            played: played.map(|played| replacement(record, played)),
             reason,
         })
     }
@@ -379,11 +379,11 @@ impl Collected {
     }
 }
 
-fn before(record: &GameRecord, entry: &MoveRecord) -> Withdrawn {
+fn withdrawn_move(record: &GameRecord, entry: &MoveRecord) -> Withdrawn {
     withdrawn(record, entry.ply, entry.san.as_ref(), entry.uci.as_ref())
 }
 
-fn instead(record: &GameRecord, played: &Move) -> Withdrawn {
+fn replacement(record: &GameRecord, played: &Move) -> Withdrawn {
     withdrawn(record, played.ply, played.san.as_ref(), played.uci.as_ref())
 }
 

@@ -1,4 +1,4 @@
-//! Where in a capture something is: by the number that Wireshark gives the packet, and by its byte.
+//! Locates evidence in a capture, by the packet numbers of Wireshark and by byte offsets.
 
 use std::io::Read;
 
@@ -9,22 +9,22 @@ use serde::Serialize;
 /// A packet of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Frame {
-    /// Its number, from 1, as Wireshark counts.
+    /// Number of the packet, from 1, as Wireshark counts.
     pub number: u64,
-    /// Where its block begins, in bytes from the start of the file.
+    /// Offset of its block in the file, in bytes.
     pub offset: u64,
 }
 
-/// A part of a capture.
+/// A range of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct FrameSpan {
-    /// Its first packet.
+    /// First packet.
     pub first: Frame,
-    /// Its last packet.
+    /// Last packet.
     pub last: Frame,
 }
 
-/// The packets of a capture that came from boards.
+/// The inbound packets of a capture: those from boards.
 #[derive(Debug, Clone, Default)]
 pub struct Frames {
     ports: Vec<String>,
@@ -39,11 +39,11 @@ struct Inbound {
 }
 
 impl Frames {
-    /// Those of a capture, as far as it can be read.
+    /// Reads a capture, up to the end or the first damage.
     ///
     /// # Errors
     ///
-    /// When it is no capture. One that is damaged later on counts up to the damage.
+    /// Fails if the file is not a capture.
     pub fn read(capture: impl Read) -> Result<Self, CaptureError> {
         let mut reader = CaptureReader::new(capture)?;
         let mut inbound = Vec::new();
@@ -70,7 +70,7 @@ impl Frames {
         Ok(Self { ports, inbound })
     }
 
-    /// The packet on a port that was the last to come in up to `at`. A port that the capture does not know is any.
+    /// The last inbound packet on a port up to `at`. Considers all ports if `port` is `None` or not in the capture.
     #[must_use]
     pub fn at(&self, port: Option<&str>, at: Timestamp) -> Option<Frame> {
         let mut frames = self.of(port).rev();
@@ -79,7 +79,7 @@ impl Frames {
             .map(|inbound| inbound.frame)
     }
 
-    /// The packets on a port from one time to another, the one that brought what was there at `from` included.
+    /// The inbound packets on a port between two times, beginning with the last one up to `from`.
     #[must_use]
     pub fn between(&self, port: Option<&str>, from: Timestamp, to: Timestamp) -> Option<FrameSpan> {
         let last = self.at(port, to)?;

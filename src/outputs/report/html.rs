@@ -1,6 +1,6 @@
-//! The report as a page: one file that needs nothing else, for the screen, the phone and A4 paper.
+//! The report as a self-contained HTML page for screen, phone and A4 paper.
 //!
-//! There is no script in it, and it loads nothing. maud escapes whatever is put into the page.
+//! The page has no script and loads nothing. maud escapes all values.
 
 mod curve;
 mod diagram;
@@ -14,9 +14,9 @@ use shakmaty::Bitboard;
 use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Report};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, clock, own_clock, rows, took};
-use super::words::{fill, say};
+use super::words::{fill, label};
 
-/// The report as an HTML page.
+/// Renders the report as an HTML page.
 #[must_use]
 pub fn html(report: &Report, manner: &Manner) -> String {
     let view = Renderer::new(manner);
@@ -37,7 +37,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
             }
             body {
                 (diagram::pieces())
-                (top(view, report))
+                (page_header(view, report))
                 main {
                     @for (number, game) in (1..).zip(&report.games) {
                         (game_section(report, view.game(game), number))
@@ -57,7 +57,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
 
 const STYLE: &str = include_str!("html/style.css");
 
-fn top(view: Renderer<'_>, report: &Report) -> Markup {
+fn page_header(view: Renderer<'_>, report: &Report) -> Markup {
     let words = view.words;
     page! {
         header {
@@ -110,12 +110,12 @@ fn game_section(report: &Report, game: GameRenderer<'_>, number: usize) -> Marku
     }
 }
 
-/// A line to write on.
+/// A blank line to write on.
 fn blank() -> Markup {
     page! { span class="blank" {} }
 }
 
-/// The score sheet in blocks, two side by side where there is room.
+/// The score sheet in blocks, two side by side if the page is wide enough.
 fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let rows = rows(game);
@@ -123,7 +123,7 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     page! {
         @if rows.is_empty() { p { (words.no_moves) } }
         div class="score" {
-            @for block in rows.chunks(block(rows.len())) {
+            @for block in rows.chunks(block_length(rows.len())) {
                 table {
                     thead {
                         tr {
@@ -155,8 +155,9 @@ fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     }
 }
 
-/// Rows of a block: short games in one, longer ones in pairs of equal length, each no longer than a page.
-fn block(rows: usize) -> usize {
+/// Number of rows in a block. A short game has one block; a longer one has pairs of equal length, each no longer than a
+/// page.
+fn block_length(rows: usize) -> usize {
     if rows <= MAX_ROWS_OF_ONE {
         return MAX_ROWS_OF_ONE;
     }
@@ -164,7 +165,7 @@ fn block(rows: usize) -> usize {
     rows.div_ceil(2 * pairs)
 }
 
-/// Rows of a game that has one block.
+/// Maximum number of rows of a game with a single block.
 const MAX_ROWS_OF_ONE: usize = 20;
 /// Rows that fit on an A4 page below the summary of a game.
 const MAX_ROWS_OF_PAGE: usize = 32;
@@ -251,7 +252,7 @@ fn corrections(game: GameRenderer<'_>) -> Markup {
             game.view.time(correction.ts),
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
-            say(words.withdrawals, correction.reason.as_str()).to_owned(),
+            label(words.withdrawals, correction.reason.as_str()).to_owned(),
         ]
     });
     list(words.corrections, heads, rows.collect())
@@ -260,24 +261,28 @@ fn corrections(game: GameRenderer<'_>) -> Markup {
 fn notes(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let rows = game.game.notes.iter().map(|note| game.note(note));
-    list(words.notes, [words.time, words.after, words.what], rows.collect())
+    list(
+        words.notes,
+        [words.time, words.after, words.event_heading],
+        rows.collect(),
+    )
 }
 
 fn amendments(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     let rows = game.game.amendments.iter().map(|amendment| {
         let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
-        let what = game.view.amendment(amendment).join("; ");
-        [game.view.time(*ts), game.view.person(by), what]
+        let changes = game.view.amendment(amendment).join("; ");
+        [game.view.time(*ts), game.view.person(by), changes]
     });
     list(
         words.amendments,
-        [words.time, words.who, words.what],
+        [words.time, words.by_heading, words.event_heading],
         rows.collect(),
     )
 }
 
-/// A part of the report that is a table; nothing where it has no rows.
+/// A part of the report that consists of a table; empty if there are no rows.
 fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Markup {
     if rows.is_empty() {
         return page! {};

@@ -1,9 +1,10 @@
-//! The arbiter's report: what happened at a board, game by game, to read, print and keep.
+//! The arbiter's report: the course of each game on a board, to read, print and keep.
 //!
-//! [`Report`] is made from events alone and is what `--json` prints. [`html`](fn@html) and [`text`](fn@text) are drawn
-//! from it and add nothing but words. Whatever in it came from outside, names and reasons above all, is untrusted text.
+//! [`Report`] is built from events alone; `--json` prints it. [`html`](fn@html) and [`text`](fn@text) render it and add
+//! nothing but words. Text from other sources, such as names and reasons, is untrusted.
 //!
-//! A report is for the arbiter: it has incidents, claims and missing presses, which nobody else gets (E23 12.6).
+//! A report is for the arbiter alone: it has incidents, claims and missing presses, which nobody else may get (E23
+//! 12.6).
 
 mod adjournment;
 mod claim_sheets;

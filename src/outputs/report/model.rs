@@ -1,4 +1,4 @@
-//! The data of a report, without the words of any language.
+//! Data of a report, independent of language.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{
@@ -13,341 +13,342 @@ use shakmaty::Color;
 use super::claims::Claims;
 use super::frames::{Frame, FrameSpan, Frames};
 
-/// The games of one or several boards, with everything that the arbiter may be asked about.
+/// The games of one or several boards, with all evidence that the arbiter may need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Version of this format: 1.
     pub v: u8,
-    /// What it was made from, where that is a file.
+    /// File from which the report was made, if any.
     pub source: Option<SourceFile>,
-    /// The games, in the order in which they were started.
+    /// Games, in the order in which they started.
     pub games: Vec<GameReport>,
-    /// Incidents that no game followed.
+    /// Incidents outside games that no game followed.
     pub outside: Vec<IncidentReport>,
 }
 
-/// The file that a report was made from.
+/// File from which a report was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceFile {
-    /// Its name as given.
+    /// Name of the file as given.
     pub file: String,
-    /// The capture was cut off and is whole up to this byte.
+    /// Byte up to which the capture is complete, if it was cut off.
     pub cut_at: Option<u64>,
 }
 
-/// One game.
+/// A game.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GameReport {
-    /// Moves, clocks, players, result: as the game stands after its last event.
+    /// Moves, clocks, players and result after the last event.
     pub record: GameRecord,
-    /// What to see at once.
+    /// Points that an arbiter looks for first.
     pub summary: Summary,
-    /// The person who decided the result, where the arbiter did.
+    /// Person who decided the result, if the arbiter did.
     pub decided_by: Option<String>,
-    /// The game that a gap cut off and that this one continues.
+    /// Id of the game that this one continues after a gap.
     pub continues: Option<String>,
-    /// Notes on the plies, one for each ply of the record.
+    /// A note for each ply of the record.
     pub plies: Vec<PlyNote>,
-    /// The incidents, in the order in which they were opened.
+    /// Incidents, in the order in which they were opened.
     pub incidents: Vec<IncidentReport>,
-    /// What the record shows about claims of a draw.
+    /// Evidence for claims of a draw.
     pub claims: Claims,
-    /// Moves amended and withdrawn.
+    /// Amended and withdrawn moves.
     pub corrections: Vec<Correction>,
-    /// Gaps in the record, and what came and went.
+    /// Gaps in the record, and connections and disconnections.
     pub notes: Vec<Note>,
-    /// What people asked for and changed.
+    /// Commands, and changes to the game.
     pub amendments: Vec<Amendment>,
-    /// What the envelope must say if the game is adjourned, or if it were now; absent once it is over.
+    /// Data for the envelope of an adjournment, also for a game in progress; `None` if the game ended for another
+    /// reason.
     pub adjournment: Option<Adjournment>,
 }
 
-/// What an arbiter looks for first, by the numbers of the incidents.
+/// Points that an arbiter looks for first. Incidents are given by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The violations, the oldest first.
+    /// Violations, the oldest first.
     pub violations: Vec<u64>,
-    /// What was to be acted on besides.
+    /// Incidents with advice, the oldest first.
     pub advice: Vec<u64>,
-    /// What may be nothing, and what is for the record.
+    /// Hints, and incidents for the record only.
     pub hints: Vec<u64>,
-    /// What somebody has to decide or to look at.
+    /// Open matters, which somebody has to decide or check.
     pub open: Vec<Open>,
-    /// Gaps in the record.
+    /// Number of gaps in the record.
     pub gaps: usize,
-    /// Those of them of which nobody knows what was played.
+    /// Number of gaps with missing moves.
     pub undecided_gaps: usize,
 }
 
-/// What is open.
+/// An open matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Open {
-    /// An incident to be acted on is not over.
+    /// A violation or advice is not closed.
     Incident {
-        /// Its number.
+        /// Number of the incident.
         incident: u64,
     },
     /// The game has no result.
     Result,
-    /// The result has not been confirmed.
+    /// The arbiter has not confirmed the result.
     Confirmation,
     /// The last move may still be corrected.
     LastMove,
 }
 
-/// Notes on a ply.
+/// A note on a ply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlyNote {
-    /// Its number, from 1.
+    /// Number of the ply, from 1.
     pub ply: u32,
-    /// The number of the move, as in "23. Kg8".
+    /// Move number, as in "23. Kg8".
     pub number: u32,
-    /// When it stood on the board.
+    /// Time at which the ply was on the board.
     #[serde(serialize_with = "rfc3339")]
     pub made: Timestamp,
-    /// False: it was played in a gap, perhaps in another order among those found with it.
+    /// Whether the order of the ply among those of the same gap is certain.
     pub order_certain: bool,
-    /// The numbers of the incidents that concern it.
+    /// Numbers of the incidents about the ply.
     pub incidents: Vec<u64>,
 }
 
-/// An incident from its beginning to its end.
+/// An incident from its opening to its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct IncidentReport {
-    /// The incident as it was known in the end.
+    /// Latest state of the incident.
     #[serde(flatten)]
     pub incident: Incident,
-    /// The board.
+    /// Name of the board.
     pub board: String,
-    /// When it was published.
+    /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     pub opened: Timestamp,
-    /// Its updates.
+    /// Updates, the oldest first.
     pub steps: Vec<IncidentStep>,
-    /// How it ended, and what was decided on it later; empty: it is open.
+    /// Endings and later decisions; empty while the incident is open.
     pub closed: Vec<Closing>,
-    /// The port on which its bytes came in.
+    /// Port of the board.
     pub port: Option<String>,
-    /// Where in the capture it is; `None` without a capture.
+    /// Packets of the capture with the evidence; `None` without a capture.
     pub frames: Option<FrameSpan>,
-    /// The changes of squares it rests on, with their places in the capture.
+    /// Changes of squares that are the evidence for the incident.
     pub changes: Vec<LocatedChange>,
 }
 
-/// A change of a square, with its place in the capture.
+/// A change of a square, and its place in the capture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LocatedChange {
     /// The change.
     #[serde(flatten)]
     pub change: SquareChange,
-    /// The packet that brought it.
+    /// Packet that reported the change.
     pub frame: Option<Frame>,
 }
 
 /// An update of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IncidentStep {
-    /// When it happened.
+    /// Time of the update.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// Its severity from then on.
+    /// Severity from then on.
     pub severity: Severity,
-    /// Its case from then on.
+    /// Case from then on.
     pub case: String,
 }
 
-/// How an incident ended.
+/// The ending of an incident, or a later decision on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Closing {
-    /// When it happened.
+    /// Time of the event.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// Who or what closed it.
+    /// Source of the ending.
     pub by: ClosedBy,
-    /// How.
+    /// Kind of the ending.
     pub reason: IncidentEnd,
-    /// Whether it counts as an offence, where that was decided only then.
+    /// Whether the incident counts as an offence, if that was decided at the end.
     pub counts: Option<bool>,
     /// The arbiter's decision, in their words.
     pub decision: Option<String>,
-    /// The arbiter who decided.
+    /// Arbiter who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
 }
 
-/// Moves that were withdrawn, and what took their place.
+/// Withdrawn moves, with the move in their place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Correction {
-    /// When it was published.
+    /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     pub ts: Timestamp,
-    /// When it happened on the board, where that is not `ts`.
+    /// Time at which the play was on the board, if it differs from `ts`.
     #[serde(serialize_with = "rfc3339_option")]
     pub at: Option<Timestamp>,
-    /// The plies that were withdrawn, in their order.
+    /// Withdrawn plies, in order.
     pub withdrawn: Vec<Withdrawn>,
-    /// What was played instead of the first; `None`: nothing yet.
+    /// Move in place of the first withdrawn one; `None` if there is none yet.
     pub played: Option<Withdrawn>,
-    /// Why.
+    /// Reason of the correction.
     pub reason: CorrectionReason,
 }
 
 /// A ply as it was published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Withdrawn {
-    /// Its number.
+    /// Number of the ply.
     pub ply: u32,
     /// English SAN; `None` for irregular play.
     pub san: Option<String>,
-    /// It captured en passant.
+    /// Whether the ply captured en passant.
     pub en_passant: bool,
-    /// UCI, where one piece went from one square to another.
+    /// UCI; `None` if more than one piece moved, or the move is unknown.
     pub uci: Option<String>,
 }
 
-/// What happened to board and clock.
+/// An event of the board or its clock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Note {
-    /// Moves may have been made while the board was not connected.
+    /// The board was disconnected, and moves may have been made meanwhile.
     Gap {
-        /// When it was closed or given up.
+        /// Time at which the gap was closed or given up.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before the gap.
         after_ply: u32,
-        /// How it was closed.
+        /// Way in which the gap was closed.
         by: Recovery,
-        /// Changes read back from the board's memory.
+        /// Number of changes read from the board's memory.
         changes: usize,
-        /// It began then.
+        /// Start of the gap.
         #[serde(serialize_with = "rfc3339")]
         from: Timestamp,
-        /// It ended then.
+        /// End of the gap.
         #[serde(serialize_with = "rfc3339")]
         to: Timestamp,
     },
-    /// Nobody watched how the game ended: its last plies are no more than likely.
+    /// The end of the game was not observed; its last plies are only likely.
     EndNotWatched {
-        /// When its end was published.
+        /// Time at which the end was published.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// Its last ply.
+        /// Last ply of the game.
         after_ply: u32,
     },
     /// The board was disconnected.
     BoardDisconnected {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
-        /// Why.
+        /// Reason of the disconnection.
         reason: String,
     },
     /// The board was connected again.
     BoardConnected {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
     },
     /// The clock was disconnected.
     ClockDisconnected {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
     },
     /// The clock was connected again.
     ClockConnected {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
     },
     /// The clock's battery was low.
     ClockBatteryLow {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
     },
     /// The computer's clock was set.
     TimeSet {
-        /// The first time after it.
+        /// First time after the step.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// The last ply before.
+        /// Last ply before.
         after_ply: u32,
-        /// By so many milliseconds: forward, which all later times follow, or, negative, back, which they do not.
+        /// Size of the step in milliseconds; negative for a step back, which the times of later events do not follow.
         by_ms: i64,
     },
 }
 
-/// What a person asked for or changed.
+/// A command, or a change of the game by a person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Amendment {
-    /// A command came.
+    /// A command was received.
     Command {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// Who asked.
+        /// Author of the command.
         by: String,
-        /// What they asked for.
+        /// Action of the command.
         action: Action,
         /// The other fields of the command.
         arguments: serde_json::Value,
-        /// Why nothing was done; `None` where it was done.
+        /// Reason why the command was refused; `None` if it was carried out.
         error: Option<String>,
-        /// What they were answered; `None`: nothing.
+        /// Text of the answer to the command, if it had one.
         note: Option<String>,
     },
-    /// The game was changed; what was not changed is `None`.
+    /// The game was changed. Fields that did not change are `None`.
     Game {
-        /// When it happened.
+        /// Time of the event.
         #[serde(serialize_with = "rfc3339")]
         ts: Timestamp,
-        /// By whom.
+        /// Author of the change.
         by: String,
-        /// The result.
+        /// The new result.
         result: Option<GameResult>,
-        /// Why it ended so.
+        /// The reason of the result.
         reason: Option<EndReason>,
-        /// The players.
+        /// The new players.
         players: Option<Players>,
-        /// The time control.
+        /// The new time control.
         time_control: Option<String>,
         /// All moves of the game, in UCI.
         moves: Option<Vec<String>>,
-        /// The position from which it goes on.
+        /// The position from which the game goes on.
         position: Option<String>,
-        /// A note.
+        /// The author's note.
         note: Option<String>,
     },
 }
 
-/// What the envelope must say, as far as the record knows it (E23 Guidelines I.2,
-/// 1997 Annex A.2). It does not know the sealed move.
+/// Data for the envelope, as far as the record has it (E23 Guidelines I.2, 1997 Annex A.2). The record does not have
+/// the sealed move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Adjournment {
-    /// The position immediately before the sealed move.
+    /// Position immediately before the sealed move, as FEN.
     pub fen: String,
-    /// The position that the game began with.
+    /// Start position of the game, as FEN.
     pub start_fen: String,
-    /// Who seals.
+    /// Player who seals the move.
     #[serde(serialize_with = "color::serialize")]
     pub color: Color,
-    /// The number of the sealed move.
+    /// Number of the sealed move.
     pub move_number: u32,
-    /// The last move on the board is not certain yet: it may still be corrected.
+    /// Whether the last move on the board may still be corrected.
     pub unsettled: bool,
     /// Periods and increments.
     pub time_control: Option<String>,
@@ -359,19 +360,19 @@ pub struct Adjournment {
     pub half_moves: u32,
 }
 
-/// A player's time so far.
+/// Time that a player has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TimeUsed {
-    /// What the clock showed last, in milliseconds.
+    /// Last reading of the player's clock, in milliseconds.
     pub left_ms: Option<u64>,
-    /// The sum of the times of their moves, in milliseconds, as far as they are known.
+    /// Sum of the times taken for the player's moves, in milliseconds, as far as they are known.
     pub used_ms: u64,
-    /// Their moves whose time is not known.
+    /// Number of the player's moves whose time is unknown.
     pub untimed: u32,
 }
 
 impl Report {
-    /// Notes the places of all evidence in the capture whose frames these are.
+    /// Locates the evidence of all incidents in the capture of `frames`.
     pub fn locate(&mut self, frames: &Frames) {
         let games = self.games.iter_mut().flat_map(|game| &mut game.incidents);
         for incident in games.chain(&mut self.outside) {
@@ -381,7 +382,7 @@ impl Report {
 }
 
 impl SourceFile {
-    /// The file's name without its directories, which would not fit a phone.
+    /// Name of the file without its directories, which would not fit on a phone.
     #[must_use]
     pub fn name(&self) -> &str {
         self.file.rsplit('/').next().unwrap_or(&self.file)
@@ -400,7 +401,7 @@ impl IncidentReport {
 }
 
 impl Note {
-    /// When it was published.
+    /// Time of publication.
     #[must_use]
     pub const fn ts(&self) -> Timestamp {
         match self {

@@ -1,4 +1,4 @@
-//! Positions as events have them, including those that legal play cannot reach.
+//! Helpers for positions in events, including illegal ones.
 
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::position::State;
@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use shakmaty::san::SanPlus;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Role, Setup};
 
-/// The pieces of a FEN; `None` where it is not valid.
+/// Placement of a FEN; `None` if it is not valid.
 pub(super) fn board(fen: &str) -> Option<Board> {
     Some(setup(fen)?.board)
 }
@@ -16,7 +16,7 @@ pub(super) fn setup(fen: &str) -> Option<Setup> {
     Some(fen.parse::<Fen>().ok()?.into_setup())
 }
 
-/// The legal position of a FEN, where there is one.
+/// Legal position of a FEN; `None` if it is not valid or not legal.
 pub(super) fn legal(fen: &str, mode: CastlingMode) -> Option<Chess> {
     State::from_fen(fen, mode)?.position().cloned()
 }
@@ -26,13 +26,12 @@ pub(super) fn castling_mode(record: &GameRecord) -> CastlingMode {
     mode.unwrap_or(CastlingMode::Standard)
 }
 
-/// The position before a ply, as FEN.
 pub(super) fn fen_before(record: &GameRecord, ply: u32) -> &str {
     let before = record.moves.iter().rev().find(|entry| entry.ply < ply);
     before.map_or(record.start_fen.as_str(), |entry| entry.fen.as_str())
 }
 
-/// Whether English SAN, played on these pieces, captures en passant: a pawn that takes on an empty square.
+/// Whether a move in English SAN captures en passant in a position: a pawn captures on an empty square.
 pub(super) fn is_en_passant(san: &str, before: &str) -> bool {
     let Ok(SanPlus {
         san:
@@ -50,21 +49,21 @@ pub(super) fn is_en_passant(san: &str, before: &str) -> bool {
     board(before).is_some_and(|board| board.piece_at(to).is_none())
 }
 
-/// Half-moves since the last capture or pawn move, after each ply of a game.
+/// Half-moves since the last capture or pawn move, for each ply of a game.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct QuietPlies {
-    /// One for the start, then one a ply.
+    /// Count at the start, then after each ply.
     counts: Vec<u32>,
     plies: Vec<u32>,
 }
 
-/// What a ply did that cannot be undone.
+/// Kind of a ply that ends the count of moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Irreversible {
-    /// It took a piece.
+    /// The ply captured a piece.
     Capture,
-    /// It moved a pawn.
+    /// The ply moved a pawn.
     PawnMove,
 }
 
@@ -85,13 +84,16 @@ impl QuietPlies {
         Self { counts, plies }
     }
 
-    /// The count after a ply; 0 is the start.
+    /// Count after a ply; 0 is the start.
     pub(super) fn after(&self, ply: u32) -> u32 {
-        let at = self.plies.iter().rposition(|known| *known <= ply);
-        at.and_then(|at| self.counts.get(at)).copied().unwrap_or_default()
+        let index = self.plies.iter().rposition(|known| *known <= ply);
+        index
+            .and_then(|index| self.counts.get(index))
+            .copied()
+            .unwrap_or_default()
     }
 
-    /// The last ply up to `ply` that captured or moved a pawn; 0: none did.
+    /// Last ply up to `ply` that captured or moved a pawn; 0 if none did.
     pub(super) fn reset_before(&self, ply: u32) -> u32 {
         let both = self.plies.iter().zip(&self.counts);
         let resets = both.filter(|(known, count)| **known <= ply && **count == 0);
@@ -99,7 +101,8 @@ impl QuietPlies {
     }
 }
 
-/// What a ply took or moved, judged by the positions before and after it, so that irregular play counts too.
+/// Returns whether a ply captured or moved a pawn; `None` if it did neither. Compares the positions before and after
+/// the ply, so that irregular play counts too.
 pub(super) fn irreversible(before: &str, entry: &MoveRecord) -> Option<Irreversible> {
     let (before, after) = (board(before)?, board(&entry.fen)?);
     let pawns = |board: &Board| (board.pawns() & board.white(), board.pawns() & board.black());
@@ -109,17 +112,17 @@ pub(super) fn irreversible(before: &str, entry: &MoveRecord) -> Option<Irreversi
     (pawns(&before) != pawns(&after)).then_some(Irreversible::PawnMove)
 }
 
-/// The castling rights of a FEN as it writes them, "-" for none.
+/// Castling rights as written in a FEN, "-" for none.
 pub(super) fn castling_text(fen: &str) -> &str {
     fen.split(' ').nth(2).unwrap_or("-")
 }
 
-/// The en passant square of a FEN, where a capture is possible.
+/// En passant square of a FEN; `None` if there is none.
 pub(super) fn en_passant_text(fen: &str) -> Option<&str> {
     fen.split(' ').nth(3).filter(|square| *square != "-")
 }
 
-/// Squares by name; invalid names are left out.
+/// Parses names of squares. Skips invalid names.
 pub(super) fn squares(names: &[String]) -> Bitboard {
     names
         .iter()

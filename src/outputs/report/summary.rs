@@ -1,16 +1,16 @@
-//! What an arbiter looks for first.
+//! Summary of a game: the points that an arbiter looks for first.
 
 use kiebitz_game::events::{EndReason, GameResult, Recovery};
 use kiebitz_game::laws::Severity;
 
 use super::model::{GameReport, IncidentReport, Note, Open, Summary};
 
-/// The summary of a game of which all else is known.
+/// Computes the summary. The rest of the report must be complete.
 pub(super) fn of(game: &GameReport) -> Summary {
     let of_severity = |severities: &[Severity]| -> Vec<u64> {
         let incidents = game.incidents.iter();
-        let known = incidents.filter(|entry| severities.contains(&entry.incident.severity));
-        known.map(|entry| entry.incident.incident).collect()
+        let matching = incidents.filter(|entry| severities.contains(&entry.incident.severity));
+        matching.map(|entry| entry.incident.incident).collect()
     };
     let gaps = game.notes.iter().filter_map(|note| match note {
         Note::Gap { by, .. } => Some(*by),
@@ -28,7 +28,7 @@ pub(super) fn of(game: &GameReport) -> Summary {
 
 fn open(game: &GameReport) -> Vec<Open> {
     let record = &game.record;
-    let to_be_acted_on = |entry: &&IncidentReport| {
+    let needs_action = |entry: &&IncidentReport| {
         entry.closed.is_empty() && matches!(entry.incident.severity, Severity::Violation | Severity::Advice)
     };
     let mut open: Vec<Open> = Vec::new();
@@ -43,12 +43,12 @@ fn open(game: &GameReport) -> Vec<Open> {
     if record.ended.is_none() && last.is_some_and(|entry| entry.settled.is_none()) {
         open.push(Open::LastMove);
     }
-    // The last one is what people are waiting for.
+    // People wait for the decision on the latest incident, so it comes first.
     open.extend(
         game.incidents
             .iter()
             .rev()
-            .filter(to_be_acted_on)
+            .filter(needs_action)
             .map(|entry| Open::Incident {
                 incident: entry.incident.incident,
             }),

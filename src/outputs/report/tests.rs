@@ -21,7 +21,7 @@ use crate::outputs::shared::notation::Letters;
 
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// A game, event by event, ten seconds apart.
+/// Builds the events of a game, ten seconds apart.
 pub(super) struct Story {
     pub(super) events: Vec<Event>,
     position: Chess,
@@ -42,8 +42,8 @@ impl Story {
             version: None,
             orientation: None,
         };
-        story.outside(connected);
-        story.outside(EventKind::ClockConnected {});
+        story.publish_outside_game(connected);
+        story.publish_outside_game(EventKind::ClockConnected {});
         story.publish(EventKind::GameStarted {
             start_fen: start_fen.to_owned(),
             variant: if start_fen == STANDARD {
@@ -75,7 +75,7 @@ impl Story {
         Timestamp::from_micros(1_795_269_600_000_000 + seconds * 1_000_000)
     }
 
-    pub(super) fn outside(&mut self, kind: EventKind) {
+    pub(super) fn publish_outside_game(&mut self, kind: EventKind) {
         self.publish(kind);
         self.events.last_mut().expect("just published").game = None;
     }
@@ -93,17 +93,17 @@ impl Story {
         });
     }
 
-    /// Plays moves in English SAN, each completed by a press.
+    /// Plays moves in English SAN. A press completes each move.
     pub(super) fn play(mut self, moves: &str) -> Self {
         for san in moves.split_whitespace() {
-            let made = self.made(san);
+            let made = self.make_move(san);
             self.publish(EventKind::MoveMade(made));
             self.press();
         }
         self
     }
 
-    pub(super) fn made(&mut self, san: &str) -> Move {
+    pub(super) fn make_move(&mut self, san: &str) -> Move {
         let parsed: SanPlus = san.parse().expect("SAN");
         let played = parsed.san.to_move(&self.position).expect("a legal move");
         let color = self.position.turn();
@@ -159,7 +159,7 @@ impl Story {
     }
 }
 
-/// An illegal move by Black in the middle of things.
+/// An illegal move by Black, published at the current time of the story.
 pub(super) fn illegal_move(story: &Story, number: u64, severity: Severity) -> Incident {
     let now = story.now();
     let change = |micros: i64, square: &str, piece: Option<&str>| SquareChange {

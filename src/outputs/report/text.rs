@@ -1,4 +1,4 @@
-//! The report as text: for the terminal, for mail, or for a receipt printer.
+//! The report as text: for a terminal, for mail, or for a receipt printer.
 
 use core::fmt::{self, Write};
 
@@ -9,10 +9,10 @@ use super::claims::ClaimSheet;
 use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
 use super::position::{board, squares};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, Reported, clock, own_clock, rights, rows, took};
-use super::words::{fill, say};
+use super::words::{fill, label};
 use crate::outputs::shared::wrap::wrapped;
 
-/// The report as text, in lines of at most 100 characters as far as names and reasons allow.
+/// Renders the report as text, in lines of at most 100 characters unless a word is longer.
 #[must_use]
 pub fn text(report: &Report, manner: &Manner) -> String {
     let mut page = TextPage {
@@ -191,7 +191,7 @@ impl TextPage<'_> {
             self.line(2, &format!("{}:", words.changes))?;
         }
         for (change, reported) in view.changes(entry) {
-            let what = match reported {
+            let contents = match reported {
                 Reported::AtOnce(squares) => squares,
                 Reported::One(piece) => format!("{}  {piece}", change.change.square),
             };
@@ -199,7 +199,7 @@ impl TextPage<'_> {
                 .frame
                 .map(|frame| format!("   {} {}", words.frame, frame.number));
             let time = view.time_exactly(change.change.at);
-            self.line(4, &format!("{time}  {what}{}", frame.unwrap_or_default()))?;
+            self.line(4, &format!("{time}  {contents}{}", frame.unwrap_or_default()))?;
         }
         for line in view.incident_places(report.source.as_ref(), entry) {
             self.line(2, &line)?;
@@ -310,7 +310,7 @@ impl TextPage<'_> {
             game.all_withdrawn(correction),
             played.unwrap_or_default(),
             words.reason,
-            say(words.withdrawals, correction.reason.as_str()),
+            label(words.withdrawals, correction.reason.as_str()),
         )
     }
 
@@ -320,8 +320,8 @@ impl TextPage<'_> {
         }
         self.heading(self.view.words.notes, '-')?;
         for note in &game.game.notes {
-            let [time, after, what] = game.note(note);
-            self.line(0, &format!("{time}  {after}  {what}"))?;
+            let [time, after, event] = game.note(note);
+            self.line(0, &format!("{time}  {after}  {event}"))?;
         }
         Ok(())
     }
@@ -333,9 +333,9 @@ impl TextPage<'_> {
         self.heading(self.view.words.amendments, '-')?;
         for amendment in &game.game.amendments {
             let (Amendment::Command { ts, by, .. } | Amendment::Game { ts, by, .. }) = amendment;
-            let what = self.view.amendment(amendment).join("; ");
+            let changes = self.view.amendment(amendment).join("; ");
             let by = self.view.person(by);
-            self.line(0, &format!("{}  {by}: {what}", self.view.time(*ts)))?;
+            self.line(0, &format!("{}  {by}: {changes}", self.view.time(*ts)))?;
         }
         Ok(())
     }
@@ -362,7 +362,7 @@ impl TextPage<'_> {
         writeln!(self.text, "{underline}")
     }
 
-    /// One line, or several where it is long. Control characters of names and reasons are left out.
+    /// Writes a line, wrapped if it is too long. Removes control characters, which names and reasons may contain.
     fn line(&mut self, indent: usize, line: &str) -> fmt::Result {
         let line: String = line.chars().filter(|c| !c.is_control()).collect();
         if line.chars().count() + indent <= MAX_WIDTH {
@@ -375,7 +375,7 @@ impl TextPage<'_> {
     }
 }
 
-/// A move with its marks, the mover's clock after it, and how long it took.
+/// A move with its marks, the mover's clock and the time taken.
 fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     let mut played = game.played(entry);
     for mark in game.marks(entry) {
@@ -390,7 +390,7 @@ fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     format!("{played:<14}{left:>9}{took:>8}")
 }
 
-/// A line to write on.
+/// A blank line to write on.
 const BLANK: &str = "______________________________";
-/// The longest line, in columns, as far as names and reasons allow.
+/// Maximum line length, in columns.
 const MAX_WIDTH: usize = 100;

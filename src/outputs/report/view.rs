@@ -1,4 +1,4 @@
-//! What the page and the text of a report show in the same way: times, moves, names.
+//! Rendering that the page and the text of a report share: times, moves, names.
 
 mod amendments;
 mod claims;
@@ -22,27 +22,27 @@ use crate::clock::{taken, taken_seconds};
 use crate::outputs::shared::notation::{Letters, MateSign, Notation};
 use crate::outputs::shared::numbering::Numbering;
 
-/// In what language a report is written, with whose piece letters and on whose clock.
+/// Language and options of a report.
 #[derive(Debug, Clone)]
 pub struct Manner {
-    /// Of the texts.
+    /// Language of the text.
     pub language: Language,
-    /// Of the moves.
+    /// Piece letters of the moves.
     pub letters: &'static Letters,
-    /// The time zone in which times are shown.
+    /// Time zone of the times.
     pub zone: TimeZone,
-    /// Whether the sheet for an adjournment is wanted even though the game was not adjourned.
+    /// Whether to add the data for an adjournment even if the game was not adjourned.
     pub adjournment: bool,
 }
 
-/// Renders the parts of a report in one manner.
+/// Renders parts of a report.
 #[derive(Clone, Copy)]
 pub(super) struct Renderer<'v> {
     pub(super) words: &'static Words,
     pub(super) manner: &'v Manner,
 }
 
-/// Renders the parts of one game.
+/// Renders parts of one game.
 #[derive(Clone, Copy)]
 pub(super) struct GameRenderer<'v> {
     pub(super) view: Renderer<'v>,
@@ -51,21 +51,21 @@ pub(super) struct GameRenderer<'v> {
     pub(super) numbering: Numbering,
 }
 
-/// What squares reported at one time.
+/// Contents that squares reported at one time.
 pub(super) enum Reported {
-    /// How many of them did, as in the first dump of a board.
+    /// Many squares, as in a dump of the board: a text with their number.
     AtOnce(String),
-    /// The piece on one, or that it is empty.
+    /// A single square: its piece, or that it is empty.
     One(String),
 }
 
-/// From this many changes at the same time on, they are shown as one line: that is a dump, not a move.
+/// Number of changes with the same time from which they are shown in one line, as a dump of the board and not a move.
 const MIN_AT_ONCE: usize = 12;
 
 impl<'v> Renderer<'v> {
-    /// The changes of squares that an incident rests on. Very many at once share a line.
+    /// Changes of squares that are the evidence for an incident. A dump of the board takes one line.
     pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&LocatedChange, Reported)> {
-        let together = |at| {
+        let count_at = |at| {
             entry
                 .changes
                 .iter()
@@ -75,7 +75,7 @@ impl<'v> Renderer<'v> {
         let mut shown: Vec<(&LocatedChange, Reported)> = Vec::new();
         for change in &entry.changes {
             let at = change.change.at;
-            let squares = together(at);
+            let squares = count_at(at);
             if squares < MIN_AT_ONCE {
                 let piece = self.piece(change.change.piece.as_deref());
                 shown.push((change, Reported::One(piece)));
@@ -94,7 +94,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// The reason of a result in words; unchanged if it is not one.
+    /// Reason of a result in words; an unknown reason is returned unchanged.
     pub(super) fn end_reason(self, reason: &str) -> &str {
         word(self.manner.language, END_REASON, reason)
     }
@@ -109,12 +109,12 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// The local time, in hours, minutes and seconds.
+    /// Local time as HH:MM:SS.
     pub(super) fn time(self, at: Timestamp) -> String {
         self.strftime(at, "%H:%M:%S")
     }
 
-    /// The same with milliseconds.
+    /// Local time as HH:MM:SS with milliseconds.
     pub(super) fn time_exactly(self, at: Timestamp) -> String {
         self.strftime(at, "%H:%M:%S%.3f")
     }
@@ -142,14 +142,14 @@ impl<'v> Renderer<'v> {
     }
 
     fn strftime(self, at: Timestamp, format: &str) -> String {
-        // A capture may claim any time; one beyond the calendar is shown as no time.
+        // A capture may contain any time; one outside the calendar is shown as "?".
         jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
             |_| "?".to_owned(),
             |at| at.to_zoned(self.manner.zone.clone()).strftime(format).to_string(),
         )
     }
 
-    /// "FIDE 2023" for "fide-2023".
+    /// Name of an edition: "FIDE 2023" for "fide-2023".
     pub(super) fn edition(self, edition: Edition) -> String {
         match edition.as_str().strip_prefix("fide-") {
             Some(year) => format!("FIDE {year}"),
@@ -157,7 +157,6 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// What the clock showed, as a sentence.
     pub(super) fn clock_sentence(self, shown: Clock) -> String {
         let words = self.words;
         let mut state = match shown.running {
@@ -187,7 +186,7 @@ impl<'v> Renderer<'v> {
         )
     }
 
-    /// The piece of a FEN letter, as in "white pawn".
+    /// Piece of a FEN letter, as in "pawn, White"; "empty" for `None`.
     pub(super) fn piece(self, letter: Option<&str>) -> String {
         let piece = letter.and_then(|letter| shakmaty::Piece::from_char(letter.chars().next()?));
         match piece {
@@ -201,7 +200,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// All pieces of a position, for those who cannot see the diagram.
+    /// All pieces of a position, for readers who cannot see the diagram.
     pub(super) fn pieces(self, board: &Board) -> String {
         let side = |color: Color| {
             let roles = Role::ALL.into_iter().rev();
@@ -239,13 +238,13 @@ impl<'v> Renderer<'v> {
 }
 
 impl GameRenderer<'_> {
-    /// "12.Nf3" or "12...Nf6".
+    /// Move with its number: "12.Nf3" or "12...Nf6".
     pub(super) fn numbered(self, ply: u32, text: &str) -> String {
         let (number, color) = self.numbering.number(ply);
         format!("{number}{}{text}", color.fold_wb(".", "..."))
     }
 
-    /// A ply by number and move; by the number alone where the game has no such ply any more.
+    /// Number and move of a ply; only the number if the game no longer has the ply.
     pub(super) fn name(self, ply: u32) -> String {
         if ply == 0 {
             return self.view.words.starts.to_owned();
@@ -262,7 +261,7 @@ impl GameRenderer<'_> {
         names.join(", ")
     }
 
-    /// What was played, without number.
+    /// The move of a ply, without number.
     pub(super) fn played(self, entry: &MoveRecord) -> String {
         let san = entry.san.as_deref();
         let en_passant = san.is_some_and(|san| is_en_passant(san, fen_before(&self.game.record, entry.ply)));
@@ -274,7 +273,7 @@ impl GameRenderer<'_> {
         self.numbered(entry.ply, &text)
     }
 
-    /// A move known by its English SAN, or irregular play in brackets.
+    /// A move by its English SAN, or irregular play in brackets.
     pub(super) fn text(self, san: Option<&str>, uci: Option<&str>, en_passant: bool) -> String {
         match (san, uci) {
             (Some(san), _) => match san.parse::<SanPlus>() {
@@ -289,15 +288,15 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// The result with its reason, and who or what decided it.
+    /// The result with its reason and its source.
     pub(super) fn result(self) -> String {
         match self.outcome() {
-            (Some(result), how) => format!("{result}: {how}"),
-            (None, how) => how,
+            (Some(result), explanation) => format!("{result}: {explanation}"),
+            (None, explanation) => explanation,
         }
     }
 
-    /// The result, while the game has none `None`, and how it came about.
+    /// The result, `None` if the game has none, and its reason and source.
     pub(super) fn outcome(self) -> (Option<&'static str>, String) {
         let (record, words) = (&self.game.record, self.view.words);
         let Some(reason) = record.reason else {
@@ -315,10 +314,10 @@ impl GameRenderer<'_> {
         if !record.confirmed && record.result != GameResult::Unknown {
             parts.push(words.unconfirmed.to_owned());
         }
-        let how = parts.join("; ");
+        let explanation = parts.join("; ");
         match record.result {
-            GameResult::Unknown => (None, format!("{}: {how}", words.without_result)),
-            result => (Some(result.as_str()), how),
+            GameResult::Unknown => (None, format!("{}: {explanation}", words.without_result)),
+            result => (Some(result.as_str()), explanation),
         }
     }
 
@@ -336,7 +335,7 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Where in the game an incident was: by number, because the move that was due may have been made later.
+    /// Number of the move that was due when an incident happened. The move itself may have been made later.
     pub(super) fn place(self, incident: &IncidentReport) -> String {
         match incident.incident.ply {
             Some(0) => self.view.words.before_game.to_owned(),
@@ -353,11 +352,11 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// The marks after a move in the score sheet.
+    /// Marks after a move in the score sheet.
     pub(super) fn marks(self, entry: &MoveRecord) -> Vec<PlyMark> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
-        let clocks = entry.clock.is_some();
+        let has_clock = entry.clock.is_some();
         let pressed = matches!(entry.completed, Some(CompletedBy::Press | CompletedBy::GameEnd));
         let mut marks = Vec::new();
         if entry.inferred {
@@ -366,7 +365,7 @@ impl GameRenderer<'_> {
             } else {
                 PlyMark::Inferred
             });
-        } else if clocks && !pressed && !last {
+        } else if has_clock && !pressed && !last {
             marks.push(PlyMark::Unpressed);
         }
         if entry.settled.is_none() && last && self.game.record.ended.is_none() {
@@ -380,7 +379,7 @@ impl GameRenderer<'_> {
         marks
     }
 
-    /// The marks that the score sheet has, with what they mean.
+    /// Marks that occur in the score sheet, with their meanings.
     pub(super) fn legend(self) -> Vec<(&'static str, &'static str)> {
         let used: Vec<PlyMark> = self
             .game
@@ -416,7 +415,7 @@ pub(super) enum PlyMark {
     Order,
     Unpressed,
     Unsettled,
-    /// The brackets around the move are its sign.
+    /// Shown by the brackets around the move.
     Irregular,
     Incident(u64),
 }
@@ -434,7 +433,7 @@ impl PlyMark {
     }
 }
 
-/// How long a move took, as m:ss, and from an hour on as h:mm:ss.
+/// Time taken for a move, as m:ss, or as h:mm:ss from an hour on.
 pub(super) fn took(ms: u64) -> String {
     let seconds = taken_seconds(ms);
     if seconds < 3600 {
@@ -444,12 +443,12 @@ pub(super) fn took(ms: u64) -> String {
     }
 }
 
-/// The mover's time after their move.
+/// The mover's time after their move, in milliseconds.
 pub(super) fn own_clock(entry: &MoveRecord) -> Option<u64> {
     Some(entry.clock?.times_ms()[entry.color])
 }
 
-/// Side to move, castling and en passant, which a placement does not show.
+/// Castling rights and en passant square, which a diagram does not show.
 pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
     let castling = words.or_none(super::position::castling_text(fen));
     let en_passant = en_passant_text(fen).unwrap_or(words.none);
@@ -459,7 +458,7 @@ pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
     )
 }
 
-/// Rows of the score sheet: number, White's ply, Black's ply.
+/// Rows of the score sheet: move number, White's ply, Black's ply.
 pub(super) fn rows(game: GameRenderer<'_>) -> Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> {
     let mut rows: Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> = Vec::new();
     for entry in &game.game.record.moves {

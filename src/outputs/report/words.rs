@@ -1,4 +1,4 @@
-//! The words of a report, one file for each language: adding one is another file and a line in [`Words::of`].
+//! Texts of a report. Each language has its own file; a new one also needs a line in [`Words::of`].
 
 mod english;
 mod german;
@@ -11,7 +11,7 @@ use kiebitz_game::events::Recovery;
 use kiebitz_game::laws::Language;
 use shakmaty::Color;
 
-/// All texts of a report in one language. A name in braces stands for what is put there.
+/// All texts of a report in one language. A name in braces is a placeholder for [`fill`].
 pub(super) struct Words {
     pub(super) title: &'static str,
     pub(super) confidential: &'static str,
@@ -44,8 +44,8 @@ pub(super) struct Words {
     pub(super) continues: &'static str,
     pub(super) white: &'static str,
     pub(super) black: &'static str,
-    pub(super) white_s: &'static str,
-    pub(super) black_s: &'static str,
+    pub(super) white_clock: &'static str,
+    pub(super) black_clock: &'static str,
     pub(super) board: &'static str,
     pub(super) from_to: &'static str,
     pub(super) time_control: &'static str,
@@ -137,7 +137,7 @@ pub(super) struct Words {
     pub(super) instead: &'static str,
     pub(super) reason: &'static str,
     pub(super) notes: &'static str,
-    pub(super) what: &'static str,
+    pub(super) event_heading: &'static str,
     pub(super) gap_memory: &'static str,
     pub(super) gap_inferred: &'static str,
     pub(super) gap_unknown: &'static str,
@@ -149,7 +149,7 @@ pub(super) struct Words {
     pub(super) battery_low: &'static str,
     pub(super) time_set: [&'static str; 2],
     pub(super) amendments: &'static str,
-    pub(super) who: &'static str,
+    pub(super) by_heading: &'static str,
     pub(super) command: &'static str,
     pub(super) refused: &'static str,
     pub(super) answered: &'static str,
@@ -180,24 +180,24 @@ pub(super) struct Words {
     pub(super) resumption: &'static str,
     pub(super) checked_by: &'static str,
     pub(super) occurrences: &'static str,
-    /// Months, then how a day is written with them.
+    /// Names of the months, January first.
     pub(super) months: [&'static str; 12],
     pub(super) day: &'static str,
     pub(super) modes: &'static [Word],
-    /// Who or what closed an incident.
+    /// Sources of an incident's ending.
     pub(super) closers: &'static [Word],
     pub(super) closings: &'static [Word],
-    /// Why moves were withdrawn.
+    /// Reasons of withdrawn moves.
     pub(super) withdrawals: &'static [Word],
     pub(super) actions: &'static [Word],
-    /// The arguments of commands.
+    /// Names and values of the arguments of commands.
     pub(super) arguments: &'static [Word],
-    /// Who gave a command, where it has no name.
+    /// Authors of commands that are not names of persons, such as `arbiter`.
     pub(super) people: &'static [Word],
     pub(super) roles: [&'static str; 6],
 }
 
-/// A word of events, and what people read for it.
+/// A word of the event format, and its text for readers.
 pub(super) type Word = (&'static str, &'static str);
 
 impl Words {
@@ -258,17 +258,17 @@ impl Words {
     }
 }
 
-/// What people read for a word of events; one that the list does not have is shown as it is.
-pub(super) fn say<'t>(list: &[Word], word: &'t str) -> &'t str
+/// Text for a word of the event format; the word itself if the list lacks it.
+pub(super) fn label<'t>(list: &[Word], word: &'t str) -> &'t str
 where
     'static: 't,
 {
     list.iter()
         .find(|(known, _)| *known == word)
-        .map_or(word, |(_, said)| said)
+        .map_or(word, |(_, text)| text)
 }
 
-/// Puts values where their names stand in braces. Values are not searched for names again.
+/// Replaces the placeholders in a template. Values are not searched for placeholders.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -292,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    fn listed<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
+    fn assert_same_words<W: Copy>(list: &[Word], words: &[W], as_str: impl Fn(W) -> &'static str) {
         let known: Vec<&str> = list.iter().map(|(known, _)| *known).collect();
         for word in words {
             assert!(known.contains(&as_str(*word)), "{}", as_str(*word));
@@ -304,11 +304,11 @@ mod tests {
     fn every_language_has_every_word_and_no_other() {
         for language in Language::ALL {
             let words = Words::of(*language);
-            listed(words.modes, Mode::ALL, Mode::as_str);
-            listed(words.closers, ClosedBy::ALL, ClosedBy::as_str);
-            listed(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
-            listed(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
-            listed(words.actions, Action::ALL, Action::as_str);
+            assert_same_words(words.modes, Mode::ALL, Mode::as_str);
+            assert_same_words(words.closers, ClosedBy::ALL, ClosedBy::as_str);
+            assert_same_words(words.closings, IncidentEnd::ALL, IncidentEnd::as_str);
+            assert_same_words(words.withdrawals, CorrectionReason::ALL, CorrectionReason::as_str);
+            assert_same_words(words.actions, Action::ALL, Action::as_str);
         }
     }
 }

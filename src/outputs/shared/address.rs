@@ -1,4 +1,4 @@
-//! Addresses of others that something is posted to.
+//! POST requests to other servers.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -10,32 +10,31 @@ use reqwest::{Client, StatusCode};
 
 use super::answers::{shortened, silence};
 
-/// An address takes longer for nothing, or it is not there.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Pauses after a failure, doubled each time.
+/// First and longest pause after failures. The pause doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// An address, and how it is posted to.
+/// Address that accepts POST requests.
 #[derive(Debug)]
 pub(in crate::outputs) struct Address {
     http: Client,
-    /// What it is called among the outputs.
+    /// Name of the output in reports.
     output: String,
-    /// `{round}` in it stands for the number of the round.
+    /// URL in which `{round}` is replaced by the number of the round.
     url: String,
-    /// The file with a token in its first line.
+    /// File with a bearer token in its first line.
     token_file: Option<PathBuf>,
-    /// After the next failure.
+    /// Pause after the next failure.
     pause: Duration,
 }
 
-/// What could not be posted.
 #[derive(Debug)]
 pub(in crate::outputs) struct PostFailure {
     pub(in crate::outputs) problem: String,
-    /// The address itself says when it wants to be asked again.
-    again: Option<Duration>,
+    /// Value of the server's `Retry-After` header, at most [`LONGEST_PAUSE`].
+    retry_after: Option<Duration>,
 }
 
 impl Address {
@@ -44,11 +43,10 @@ impl Address {
         let http = Client::builder()
             .user_agent(agent)
             .timeout(PATIENCE)
-            // What is posted would become a question.
+            // A redirect would turn the POST into a GET.
             .redirect(Policy::none())
             .build();
         Self {
-            // Where there are no certificates on this computer, the first request says so.
             http: http.unwrap_or_default(),
             output,
             url,
@@ -57,12 +55,11 @@ impl Address {
         }
     }
 
-    /// What it is called among the outputs.
     pub(in crate::outputs) fn output(&self) -> &str {
         &self.output
     }
 
-    /// Posts something to the address of a round.
+    /// Posts to the address of a round.
     pub(in crate::outputs) async fn post(
         &mut self,
         round: Option<u32>,
@@ -76,11 +73,11 @@ impl Address {
         posted
     }
 
-    /// How long to wait after a failure.
-    pub(in crate::outputs) fn wait(&mut self, refused: &PostFailure) -> Duration {
+    /// Returns the pause before the next attempt: the backoff, or the server's `Retry-After` if that is longer.
+    pub(in crate::outputs) fn wait(&mut self, failure: &PostFailure) -> Duration {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
-        refused.again.unwrap_or(pause).max(pause)
+        failure.retry_after.unwrap_or(pause).max(pause)
     }
 
     async fn try_to_post(
@@ -104,28 +101,28 @@ impl Address {
             return Ok(());
         }
         let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
-        let again = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
-        let again = again.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
-        let elsewhere = header(LOCATION).map(|place| format!(", moved to {}", shortened(place)));
+        let retry_after = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+        let retry_after = retry_after.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
+        let moved = header(LOCATION).map(|location| format!(", moved to {}", shortened(location)));
         let problem = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 format!("the server answered {status}: check the token")
             }
             _ => {
-                let elsewhere = elsewhere.unwrap_or_default();
+                let moved = moved.unwrap_or_default();
                 let text = shortened(&answer.text().await.unwrap_or_default());
                 let text = if text.is_empty() {
                     text
                 } else {
                     format!(": {text}")
                 };
-                format!("the server answered {status}{elsewhere}{text}")
+                format!("the server answered {status}{moved}{text}")
             }
         };
-        Err(PostFailure { problem, again })
+        Err(PostFailure { problem, retry_after })
     }
 
-    /// It is read each time: a new one needs no restart.
+    /// Reads the token for each request, so a new token needs no restart.
     fn token(&self) -> Result<Option<String>> {
         let Some(file) = &self.token_file else {
             return Ok(None);
@@ -144,13 +141,16 @@ impl From<anyhow::Error> for PostFailure {
     fn from(error: anyhow::Error) -> Self {
         Self {
             problem: format!("{error:#}"),
-            again: None,
+            retry_after: None,
         }
     }
 }
 
 impl From<String> for PostFailure {
     fn from(problem: String) -> Self {
-        Self { problem, again: None }
+        Self {
+            problem,
+            retry_after: None,
+        }
     }
 }

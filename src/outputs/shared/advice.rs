@@ -1,4 +1,4 @@
-//! What the arbiter is advised, in a language other than that of the event: made of the same catalogues.
+//! Advice to the arbiter in languages other than that of the event, from the catalogues of `laws`.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use shakmaty::san::SanPlus;
 
 use super::notation::Letters;
 
-/// Values of advice that hold moves in English SAN, one or several.
+/// Names of the advice values that hold one or several moves in English SAN.
 pub(in crate::outputs) const MOVES: [&str; 3] = ["played", "moves", "intended"];
 
-/// An incident's advice with these values; in the words of the event where no catalogue has its case.
+/// Advice for an incident in a language, filled with `values`. Falls back to the text of the event if the catalogue has
+/// no text for its case.
 pub(in crate::outputs) fn advice(
     language: Language,
     incident: &Incident,
@@ -26,14 +27,14 @@ pub(in crate::outputs) fn advice(
     }
 }
 
-/// The same in every language, by its code, for pages whose readers choose one.
+/// Advice for an incident in every language, by language code, for pages on which the reader chooses the language.
 pub(crate) fn in_all_languages(incident: &Incident) -> BTreeMap<&'static str, String> {
     let languages = Language::ALL.iter();
     let all = languages.map(|language| {
         let mut values = incident.evidence.values.clone();
         for name in MOVES {
             if let Some(Value::String(moves)) = values.get_mut(name) {
-                *moves = lettered(*language, moves);
+                *moves = with_letters(*language, moves);
             }
         }
         (language.code(), advice(*language, incident, &values))
@@ -41,31 +42,31 @@ pub(crate) fn in_all_languages(incident: &Incident) -> BTreeMap<&'static str, St
     all.collect()
 }
 
-/// Moves in English SAN, with commas or blanks between them, with the piece letters of a language. Text that is not a
-/// move stays.
-fn lettered(language: Language, moves: &str) -> String {
+/// Replaces the piece letters in English SAN moves, separated by spaces or commas, by those of a language. Words that
+/// are not moves are left unchanged.
+fn with_letters(language: Language, moves: &str) -> String {
     let Some(letters) = Letters::of(language.code()) else {
         return moves.to_owned();
     };
-    let written = |text: &str| {
+    let translate = |text: &str| {
         let (name, comma) = text.strip_suffix(',').map_or((text, ""), |name| (name, ","));
         if name.parse::<SanPlus>().is_err() {
             return text.to_owned();
         }
-        let mut named = String::new();
+        let mut translated = String::new();
         for c in name.chars() {
             match c {
-                'K' => named.push_str(letters.king),
-                'Q' => named.push_str(letters.queen),
-                'R' => named.push_str(letters.rook),
-                'B' => named.push_str(letters.bishop),
-                'N' => named.push_str(letters.knight),
-                other => named.push(other),
+                'K' => translated.push_str(letters.king),
+                'Q' => translated.push_str(letters.queen),
+                'R' => translated.push_str(letters.rook),
+                'B' => translated.push_str(letters.bishop),
+                'N' => translated.push_str(letters.knight),
+                other => translated.push(other),
             }
         }
-        named + comma
+        translated + comma
     };
-    moves.split(' ').map(written).collect::<Vec<_>>().join(" ")
+    moves.split(' ').map(translate).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -75,7 +76,10 @@ mod tests {
     #[test]
     fn moves_have_the_letters_of_the_language() {
         let moves = "Nf3, bxc8=Q+ O-O ♘f3 and Bb5";
-        assert_eq!(lettered(Language::English, moves), moves);
-        assert_eq!(lettered(Language::German, moves), "Sf3, bxc8=D+ O-O ♘f3 and Lb5");
+        assert_eq!(with_letters(Language::English, moves), moves);
+        assert_eq!(
+            with_letters(Language::German, moves),
+            "Sf3, bxc8=D+ O-O ♘f3 and Lb5"
+        );
     }
 }

@@ -1,15 +1,18 @@
-//! What servers say, or do not say, in words for a log.
+//! Formats the answers of servers for the log.
 
-/// So much of an answer is shown, in characters.
-const SHOWN: usize = 200;
+/// Limit for the logged part of an answer, in characters.
+const MAX_LOGGED: usize = 200;
 
-/// What a server says goes into a log: on one line, and not for pages.
+/// Shortens a server's answer for the log: one line, at most [`MAX_LOGGED`] characters, without control characters.
 pub(in crate::outputs) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+    line.chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_LOGGED)
+        .collect()
 }
 
-/// Why there is no answer. The innermost reason is the one that says something.
+/// Describes why a request got no answer: the innermost cause, as the outer ones only state that the request failed.
 pub(in crate::outputs) fn silence(error: &reqwest::Error) -> String {
     let mut reason: &dyn core::error::Error = error;
     while let Some(source) = reason.source() {

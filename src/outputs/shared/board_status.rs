@@ -1,4 +1,4 @@
-//! How a board is at a moment: what MQTT publishes of it, and what those in the hall see.
+//! Status of a board at a moment: the view that MQTT publishes, and the status for clients in the hall.
 
 use kiebitz_game::clock::{ClockFace, Side};
 use kiebitz_game::hall;
@@ -7,69 +7,67 @@ use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockView;
 
-/// What stands on a board and its clock at a moment.
+/// View of a board and its clock at a moment, as MQTT publishes it.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardView<'a> {
-    /// What the sensors show.
+    /// Placement that the sensors report.
     pub placement: &'a Board,
-    /// The placement after the last ply published, and the squares that differ from it.
+    /// The placement after the last published ply, and the squares on which the sensors differ from it.
     pub expected: Option<(&'a Board, Bitboard)>,
-    /// What the clock shows.
+    /// Display of the clock.
     pub clock: Option<ClockFace>,
-    /// How White sits.
+    /// Orientation of the board: the side on which White sits.
     pub orientation: Option<Orientation>,
     /// Version of the board's firmware, major and minor number. A board on a bus gives it after it has connected.
     pub version: Option<(u8, u8)>,
     /// Charge of the board's own battery in percent.
     pub battery: Option<u8>,
-    /// The table that it stands at.
+    /// Number of the table that the board stands on.
     pub table: Option<u32>,
 }
 
-/// How a board is at a moment.
+/// Status of a board at a moment, for clients in the hall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoardStatus {
-    /// Its name.
     pub(crate) name: String,
-    /// Its serial number, the long one where it has one.
+    /// Serial number; the long one if the board has one.
     pub(crate) serial: Option<String>,
-    /// The other boards that report the same number.
+    /// Other boards that report the same serial number.
     pub(crate) same_number: Vec<String>,
-    /// Where it is, or was, plugged in.
+    /// Port of the board; the last one if it is disconnected.
     pub(crate) port: String,
-    /// The table that it stands at; `None`: it has no number.
+    /// Number of the table that the board stands on; `None` if it has no number.
     pub(crate) table: Option<u32>,
-    /// It answers.
+    /// Whether the board answers.
     pub(crate) connected: bool,
-    /// At a hub: the daemon that has the board, where it is not there, and so nobody knows how the board is.
+    /// At a hub: the daemon of the board, if that daemon is offline and the board's state therefore unknown.
     pub(crate) away: Option<String>,
-    /// The arbiter does not want to see it any more.
+    /// Whether the arbiter has removed the board from view.
     pub(crate) forgotten: bool,
-    /// Charge of its own battery in percent.
+    /// Charge of the board's own battery in percent.
     pub(crate) battery: Option<u8>,
-    /// What the sensors show.
+    /// Placement that the sensors report.
     pub(crate) placement: Board,
-    /// The pieces after the last move that was published; `None` before a start position was set up.
+    /// Placement after the last published ply; `None` before a start position was set up.
     pub(crate) expected: Option<Board>,
-    /// What the clock shows; nothing while the board is not there.
+    /// Display of the clock; empty while the board is disconnected.
     pub(crate) clock: ClockView,
-    /// How its clock stands.
     pub(crate) levers: Levers,
-    /// What its squares did since the last board status.
+    /// Squares that were emptied or filled since the last board status.
     pub(crate) seen: Seen,
 }
 
-/// How a clock stands, seen from its front.
+/// Position of a clock's lever, seen from the front of the clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Levers {
-    /// The side on which the lever is up; `None`: there is no clock.
+    /// Side on which the lever is up; `None` if there is no clock.
     pub(crate) up: Option<Side>,
-    /// White's side; `None`: nobody knows.
+    /// White's side; `None` while unknown.
     pub(crate) white: Option<Side>,
 }
 
 impl<'a> BoardView<'a> {
-    /// The view of a board, without its table.
+    /// Creates the view of a board, without its table.
     #[must_use]
     pub fn of(board: &'a hall::Board) -> Self {
         Self {
@@ -83,7 +81,7 @@ impl<'a> BoardView<'a> {
         }
     }
 
-    /// The same at a table.
+    /// Sets the table.
     #[must_use]
     pub const fn at_table(mut self, table: Option<u32>) -> Self {
         self.table = table;
@@ -92,7 +90,7 @@ impl<'a> BoardView<'a> {
 }
 
 impl BoardStatus {
-    /// Of a board of the hall, without what only the hall knows.
+    /// Creates the status of a board. `same_number` and `away` are left empty, as they depend on more than the board.
     pub(crate) fn of(board: &hall::Board, table: Option<u32>, seen: Seen) -> Self {
         let view = BoardView::of(board);
         let connected = board.is_connected();
@@ -117,7 +115,7 @@ impl BoardStatus {
         }
     }
 
-    /// Whether somebody who was told of this has to be told of another one.
+    /// Whether clients that have this status must be sent `other`.
     pub(crate) fn differs(&self, other: &Self) -> bool {
         let same_but_clock = Self {
             clock: self.clock,

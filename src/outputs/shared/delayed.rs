@@ -1,12 +1,12 @@
-//! What people outside the hall get of one board, and when: moves, results and clocks, after a delay.
+//! Delays the moves, results and clock times of one board for spectators outside the hall.
 //!
-//! It stands apart because nothing but moves and clocks may pass here: no incidents, no presses, nothing of how certain
-//! a move is.
+//! This is a separate module because only moves, results and clock times may leave the hall: no incidents, no presses,
+//! and not the certainty of a move.
 //!
-//! What is published is held until it is due, and then taken in by a game of the spectators' own. So nothing is seen
-//! before its time, and what is seen is as it was published then, with one exception: a move or a result that was
-//! withdrawn while it was held is left out. Nobody learns anything early by that, only that nothing was played yet; and
-//! broadcasters are spared a move that they would have to take back. What spectators have seen already goes when its
+//! Events are held until they are due and then applied to a separate record of the games for spectators. Spectators
+//! therefore see nothing early, and see the game as it was published, with one exception: a move or result that was
+//! withdrawn while it was held is left out. This reveals nothing early except that no move was made yet, and spares
+//! broadcasters a move that they would have to take back. A move that spectators have already seen disappears when its
 //! withdrawal is due.
 
 use core::time::Duration;
@@ -18,15 +18,15 @@ use kiebitz_hardware::Timestamp;
 
 use crate::clock::ClockView;
 
-/// Holds what spectators will get, and remembers the game that they have.
+/// Queue of the events and clock times that are not public yet, with the games as spectators see them.
 #[derive(Debug, Default)]
 pub(crate) struct Delayed {
     delay: Duration,
-    /// What is not due yet, each with the time at which it is due, in the order of publication.
+    /// Items that are not due yet, with the times at which they become due, in the order of publication.
     pub(in crate::outputs) held: VecDeque<(Timestamp, DelayedItem)>,
-    /// What is due and was not handed on yet.
+    /// Items that are due, but were not returned by [`poll`](Self::poll) yet.
     due: VecDeque<Due>,
-    /// The games as far as they are due.
+    /// The games, up to the last event that is due.
     games: Games,
 }
 
@@ -36,19 +36,17 @@ pub(in crate::outputs) enum DelayedItem {
     Clock(ClockView),
 }
 
-/// What is due.
 #[derive(Debug)]
 pub(crate) enum Due {
-    /// It has changed the game; what spectators may not know is no longer in it.
+    /// An event that changed the current game, without the parts that spectators may not see.
     Event(Box<Event>),
-    /// It has changed an earlier game, or the result of a table without a game.
+    /// An event that changed an earlier game, or the result of a table without a game.
     Earlier(Box<Event>),
-    /// What the clock showed.
     Clock(ClockView),
 }
 
 impl Delayed {
-    /// For a board without events.
+    /// Creates the queue of a board without events.
     pub(crate) fn by(delay: Duration) -> Self {
         Self {
             delay,
@@ -56,7 +54,7 @@ impl Delayed {
         }
     }
 
-    /// From now on everything that is not due yet is due later by `delay`, as if it had always been so.
+    /// Changes the delay. The due times of held items change by the difference.
     pub(crate) fn set_delay(&mut self, delay: Duration) {
         for (due, _) in &mut self.held {
             *due = (*due + delay).saturating_sub(self.delay);
@@ -68,79 +66,78 @@ impl Delayed {
         self.delay
     }
 
-    /// The game as far as it is due.
     pub(crate) const fn games(&self) -> &Games {
         &self.games
     }
 
-    /// Goes on at `now` with what the journal has: the events of the game that was due then, and of all later ones.
+    /// Restores the state at `now` from the journal. `events` begin with the game that was due then.
     ///
-    /// The journal has no readings of the clock but those of the presses. It has the steps of the computer's clock, in
-    /// which no time has passed.
+    /// The journal has no clock readings except those of moves and presses. Steps of the computer's clock in `events`
+    /// delay held items, as no time passes during a step.
     pub(crate) fn resume(&mut self, now: Timestamp, events: &[Event]) {
         for event in events {
             if let Some(by) = event.kind.clock_set_forward() {
                 self.set_forward(by);
             }
-            // A computer without a clock of its own may have dated the last events before its restart in what is now the
-            // future.
+            // A computer without a real-time clock may have dated the last events before its restart in the future.
             self.take(event.ts.min(now), event);
             if let Some(clock) = clock_of(event) {
                 self.take_clock(event.ts.min(now), &clock);
             }
         }
         if let Some(last) = events.last() {
-            self.pass(last.ts.min(now));
+            self.release_due(last.ts.min(now));
         }
     }
 
-    /// Takes in an event that was published at `at`.
+    /// Adds an event that was published at `at`.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         if is_public(&event.kind) {
             self.hold(at, DelayedItem::Event(Box::new(event.clone())));
         }
     }
 
-    /// Takes in what the clock shows at `now`.
+    /// Adds the display of the clock at `now`.
     pub(crate) fn take_clock(&mut self, now: Timestamp, clock: &ClockView) {
         self.hold(now, DelayedItem::Clock(*clock));
     }
 
     fn hold(&mut self, at: Timestamp, held: DelayedItem) {
-        // What was due before was due without knowing this: so it is after a restart as well.
-        self.pass(at);
+        // Items that were due before `at` were published when this one did not exist yet, so they are released first.
+        // A restart must give the same result.
+        self.release_due(at);
         self.held.push_back((at + self.delay, held));
     }
 
-    /// When something is due next.
+    /// Time at which the next item is due.
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         self.held.front().map(|(due, _)| *due)
     }
 
-    /// The next of what is due by `now`.
+    /// Returns the next item that is due by `now`.
     pub(crate) fn poll(&mut self, now: Timestamp) -> Option<Due> {
-        self.pass(now);
+        self.release_due(now);
         self.due.pop_front()
     }
 
-    /// Nothing is known any more, and nothing is held.
+    /// Drops the games and all held items.
     pub(crate) fn forget(&mut self) {
         *self = Self::by(self.delay);
     }
 
-    /// The computer's clock was set forward: what is held is due later by `by`, for no time has passed.
+    /// Delays held items by `by`: the computer's clock was set forward, but no time has passed.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for (due, _) in &mut self.held {
             *due = *due + by;
         }
     }
 
-    /// Takes in what is due by `now`.
-    fn pass(&mut self, now: Timestamp) {
+    /// Applies the items that are due by `now`.
+    fn release_due(&mut self, now: Timestamp) {
         while let Some((_, held)) = self.held.pop_front_if(|(due, _)| *due <= now) {
             match held {
                 DelayedItem::Event(event) => {
-                    let Some(event) = self.left_of(*event) else {
+                    let Some(event) = self.without_withdrawn(*event) else {
                         continue;
                     };
                     if self.games.apply(&event) {
@@ -154,15 +151,14 @@ impl Delayed {
         }
     }
 
-    /// Whether an event is about another game than the current one, or about none.
+    /// Whether an event belongs to no game or to another one than the current game.
     fn is_earlier(&self, event: &Event) -> bool {
         let current = self.games.current().map(|game| &game.game);
         event.game.is_none() || event.game.as_ref() != current
     }
 
-    /// What spectators get of an event that is due: not what was withdrawn while it was held. `None`: they get nothing
-    /// of it.
-    fn left_of(&self, mut event: Event) -> Option<Event> {
+    /// Removes from a due event the parts that were withdrawn while it was held. `None` if nothing is left.
+    fn without_withdrawn(&self, mut event: Event) -> Option<Event> {
         let later = || {
             self.held.iter().filter_map(|(_, held)| match held {
                 DelayedItem::Event(later) if later.game == event.game => Some(&later.kind),
@@ -179,7 +175,7 @@ impl Delayed {
             } => {
                 let ply = *ply;
                 if later().any(|kind| withdrawn_from(kind).is_some_and(|from| from <= ply)) {
-                    // What stood there before is gone all the same.
+                    // The retraction also removes an earlier move at this ply that spectators may have seen.
                     let reason = CorrectionReason::MovedOn;
                     event.kind = EventKind::MoveRetracted { ply, reason };
                 }
@@ -210,7 +206,7 @@ impl Delayed {
     }
 }
 
-/// Whether spectators may see something of an event.
+/// Whether spectators may see any part of an event.
 const fn is_public(kind: &EventKind) -> bool {
     matches!(
         kind,
@@ -226,7 +222,7 @@ const fn is_public(kind: &EventKind) -> bool {
     )
 }
 
-/// The first ply that an event withdraws.
+/// First ply that an event withdraws.
 const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     match kind {
         EventKind::MoveRetracted { ply, .. } => Some(*ply),
@@ -235,7 +231,7 @@ const fn withdrawn_from(kind: &EventKind) -> Option<u32> {
     }
 }
 
-/// The result that replaces the one published before.
+/// Result with which an event replaces an earlier one.
 fn new_result(kind: &EventKind) -> Option<GameResult> {
     match kind {
         EventKind::GameAmended { result, .. } => *result,
@@ -245,13 +241,13 @@ fn new_result(kind: &EventKind) -> Option<GameResult> {
     }
 }
 
-/// What the clock showed when the event was published.
+/// Display of the clock when the event was published.
 fn clock_of(event: &Event) -> Option<ClockView> {
     let clock = match &event.kind {
         EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
         EventKind::MoveCompleted { clock, .. } => *clock,
         _ => None,
     };
-    // The flag that a clock shows may be that of a period that is over.
+    // The flag on the clock may belong to an earlier period.
     clock.map(|clock| ClockView::of_reading(Clock { flag: None, ..clock }, event.ts))
 }

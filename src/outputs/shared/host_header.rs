@@ -1,9 +1,9 @@
-//! Whose names a request to this computer may have asked for.
+//! Checks the `Host` header of requests to services of this computer.
 
-/// Whether a request with this header asked for the computer by its own names.
+/// Whether a `Host` header has one of the computer's own names.
 ///
-/// Somebody else's page, open on this computer, could have its name point here and read what is served: it cannot have
-/// this computer's own names.
+/// A page of another site could have its host name point to this computer (DNS rebinding) and so read the answers. Its
+/// requests carry that host name, never one of the computer's own.
 pub(crate) fn is_own_name(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_names_of_the_computer_itself_are_its_own() {
+    fn only_localhost_and_loopback_addresses_are_own_names() {
         for host in [
             "localhost",
             "localhost:1982",

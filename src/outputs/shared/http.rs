@@ -1,4 +1,4 @@
-//! Listens on a port, and answers over HTTP. The broadcast, the desk, the boards for programs and the status are served so.
+//! HTTP servers of the outputs: broadcast, desk, LiveChess and status.
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -14,47 +14,49 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Who sends no request within this time is hung up on.
+/// Timeout for the header of a request.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// A connection does not last longer, however slowly it reads.
-const LONGEST: Duration = Duration::from_secs(120);
-/// The same for one on which a page is told what changes. A browser comes again, and misses nothing.
-const LONGEST_STAY: Duration = Duration::from_secs(3600);
-/// Pause before a port that is taken is tried again.
+/// Longest duration of a connection, however slowly the client reads.
+const MAX_DURATION: Duration = Duration::from_secs(120);
+/// Longest duration of a connection that streams updates. Browsers then reconnect without missing any.
+const MAX_STREAM_DURATION: Duration = Duration::from_secs(3600);
+/// Pause between attempts to bind a port that is in use.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
 
-/// A connection, as those see it who answer on it.
+/// Handle with which a request handler controls its connection.
 #[derive(Debug, Clone)]
 pub(in crate::outputs) struct WebConnection(Arc<HeldConnection>);
 
 #[derive(Debug)]
 struct HeldConnection {
-    /// It counts among those that may be open.
+    /// Permit that counts the connection towards the limit; `None` once it was returned.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
-    stays: AtomicBool,
+    is_long_lived: AtomicBool,
 }
 
 impl WebConnection {
     pub(in crate::outputs) fn new(permit: Option<OwnedSemaphorePermit>) -> Self {
         Self(Arc::new(HeldConnection {
             permit: Mutex::new(permit),
-            stays: AtomicBool::new(false),
+            is_long_lived: AtomicBool::new(false),
         }))
     }
 
-    /// It may last, and others may come meanwhile: whoever says so counts such connections.
+    /// Lets the connection last up to [`MAX_STREAM_DURATION`] and returns its permit. The caller must limit such
+    /// connections itself.
     pub(in crate::outputs) fn stay(&self) {
-        self.0.stays.store(true, Ordering::Relaxed);
+        self.0.is_long_lived.store(true, Ordering::Relaxed);
         let mut permit = self.0.permit.lock().unwrap_or_else(PoisonError::into_inner);
         drop(permit.take());
     }
 
-    fn stays(&self) -> bool {
-        self.0.stays.load(Ordering::Relaxed)
+    fn is_long_lived(&self) -> bool {
+        self.0.is_long_lived.load(Ordering::Relaxed)
     }
 }
 
-/// Answers who comes, so many connections at a time. One that becomes a WebSocket or a stream is none of them any more.
+/// Accepts and serves connections, at most `connections` at a time. WebSockets and streams that called
+/// [`WebConnection::stay`] are not counted.
 pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, connections: usize) {
     let connections = Arc::new(Semaphore::new(connections));
     loop {
@@ -68,13 +70,13 @@ pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, 
                 tokio::spawn(async move {
                     let answering = answer(stream, router, connection.clone());
                     tokio::pin!(answering);
-                    let answered = tokio::time::timeout(LONGEST, &mut answering).await;
-                    if answered.is_err() && connection.stays() {
-                        let _ = tokio::time::timeout(LONGEST_STAY, answering).await;
+                    let answered = tokio::time::timeout(MAX_DURATION, &mut answering).await;
+                    if answered.is_err() && connection.is_long_lived() {
+                        let _ = tokio::time::timeout(MAX_STREAM_DURATION, answering).await;
                     }
                 });
             }
-            // Too many open files, for instance: some are closed in a moment.
+            // The limit of open files may be reached, for example. Retry, as other connections are closed soon.
             Err(error) => {
                 tracing::debug!("HTTP: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -83,16 +85,16 @@ pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, 
     }
 }
 
-/// Takes a port, as soon as it is free. `table` is where the configuration names it.
+/// Binds a port, and retries until it succeeds. `table` is the configuration table that has the address.
 pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpListener {
-    let mut said = false;
+    let mut warned = false;
     loop {
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,
-            Err(error) if said => tracing::debug!("cannot serve http://{address}/: {error}"),
+            Err(error) if warned => tracing::debug!("cannot serve http://{address}/: {error}"),
             Err(error) => {
                 tracing::warn!("cannot serve http://{address}/: {error}; set another `listen` under {table}");
-                said = true;
+                warned = true;
             }
         }
         tokio::time::sleep(RETRY_PAUSE).await;
@@ -107,7 +109,7 @@ pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connec
     });
     let mut http = hyper::server::conn::http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    // Who hangs up in between has what they wanted, or comes again.
+    // An error means that the client hung up. It has its answer, or will retry.
     let connection = http.serve_connection(TokioIo::new(stream), service);
     let _ = connection.with_upgrades().await;
 }

@@ -1,4 +1,4 @@
-//! What several outputs use.
+//! Parts that several outputs use.
 
 #[cfg(target_os = "linux")]
 pub(super) mod address;

@@ -1,10 +1,10 @@
 //! Moves as players write them: the algebraic notation of the Laws, with the piece letters of a language.
 //!
-//! Events hold English SAN; this is for score sheets and reports (2023: Appendix C, 1997: Annex E). Castling is written
-//! with zeros, promotion without a sign before the letter (d8Q), and "e.p." follows a capture en passant. Reading
-//! takes what the appendix leaves open as well: the long form, captures without an x, d8=Q, and moves without their
-//! signs of check and mate. Letters mean what they mean in the given language: R is a rook in English, a king in French
-//! and a knight in Finnish, and no language is ever guessed from one.
+//! Events have English SAN; score sheets and reports use this notation (2023: Appendix C, 1997: Annex E). Castling is
+//! written with zeros, promotion without a sign before the letter (d8Q), and a capture en passant is followed by
+//! "e.p.". The reader also accepts the forms that the appendix leaves open: the long form, captures without an x, d8=Q,
+//! and moves without signs of check and mate. A letter has the meaning of the given language: R is a rook in English, a
+//! king in French and a knight in Finnish. The language is never guessed from the letters.
 //!
 //! ```
 //! use kiebitz::outputs::shared::notation::{Letters, MateSign, Notation, read};
@@ -29,34 +29,34 @@ use shakmaty::{CastlingSide, Chess, Move, Role};
 pub use letters::{LETTERS, Letters};
 pub use reading::{ReadMove, Unread, read};
 
-/// The sign after a move that mates.
+/// Sign for checkmate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MateSign {
-    /// `#`, which the Laws know beside `++` (E23 C.13).
+    /// `#`, which the Laws allow beside `++` (E23 C.13).
     #[default]
     Hash,
-    /// `++`, the only one of the Laws of 1997 (Annex E).
+    /// `++`, the only sign in the Laws of 1997 (Annex E).
     DoublePlus,
 }
 
-/// How moves are written.
+/// Piece letters and mate sign for writing moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notation {
     letters: &'static Letters,
     mate: MateSign,
 }
 
-/// Castling to the side of h1 and h8, as the Laws write it.
+/// Castling with the rook on h1 or h8, as the Laws write it.
 pub(crate) const SHORT_CASTLING: &str = "0-0";
-/// Castling to the side of a1 and a8.
+/// Castling with the rook on a1 or a8.
 pub(crate) const LONG_CASTLING: &str = "0-0-0";
-/// After a capture en passant.
+/// Suffix of a capture en passant.
 pub(crate) const EN_PASSANT: &str = "e.p.";
-/// An offer of a draw, written down by both players (E23 8.1.5).
+/// Sign for a draw offer, which both players must write down (E23 8.1.5).
 pub const DRAW_OFFER: &str = "(=)";
 
 impl MateSign {
-    /// The sign that an edition of the Laws has.
+    /// The sign in an edition of the Laws.
     #[must_use]
     pub const fn of(edition: Edition) -> Self {
         match edition {
@@ -78,26 +78,26 @@ impl MateSign {
 }
 
 impl Notation {
-    /// With these letters and this sign.
+    /// Creates a notation.
     #[must_use]
     pub const fn new(letters: &'static Letters, mate: MateSign) -> Self {
         Self { letters, mate }
     }
 
-    /// The language of the letters.
+    /// The piece letters.
     #[must_use]
     pub const fn letters(self) -> &'static Letters {
         self.letters
     }
 
-    /// A legal move in a position, as in "Sbd2" or "exd6 e.p.".
+    /// Writes a legal move, as in "Sbd2" or "exd6 e.p.".
     #[must_use]
     pub fn write(self, played: Move, position: &Chess) -> String {
         let san = SanPlus::from_move(position.clone(), played);
         self.san(&san, played.is_en_passant())
     }
 
-    /// A move of which only the English SAN is known; `en_passant` where it captures so.
+    /// Writes a move that is given in English SAN. `en_passant` is whether it captures en passant.
     #[must_use]
     pub fn san(self, san: &SanPlus, en_passant: bool) -> String {
         let mut text = String::new();
@@ -125,7 +125,7 @@ impl Notation {
             }
             San::Castle(CastlingSide::KingSide) => text.push_str(SHORT_CASTLING),
             San::Castle(CastlingSide::QueenSide) => text.push_str(LONG_CASTLING),
-            // Chess has neither pieces in hand nor null moves; they are shown as they are.
+            // Chess has neither drops nor null moves; they are written as shakmaty writes them.
             San::Put { .. } | San::Null => write!(text, "{}", san.san)?,
         }
         text.push_str(match san.suffix {
@@ -141,7 +141,7 @@ impl Notation {
 }
 
 impl Letters {
-    /// The letter of a piece; pawns have none.
+    /// The letter of a piece; empty for a pawn.
     #[must_use]
     pub const fn letter(&self, role: Role) -> &'static str {
         match role {

@@ -1,4 +1,4 @@
-//! What others have got, noted in files of the state directory, so that a restart tells nobody anything twice.
+//! Small files in the state directory in which outputs note their deliveries, so that a restart does not repeat them.
 
 use std::fs;
 use std::io;
@@ -7,13 +7,12 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What was noted; nothing where there is no such file, or it is damaged: then it is told once more.
+/// Reads the notes. Returns the default value if the file is missing or damaged; deliveries are then repeated once.
 pub(in crate::outputs) fn read<T: DeserializeOwned + Default>(file: &Path) -> T {
     let text = fs::read(file).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Notes it, in place of what was noted before.
 pub(in crate::outputs) fn write(file: &Path, noted: &impl Serialize) -> io::Result<()> {
     let draft = file.with_extension("new");
     fs::write(&draft, serde_json::to_vec(noted)?)?;

@@ -1,12 +1,10 @@
-//! Move numbers.
-
 use shakmaty::Color;
 use shakmaty::fen::Fen;
 
-/// How the plies of a game are numbered: by the move number before White's move.
+/// Numbers the plies of a game, beginning with the move number of its start position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numbering {
-    /// Half-moves before the first ply, counted from move 1 of White.
+    /// Plies before the first ply of the game, counted from White's move 1.
     before: u32,
 }
 
@@ -21,13 +19,13 @@ impl Numbering {
         Self { before }
     }
 
-    /// The move number, and whose move it is.
+    /// Move number and side of a ply. Plies count from 1.
     pub(crate) fn number(self, ply: u32) -> (u32, Color) {
         let half = self.before.saturating_add(ply.saturating_sub(1));
         (half / 2 + 1, Color::from_white(half.is_multiple_of(2)))
     }
 
-    /// "12. Nf3" or "12... Nf6".
+    /// Name of a ply: "12. Nf3" or "12... Nf6".
     pub(crate) fn name(self, ply: u32, text: &str) -> String {
         let (number, color) = self.number(ply);
         format!("{number}{} {text}", if color.is_black() { "..." } else { "." })

@@ -1,4 +1,4 @@
-//! What the events say of a board: its games, and its incidents. MQTT, desk and alarms go by it.
+//! Games and incidents of a board, computed from its events. Used by MQTT, desk and alarms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,15 @@ use kiebitz_game::events::record::{GameRecord, Games};
 use kiebitz_game::events::{Event, EventKind, Incident};
 use kiebitz_hardware::Timestamp;
 
-/// What the events say of a board.
 #[derive(Debug, Default)]
 pub(in crate::outputs) struct BoardRecord {
     pub(in crate::outputs) games: Games,
     pub(in crate::outputs) incidents: Incidents,
-    /// When each incident of the game was opened, and each that is still open.
+    /// Opening times of the incidents of the current game, and of older ones that are still open.
     opened: BTreeMap<u64, Timestamp>,
 }
 
-/// What an event has changed.
+/// Parts of a [`BoardRecord`] that an event has changed.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Changed {
     pub(in crate::outputs) games: bool,
@@ -24,7 +23,7 @@ pub(in crate::outputs) struct Changed {
 }
 
 impl BoardRecord {
-    /// Takes in an event of the board.
+    /// Applies an event of the board.
     pub(in crate::outputs) fn take(&mut self, event: &Event) -> Changed {
         let changed = Changed {
             games: self.games.apply(event),
@@ -43,12 +42,11 @@ impl BoardRecord {
         changed
     }
 
-    /// The game on the board.
     pub(in crate::outputs) fn game(&self) -> Option<&GameRecord> {
         self.games.current()
     }
 
-    /// When an incident was opened; `None`: before the events that were taken in.
+    /// Opening time of an incident; `None` if it was opened before the first event of this record.
     pub(in crate::outputs) fn since(&self, incident: &Incident) -> Option<Timestamp> {
         self.opened.get(&incident.incident).copied()
     }

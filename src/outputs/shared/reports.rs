@@ -1,4 +1,4 @@
-//! How the outputs fare, for people.
+//! Health reports of the outputs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,38 +7,38 @@ use kiebitz_game::events::rfc3339_option;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 
-/// The broker's name among the outputs.
+/// Name of the connection to the MQTT broker among the outputs.
 pub(crate) const BROKER: &str = "broker";
 
-/// What each output did last, by its name; shared by all who say and ask it.
+/// Last action and problems of each output, by its name. Clones share one table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reports {
     outputs: Arc<Mutex<BTreeMap<String, OutputReport>>>,
 }
 
-/// How an output fares.
+/// Health of an output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct OutputReport {
-    /// Nothing about it needs a person.
+    /// Whether the output works without intervention.
     pub ok: bool,
-    /// When it last got something to where it belongs.
+    /// Time of the last successful delivery.
     #[serde(serialize_with = "rfc3339_option")]
     pub last: Option<Timestamp>,
-    /// What it did last, for people.
+    /// The last successful action, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub did: String,
-    /// What does need a person.
+    /// Problems that need somebody's attention.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
 
 impl Reports {
-    /// There is an output of that name, which has done nothing yet.
+    /// Registers an output before its first delivery.
     pub(crate) fn expect(&self, output: &str) {
         self.update(output, |report| report.ok = true);
     }
 
-    /// An output got something to where it belongs. Returns whether it had failed before.
+    /// Reports a successful delivery. Returns whether the output had failed before.
     pub(crate) fn done(&self, output: &str, at: Timestamp, did: String) -> bool {
         self.update(output, |report| {
             (report.last, report.did) = (Some(at), did);
@@ -46,7 +46,7 @@ impl Reports {
         })
     }
 
-    /// An output failed, or needs a person although it did not. Returns whether that is new.
+    /// Reports the problems of an output; an empty list means that it works. Returns whether they are new.
     pub(crate) fn problems(&self, output: &str, problems: Vec<String>) -> bool {
         self.update(output, |report| {
             let is_new = report.problems != problems;
@@ -56,7 +56,6 @@ impl Reports {
         })
     }
 
-    /// All of them, by name.
     pub(crate) fn all(&self) -> BTreeMap<String, OutputReport> {
         self.outputs
             .lock()

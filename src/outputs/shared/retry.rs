@@ -1,8 +1,6 @@
-//! Waits before another attempt.
-
 use tokio::time::Instant;
 
-/// Lets other tasks work until `at`; with `None` it never ends, for an arm of a `select!` that has nothing to wait for.
+/// Sleeps until `at`. Never returns for `None`, so that a `select!` arm without a deadline stays pending.
 pub(crate) async fn sleep_until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,

@@ -1,4 +1,5 @@
-//! What people and programs want of the boards, on its way to what has them: the daemon's hall, or a hub's broker.
+//! Channels for requests and status questions to the task that owns the boards: the daemon's event loop, or the task
+//! of a hub that talks to its broker.
 
 use kiebitz_game::command::{Answer, Command};
 use thiserror::Error;
@@ -6,65 +7,58 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::outputs::status::Question;
 
-/// Where people in the hall are listened to.
+/// Senders for requests and questions.
 #[derive(Debug, Clone)]
 pub(crate) struct ToHall {
-    /// For their commands.
     pub(crate) requests: mpsc::Sender<Request>,
-    /// For what they ask.
+    /// For questions about the daemon's status.
     pub(crate) questions: mpsc::Sender<Question>,
 }
 
 impl ToHall {
-    /// Commands go there; nobody can be asked.
+    /// Creates a handle for requests only; questions get no answer.
     pub(crate) fn of_commands(requests: mpsc::Sender<Request>) -> Self {
         let questions = mpsc::channel(1).0;
         Self { requests, questions }
     }
 }
 
-/// A command from the hall.
+/// A command with its reply channel.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The board's name.
     pub(crate) board: String,
-    /// What is to be done.
     pub(crate) command: Command,
-    /// Nobody waits for the answer any more where this is closed: then nothing is to be done.
+    /// If the receiver was dropped, nobody waits for the answer and the command must not be carried out.
     pub(crate) answer: oneshot::Sender<RequestOutcome>,
 }
 
-/// What comes of a command.
+/// Answer to a command, or the reason why there is none.
 pub(crate) type RequestOutcome = Result<Answer, Unanswered>;
 
-/// Why a command has no answer. Only a hub, which has the boards elsewhere, may say so.
+/// Reason why a command has no answer. Only a hub, whose boards belong to daemons elsewhere, returns one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum Unanswered {
-    /// The daemon said nothing in time; nobody knows what it did.
+    /// The daemon did not answer in time. Whether it carried out the command is unknown.
     #[error(
         "the daemon {daemon} did not answer; the board's status shows whether the command was carried out. If \
          the daemon never answers, check that it has `commands = true` under [mqtt], and that the brokers pass \
          on {topic} and the answers"
     )]
     Silent {
-        /// Its name.
         daemon: String,
-        /// Where the command went.
+        /// Topic to which the command was sent.
         topic: String,
     },
-    /// The daemon is known to be away, and was not sent anything.
+    /// The daemon is offline. The command was not sent.
     #[error("the daemon {daemon} is not connected; nothing was sent")]
-    Away {
-        /// Its name.
-        daemon: String,
-    },
-    /// So is the broker.
+    Away { daemon: String },
+    /// The broker is not connected. The command was not sent.
     #[error("the hub is not connected to its broker; nothing was sent")]
     NoBroker,
 }
 
 impl Unanswered {
-    /// Which it is, for programs.
+    /// Code of the reason, for programs.
     pub(crate) const fn why(&self) -> &'static str {
         match self {
             Self::Silent { .. } => "silent",
@@ -73,7 +67,7 @@ impl Unanswered {
         }
     }
 
-    /// The daemon that was meant.
+    /// The daemon that the command was meant for.
     pub(crate) fn daemon(&self) -> Option<&str> {
         match self {
             Self::Silent { daemon, .. } | Self::Away { daemon } => Some(daemon),

@@ -1,13 +1,13 @@
-//! What operators try out before a round: whether what is sent gets to where it belongs.
+//! Tests of outputs, which operators run before a round: whether a delivery reaches its destination.
 
 use core::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Something that can be tried out.
+/// A test of one output.
 #[derive(Clone)]
 pub(crate) struct Trial {
-    /// What it is called in the status.
+    /// Name of the output in the status.
     name: String,
     begin: Arc<dyn Fn() -> Trying + Send + Sync>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Trial {
 type Trying = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 impl Trial {
-    /// Of what `begin` tries out, which says why what is sent does not get there.
+    /// Creates a test. `begin` runs it; its error is the reason why a delivery fails.
     pub(in crate::outputs) fn new<F: Future<Output = Result<(), String>> + Send + 'static>(
         name: String,
         begin: impl Fn() -> F + Send + Sync + 'static,
@@ -26,12 +26,11 @@ impl Trial {
         }
     }
 
-    /// What it is called in the status.
     pub(in crate::outputs) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Why what is sent does not get there.
+    /// Runs the test. The error is the reason why a delivery fails.
     pub(in crate::outputs) async fn try_out(&self) -> Result<(), String> {
         (self.begin)().await
     }

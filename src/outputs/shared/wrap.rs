@@ -1,7 +1,7 @@
-//! Text in lines that fit a terminal.
+//! Wraps text for terminals.
 
-/// The text in lines of at most `width` columns, the first indented by `first`, the others by `rest`. A word that is
-/// longer stays whole: it may be a path.
+/// Wraps text to lines of at most `width` columns. Indents the first line by `first` columns, the others by `rest`.
+/// Never splits a word that is longer than a line, as it may be a path.
 pub(crate) fn wrapped(text: &str, width: usize, first: usize, rest: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = " ".repeat(first);

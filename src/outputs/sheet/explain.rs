@@ -1,4 +1,4 @@
-//! What a move rests on: the observations, what decided, and what else it could have been.
+//! Explains a move: the observations behind it, the reason for publishing it, and the rejected alternatives.
 
 use core::fmt::Write;
 
@@ -10,14 +10,14 @@ use shakmaty::{Piece, Role};
 use super::words::{LocalTime, played};
 use crate::outputs::shared::numbering::Numbering;
 
-/// A few lines about a move that was published, corrected or withdrawn; `None` for other events.
+/// Explanation of a move that was published, corrected or withdrawn, or of a closed gap; `None` for other events.
 pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &LocalTime) -> Option<String> {
     let event = &explained.event;
     let time = local.time_exactly(event.ts);
     match &event.kind {
         EventKind::MoveMade(entry) => {
             let heading = heading(&name(entry, numbering), &time, explained.ply.as_deref(), "");
-            Some(heading + &rests_on(explained.ply.as_deref(), numbering, local))
+            Some(heading + &observations_text(explained.ply.as_deref(), numbering, local))
         }
         EventKind::MoveAmended {
             played: entry,
@@ -31,7 +31,7 @@ pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &
                 explained.ply.as_deref(),
                 &replaced,
             );
-            Some(heading + &rests_on(explained.ply.as_deref(), numbering, local))
+            Some(heading + &observations_text(explained.ply.as_deref(), numbering, local))
         }
         EventKind::MoveRetracted { ply, reason } => Some(format!(
             "  {time}  withdrawn from {} on ({reason}{})\n",
@@ -52,7 +52,7 @@ pub(super) fn explain(explained: &ExplainedEvent, numbering: Numbering, local: &
     }
 }
 
-/// As in "; log-odds 10.5 against it"; nothing where they are not known.
+/// Log-odds, as in "; log-odds 10.5 against it"; empty if they are unknown.
 fn odds(hundredths: Option<i64>, before: &str, after: &str) -> String {
     hundredths.map_or_else(String::new, |odds| {
         format!("{before}log-odds {:.1}{after}", odds as f64 / 100.0)
@@ -77,7 +77,7 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
             format!(
                 ": the piece had stood for {:.2} s, {}",
                 rest.as_secs_f64(),
-                enough(caution)
+                reason_of_rest(caution)
             )
         }
         Some((Grounds::OnlyLine, _)) => {
@@ -88,8 +88,8 @@ fn heading(name: &str, time: &str, ply: Option<&Ply>, replaced: &str) -> String 
     format!("  {name:<14}published {time}{decided}{replaced}\n")
 }
 
-/// Why the piece stood long enough.
-fn enough(caution: Caution) -> &'static str {
+/// Reason why the piece had stood for long enough.
+fn reason_of_rest(caution: Caution) -> &'static str {
     match caution {
         Caution::NothingFollows => "and no other move could follow",
         Caution::MayGoBack => "longer than a piece that is put back",
@@ -99,7 +99,7 @@ fn enough(caution: Caution) -> &'static str {
     }
 }
 
-fn rests_on(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> String {
+fn observations_text(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> String {
     let mut text = String::new();
     let Some(ply) = ply else { return text };
     let Evidence {
@@ -128,7 +128,7 @@ fn rests_on(ply: Option<&Ply>, numbering: Numbering, local: &LocalTime) -> Strin
         );
     }
     if !others.is_empty() {
-        let others: Vec<String> = others.iter().map(|rival| other(rival, numbering)).collect();
+        let others: Vec<String> = others.iter().map(|rival| rival_text(rival, numbering)).collect();
         let _ = writeln!(text, "      other readings: {}", others.join("; "));
     }
     text
@@ -141,8 +141,8 @@ fn observed(change: &SensorChange) -> String {
     }
 }
 
-/// A reading that lost, and its costs the most important first.
-fn other(rival: &Rival, numbering: Numbering) -> String {
+/// A rejected line of play with its costs, the most important first.
+fn rival_text(rival: &Rival, numbering: Numbering) -> String {
     let name = match &rival.name {
         Some(name) => numbering.name(rival.ply, name),
         None => "no move yet".to_owned(),
@@ -168,7 +168,7 @@ fn name(entry: &Move, numbering: Numbering) -> String {
     numbering.name(entry.ply, &played(entry.san.as_deref(), entry.uci.as_deref()))
 }
 
-/// As in "white pawn".
+/// Name of a piece, as in "white pawn".
 pub(crate) fn piece_name(piece: Piece) -> String {
     let role = match piece.role {
         Role::Pawn => "pawn",

@@ -1,4 +1,4 @@
-//! Irregularities of a game, one line each, in plain words.
+//! Irregularities of a game in plain words, one for each event.
 
 use kiebitz_game::events::record::MoveRecord;
 use kiebitz_game::events::{
@@ -14,12 +14,11 @@ use crate::clock::taken;
 use crate::outputs::shared::numbering::Numbering;
 use crate::outputs::shared::wrap::wrapped;
 
-/// The longest line, in columns.
+/// Maximum line length, in columns.
 const MAX_WIDTH: usize = 100;
-/// The indent of lines below a heading, in columns.
+/// Indent of lines below a heading, in columns.
 pub(super) const INDENT: usize = 2;
 
-/// An irregularity, and when it was noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Irregularity {
     ts: Timestamp,
@@ -27,10 +26,10 @@ pub(super) struct Irregularity {
 }
 
 impl Irregularity {
-    /// When and what, in lines that fit below a heading.
+    /// Time and text, wrapped to lines below a heading.
     pub(super) fn lines(&self, local: &LocalTime) -> Vec<String> {
         let time = local.time(self.ts);
-        // The text stands beside the time.
+        // Continuation lines are aligned with the text after the time.
         let before = format!("{:INDENT$}{time}  ", "");
         let column = before.chars().count();
         let mut lines = wrapped(&self.text, MAX_WIDTH, column, column);
@@ -41,7 +40,8 @@ impl Irregularity {
     }
 }
 
-/// The irregularity of an event, if it is one, before the game takes it in. `seen` is what was there before it.
+/// Returns the irregularity that an event reports, if any. Must be called before the game applies the event. `seen` is
+/// whether board and clock had been connected before.
 pub(super) fn of(
     event: &Event,
     seen: Presence,
@@ -54,9 +54,9 @@ pub(super) fn of(
         (EventKind::BoardRecovered { by, changes, .. }, _) => recovered(*by, *changes),
         (EventKind::ClockBatteryLow {}, _) => "the clock's battery is low".to_owned(),
         (EventKind::TimeSet { by_ms }, _) => {
-            let way = if *by_ms < 0 { "back" } else { "forward" };
+            let direction = if *by_ms < 0 { "back" } else { "forward" };
             let by = taken(by_ms.unsigned_abs());
-            format!("the computer's clock was set {way} by {by}")
+            format!("the computer's clock was set {direction} by {by}")
         }
         (EventKind::ClockConnected {}, _) if seen.clock => "the clock is connected again".to_owned(),
         (EventKind::ClockDisconnected {}, _) if seen.clock => "the clock was disconnected".to_owned(),
@@ -91,9 +91,9 @@ pub(super) fn of(
     Some(Irregularity { ts: event.ts, text })
 }
 
-/// The moves after which nobody pressed the clock, if there was one.
+/// Lists the moves after which no press of the clock was seen, if the game was played with a clock.
 pub(super) fn without_press(game: &GameSheet) -> Option<String> {
-    // The last move needs no press: the game may have ended with it.
+    // The last move needs no press: it may have ended the game.
     let (_, moves) = game.record.moves.split_last()?;
     let missed: Vec<String> = moves
         .iter()
@@ -106,7 +106,7 @@ pub(super) fn without_press(game: &GameSheet) -> Option<String> {
         .then(|| format!("No press of the clock was seen after {}", missed.join(", ")))
 }
 
-/// Bytes that belong to no message.
+/// Number of bytes that belong to no message.
 pub(super) fn dropped(counters: &Counters) -> Option<String> {
     let bytes = counters.skipped_bytes + counters.rejected_bytes;
     let total = bytes + counters.message_bytes;
@@ -115,7 +115,7 @@ pub(super) fn dropped(counters: &Counters) -> Option<String> {
 }
 
 fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
-    let (done, asked) = match action {
+    let (done, wanted) = match action {
         Action::SetPlayers => ("named the players", "name the players"),
         Action::SetTimeControl => ("set the time control", "set the time control"),
         Action::SetResult => ("entered the result", "enter the result"),
@@ -142,11 +142,11 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
     };
     match error {
         None => format!("{by} {done}"),
-        Some(error) => format!("{by} could not {asked}: {error}"),
+        Some(error) => format!("{by} could not {wanted}: {error}"),
     }
 }
 
-/// The advice for the arbiter; `None` for incidents that are for the record only.
+/// Article and advice of an incident; `None` if its severity is `Info`, which is for the record only.
 fn incident_text(incident: &Incident) -> Option<String> {
     if incident.severity == Severity::Info {
         return None;

@@ -1,4 +1,4 @@
-//! The score sheet of a capture, as text for people: moves with clocks, the result, and irregularities.
+//! Score sheet of a capture as text: moves with clocks, results and irregularities.
 
 mod explain;
 mod irregularities;
@@ -20,7 +20,7 @@ pub(crate) use explain::piece_name;
 use irregularities::Irregularity;
 use words::{LocalTime, STANDARD};
 
-/// What was played on the boards of one capture, collected event by event.
+/// The games on the boards of one capture, built event by event.
 #[derive(Debug)]
 pub struct Sheet {
     local: LocalTime,
@@ -28,16 +28,15 @@ pub struct Sheet {
     boards: Vec<BoardSheet>,
 }
 
-/// How much a sheet shows.
+/// Level of detail of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// Moves, clocks, result and irregularities.
     Moves,
-    /// For every move the observations it rests on.
+    /// The observations behind every move.
     Observations,
 }
 
-/// What happened on one board.
 #[derive(Debug)]
 struct BoardSheet {
     name: String,
@@ -46,58 +45,57 @@ struct BoardSheet {
     games: Vec<GameSheet>,
     /// Irregularities outside games.
     irregularities: Vec<Irregularity>,
-    /// Its disconnection outside games: an irregularity if it comes back.
-    left: Option<Irregularity>,
+    /// Last disconnection outside games. It becomes an irregularity if the board comes back.
+    last_disconnection: Option<Irregularity>,
 }
 
-/// Whether board and clock have been there.
+/// Whether board and clock have been connected at least once.
 #[derive(Debug, Clone, Copy, Default)]
 struct Presence {
     board: bool,
     clock: bool,
 }
 
-/// One game, with what happened in it.
 #[derive(Debug)]
 struct GameSheet {
     record: GameRecord,
     numbering: Numbering,
-    /// A clock was there.
+    /// Whether the game had a clock.
     clock: bool,
     irregularities: Vec<Irregularity>,
-    /// What each move rests on, as text.
+    /// Explanation of each move.
     observations: Vec<String>,
 }
 
-/// The moves of a game, one line for White's and Black's, without clocks.
+/// The moves of a game without clocks, one line for each move number.
 #[must_use]
 pub(crate) fn rows(record: &GameRecord) -> Vec<String> {
     table::rows(record)
 }
 
-/// The result with its reason, as people say it.
+/// The result with its reason, in words.
 #[must_use]
 pub(crate) fn result_text(record: &GameRecord) -> String {
     words::result(record)
 }
 
-/// A clock's time as h:mm:ss.
+/// Time on a clock as h:mm:ss.
 #[must_use]
 pub(crate) fn clock_text(ms: u64) -> String {
     clock::shown(ms)
 }
 
-/// What is known of a board at the end.
+/// State of a board at the end of the capture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AtEnd<'b> {
-    /// White's side of the clock, if known.
+    /// White's side of the clock; `None` if unknown.
     pub white_side: Option<Side>,
-    /// What was decoded and dropped, of a board that is alone on its line.
+    /// Counters of decoded and dropped bytes; `None` if the board shares its line with others.
     pub counters: Option<&'b Counters>,
 }
 
 impl Sheet {
-    /// A sheet that will show times as clocks on the wall of `zone` do.
+    /// Creates an empty sheet. Times are shown in `zone`.
     #[must_use]
     pub fn new(zone: TimeZone, detail: Detail) -> Self {
         Self {
@@ -107,10 +105,10 @@ impl Sheet {
         }
     }
 
-    /// Takes in the next event of a board.
+    /// Applies the next event of a board.
     pub fn apply(&mut self, explained: &ExplainedEvent) {
         let event = &explained.event;
-        let at = self
+        let index = self
             .boards
             .iter()
             .position(|board| board.name == event.board)
@@ -118,7 +116,7 @@ impl Sheet {
                 self.boards.push(BoardSheet::new(&event.board));
                 self.boards.len() - 1
             });
-        let board = &mut self.boards[at];
+        let board = &mut self.boards[index];
         board.apply(event, &self.local);
         if self.detail == Detail::Observations
             && let Some(game) = board
@@ -131,12 +129,12 @@ impl Sheet {
         }
     }
 
-    /// Writes the sheet. `at_end` says what is known of a board of that name at the end; a capture that was cut off is
-    /// whole up to `cut_at`.
+    /// Writes the sheet. `at_end` returns the final state of a board by name; `cut_at` is the offset in bytes at which
+    /// an incomplete capture is cut off.
     ///
     /// # Errors
     ///
-    /// When `out` cannot be written to.
+    /// Fails if `out` cannot be written to.
     pub fn write<'b>(
         &self,
         out: &mut impl Write,
@@ -169,7 +167,7 @@ impl BoardSheet {
             seen: Presence::default(),
             games: Vec::new(),
             irregularities: Vec::new(),
-            left: None,
+            last_disconnection: None,
         }
     }
 
@@ -199,16 +197,16 @@ impl BoardSheet {
             game.irregularities.extend(irregularity);
             game.record.apply(event);
         } else if matches!(event.kind, EventKind::BoardDisconnected { .. }) {
-            self.left = irregularity;
+            self.last_disconnection = irregularity;
         } else if is_amendment(&event.kind) {
-            // What changes of a game that is over.
+            // The event corrects a game that is over.
             if let Some(game) = self.games.last_mut() {
                 game.irregularities.extend(irregularity);
                 game.record.apply(event);
             }
         } else {
             self.irregularities
-                .extend(self.left.take_if(|_| irregularity.is_some()));
+                .extend(self.last_disconnection.take_if(|_| irregularity.is_some()));
             self.irregularities.extend(irregularity);
         }
     }
@@ -244,7 +242,7 @@ impl BoardSheet {
             .iter()
             .flat_map(|entry| entry.lines(local))
             .collect();
-        let dropped: Vec<String> = dropped.map(below).into_iter().collect();
+        let dropped: Vec<String> = dropped.map(indented).into_iter().collect();
         for (heading, lines) in [("Outside games", outside), ("On the line", dropped)] {
             if !lines.is_empty() {
                 writeln!(out, "\n{heading}")?;
@@ -315,7 +313,7 @@ impl GameSheet {
             .iter()
             .flat_map(|entry| entry.lines(local))
             .collect();
-        lines.extend(irregularities::without_press(self).map(below));
+        lines.extend(irregularities::without_press(self).map(indented));
         if lines.is_empty() {
             return writeln!(out, "No irregularities.");
         }
@@ -324,12 +322,12 @@ impl GameSheet {
     }
 }
 
-/// A line below a heading.
-fn below(line: String) -> String {
+/// Indents a line, for the text below a heading.
+fn indented(line: String) -> String {
     format!("{}{line}", " ".repeat(irregularities::INDENT))
 }
 
-/// Whether it changes what is known of a game.
+/// Whether an event changes the record of a game.
 fn is_amendment(event: &EventKind) -> bool {
     matches!(
         event,

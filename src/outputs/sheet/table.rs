@@ -8,14 +8,14 @@ use crate::outputs::shared::numbering::Numbering;
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use shakmaty::Color;
 
-/// Writes the moves, with the mover's clock after each and the seconds it took.
+/// Writes the moves, with the mover's clock after each and the time taken.
 pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     let record = &game.record;
     if record.moves.is_empty() {
         return writeln!(out, "  No moves.");
     }
-    let clocks = record.moves.iter().any(|entry| entry.clock.is_some());
-    let rest = if clocks { CLOCK_HEADING } else { "" };
+    let has_clocks = record.moves.iter().any(|entry| entry.clock.is_some());
+    let rest = if has_clocks { CLOCK_HEADING } else { "" };
     let white = format!("{:<PLAYED$}{rest}", "White");
     writeln!(
         out,
@@ -26,14 +26,14 @@ pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     while let Some(entry) = moves.next() {
         let (number, color) = game.numbering.number(entry.ply);
         let (white, black) = if color.is_black() {
-            (blank(clocks), Some(entry))
+            (blank(has_clocks), Some(entry))
         } else {
             (
-                cell(entry, clocks),
+                cell(entry, has_clocks),
                 moves.next_if(|next| next.ply == entry.ply + 1),
             )
         };
-        let black = black.map(|entry| cell(entry, clocks)).unwrap_or_default();
+        let black = black.map(|entry| cell(entry, has_clocks)).unwrap_or_default();
         writeln!(out, "{}", format!("{number:>4}.  {white}   {black}").trim_end())?;
     }
     if record.moves.iter().any(|entry| entry.inferred) {
@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut impl Write, game: &GameSheet) -> io::Result<()> {
     Ok(())
 }
 
-/// The moves without clocks, one line for White's and Black's.
+/// The moves without has_clocks, one line for each move number.
 pub(super) fn rows(record: &GameRecord) -> Vec<String> {
     let numbering = Numbering::of(&record.start_fen);
     let mut rows: Vec<String> = Vec::new();
@@ -65,13 +65,13 @@ pub(super) fn rows(record: &GameRecord) -> Vec<String> {
     rows
 }
 
-fn cell(entry: &MoveRecord, clocks: bool) -> String {
+fn cell(entry: &MoveRecord, has_clocks: bool) -> String {
     let mark = if entry.inferred { "~" } else { "" };
     let played = format!(
         "{}{mark}",
         words::played(entry.san.as_deref(), entry.uci.as_deref())
     );
-    if !clocks {
+    if !has_clocks {
         return format!("{played:<PLAYED$}");
     }
     let left = entry.clock.map(|clock| {
@@ -86,8 +86,8 @@ fn cell(entry: &MoveRecord, clocks: bool) -> String {
     format!("{played:<PLAYED$}{left:>8}{took:>8}")
 }
 
-fn blank(clocks: bool) -> String {
-    let width = if clocks {
+fn blank(has_clocks: bool) -> String {
+    let width = if has_clocks {
         PLAYED + CLOCK_HEADING.len()
     } else {
         PLAYED
@@ -95,7 +95,7 @@ fn blank(clocks: bool) -> String {
     format!("{:<width$}", "...")
 }
 
-/// In whole seconds, and in minutes from a minute on.
+/// Formats the time taken: whole seconds, or minutes and seconds from a minute on.
 fn took(ms: u64) -> String {
     let seconds = clock::taken_seconds(ms);
     if seconds < 60 {
@@ -105,7 +105,7 @@ fn took(ms: u64) -> String {
     }
 }
 
-/// The width of a move, in columns: the longest SAN, such as "Qa1xb2+", with a mark after it.
+/// Width of a move, in columns: the longest SAN, such as "Qa1xb2+", and a mark.
 const PLAYED: usize = 9;
 const CLOCK_HEADING: &str = "   clock    took";
 

@@ -1,4 +1,4 @@
-//! Times, move numbers and results as people write them.
+//! Formats times, moves and results.
 
 use jiff::tz::TimeZone;
 use kiebitz_game::events::GameResult;
@@ -6,10 +6,10 @@ use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::laws::{END_REASON, Language, word};
 use kiebitz_hardware::Timestamp;
 
-/// The start position of chess.
+/// Standard start position.
 pub(super) const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// The time zone in which times are shown.
+/// Time zone in which times are shown.
 #[derive(Debug, Clone)]
 pub(super) struct LocalTime {
     zone: TimeZone,
@@ -20,17 +20,17 @@ impl LocalTime {
         Self { zone }
     }
 
-    /// Hours, minutes and seconds.
+    /// Time as HH:MM:SS.
     pub(super) fn time(&self, at: Timestamp) -> String {
         self.format(at, "%H:%M:%S")
     }
 
-    /// The same with milliseconds.
+    /// Time as HH:MM:SS with milliseconds.
     pub(super) fn time_exactly(&self, at: Timestamp) -> String {
         self.format(at, "%H:%M:%S%.3f")
     }
 
-    /// From when to when, with date and time zone.
+    /// Start with date, end, and time zone.
     pub(super) fn span(&self, from: Timestamp, to: Option<Timestamp>) -> String {
         let start = self.format(from, "%-d %B %Y, %H:%M:%S");
         let zone = self.format(from, "%Z");
@@ -41,7 +41,7 @@ impl LocalTime {
     }
 
     fn format(&self, at: Timestamp, format: &str) -> String {
-        // A capture may claim any time; one beyond the calendar is shown as no time.
+        // A capture may contain any time; one outside the calendar is shown as "?".
         jiff::Timestamp::from_microsecond(at.as_micros()).map_or_else(
             |_| "?".to_owned(),
             |at| at.to_zoned(self.zone.clone()).strftime(format).to_string(),
@@ -49,7 +49,7 @@ impl LocalTime {
     }
 }
 
-/// What was played: SAN, or of irregular play from where to where, in brackets.
+/// Name of a move: SAN, or for irregular play the squares in brackets.
 pub(super) fn played(san: Option<&str>, uci: Option<&str>) -> String {
     match (san, uci) {
         (Some(san), _) => san.to_owned(),

@@ -1,4 +1,4 @@
-//! The status for Prometheus, in its text format.
+//! The status in the text format of Prometheus.
 
 use core::fmt::Write;
 
@@ -7,16 +7,15 @@ use kiebitz_hardware::Timestamp;
 use super::{BoardSummary, Status};
 use crate::outputs::mqtt::{DeliveryState, Machine, StorageState};
 
-/// The media type of [`metrics`].
+/// Media type of [`metrics`].
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A number: its name, whether it only grows, what it is, and its value where that is known.
+/// A metric without labels: name, type, help text, and value if known.
 type Number = (&'static str, &'static str, &'static str, Option<f64>);
 
 const GAUGE: &str = "gauge";
 const COUNTER: &str = "counter";
 
-/// All numbers of a status.
 pub(crate) fn metrics(status: &Status) -> String {
     let mut text = MetricsText::default();
     let version = format!("{{version=\"{}\"}}", escaped(status.version));
@@ -34,11 +33,11 @@ pub(crate) fn metrics(status: &Status) -> String {
     }
     text.numbers(machine(&status.daemon.machine));
     let outputs = status.daemon.outputs.iter();
-    let well = outputs.map(|(name, report)| {
+    let health = outputs.map(|(name, report)| {
         let label = format!("{{output=\"{}\"}}", escaped(name));
         (label, f64::from(u8::from(report.ok)))
     });
-    text.metric("output_ok", GAUGE, "Whether an output works.", well);
+    text.metric("output_ok", GAUGE, "Whether an output works.", health);
     boards(&mut text, &status.boards);
     text.0
 }
@@ -51,7 +50,7 @@ fn storage(storage: &StorageState) -> [Number; 4] {
             "journal_ok",
             GAUGE,
             "Whether the journal stores events.",
-            is(journal.ok),
+            number_of(journal.ok),
         ),
         (
             "journal_waiting_events",
@@ -69,7 +68,7 @@ fn storage(storage: &StorageState) -> [Number; 4] {
             "recordings_ok",
             GAUGE,
             "Whether bytes are recorded.",
-            is(recordings.ok),
+            number_of(recordings.ok),
         ),
     ]
 }
@@ -83,7 +82,7 @@ fn delivery(connected: bool, delivery: &DeliveryState) -> [Number; 5] {
             "broker_connected",
             GAUGE,
             "Whether the broker is connected.",
-            is(connected),
+            number_of(connected),
         ),
         (
             "outbox_queued_messages",
@@ -113,7 +112,7 @@ fn machine(machine: &Machine) -> [Number; 5] {
         machine.disk.map(|disk| disk.size_bytes),
     ];
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
-    let weak = machine.under_voltage.and_then(is);
+    let weak = machine.under_voltage.and_then(number_of);
     [
         (
             "disk_free_bytes",
@@ -153,13 +152,13 @@ fn boards(text: &mut MetricsText, boards: &[BoardSummary]) {
         text.board(name, kind, help, boards, value);
     };
     each("connected", GAUGE, "Whether the board answers.", &|board| {
-        is(board.connected)
+        number_of(board.connected)
     });
     each("playing", GAUGE, "Whether a game is being played.", &|board| {
-        is(board.playing)
+        number_of(board.playing)
     });
     each("clock", GAUGE, "Whether a clock answers.", &|board| {
-        is(board.clock)
+        number_of(board.clock)
     });
     each(
         "battery_percent",
@@ -187,8 +186,8 @@ fn boards(text: &mut MetricsText, boards: &[BoardSummary]) {
     );
 }
 
-fn is(so: bool) -> Option<f64> {
-    Some(f64::from(u8::from(so)))
+fn number_of(value: bool) -> Option<f64> {
+    Some(f64::from(u8::from(value)))
 }
 
 fn seconds(at: Timestamp) -> f64 {
@@ -210,7 +209,6 @@ impl MetricsText {
         if samples.peek().is_none() {
             return;
         }
-        // Writing to a string cannot fail.
         let _ = writeln!(
             self.0,
             "# HELP kiebitz_{name} {help}\n# TYPE kiebitz_{name} {kind}"
@@ -247,7 +245,7 @@ impl MetricsText {
     }
 }
 
-/// A label's value: backslash, quotation mark and line feed are escaped.
+/// Escapes backslash, quotation mark and line feed in a label's value.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")

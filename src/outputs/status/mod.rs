@@ -1,4 +1,4 @@
-//! How the daemon and its boards are at one moment: as JSON, as a page for people, and as metrics for Prometheus.
+//! Status of the daemon and its boards at a moment: as JSON, as a web page, and as metrics for Prometheus.
 
 mod metrics;
 mod page;
@@ -19,15 +19,15 @@ pub(crate) use metrics::{MEDIA_TYPE, metrics};
 pub(crate) use page::page;
 pub(crate) use settings::HttpTable;
 
-/// Asks the daemon how things are.
+/// Request for the daemon's status, by its reply channel.
 pub(crate) type Question = oneshot::Sender<Status>;
 
-/// Of the daemon, at one moment.
+/// Status of the daemon at a moment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Status {
-    /// Nothing below needs a person.
+    /// Whether there are no problems.
     pub(crate) ok: bool,
-    /// What does, for people.
+    /// Problems that need somebody's attention, in words.
     pub(crate) problems: Vec<String>,
     pub(crate) host: String,
     pub(crate) version: &'static str,
@@ -35,14 +35,14 @@ pub(crate) struct Status {
     pub(crate) started: Timestamp,
     #[serde(serialize_with = "rfc3339")]
     pub(crate) as_of: Timestamp,
-    /// Whether the broker is connected; `None`: none is configured.
+    /// Whether the broker is connected; `None` if none is configured.
     pub(crate) broker: Option<bool>,
     #[serde(flatten)]
     pub(crate) daemon: DaemonHealth,
     pub(crate) boards: Vec<BoardSummary>,
 }
 
-/// Of a board, at one moment.
+/// Status of a board at a moment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct BoardSummary {
     pub(crate) board: String,
@@ -50,23 +50,21 @@ pub(crate) struct BoardSummary {
     pub(crate) port: String,
     pub(crate) serial: Option<String>,
     pub(crate) version: Option<String>,
-    /// A game is being played.
     pub(crate) playing: bool,
-    /// A clock answers.
+    /// Whether a clock answers.
     pub(crate) clock: bool,
     pub(crate) battery: Option<u8>,
     pub(crate) line: LineHealth,
-    /// The last game on it.
+    /// Last game on the board.
     pub(crate) game: Option<GameStatus>,
-    /// What its clock shows, in milliseconds, and whose time runs.
+    /// Times on the clock in milliseconds, and the side whose time is running.
     pub(crate) times: Option<Clock>,
-    /// What calls the arbiter, for people.
+    /// Open incidents that need an arbiter, in words.
     pub(crate) open: Vec<String>,
-    /// The other boards that report the same number.
+    /// Other boards that report the same serial number.
     pub(crate) same_number: Vec<String>,
 }
 
-/// Of a game, at one moment.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct GameStatus {
     pub(crate) game: String,
@@ -74,14 +72,13 @@ pub(crate) struct GameStatus {
     pub(crate) table: Option<u32>,
     pub(crate) white: Option<String>,
     pub(crate) black: Option<String>,
-    /// As in "12. Nf3"; empty before the first.
+    /// Last move, as in "12. Nf3"; empty before the first.
     pub(crate) last_move: String,
-    /// `None`: it goes on.
+    /// Result; `None` while the game goes on.
     pub(crate) result: Option<GameResult>,
 }
 
 impl GameStatus {
-    /// Of what is played.
     pub(crate) fn of(playing: &Playing) -> Self {
         let players = playing.players.clone().unwrap_or_default();
         let (ply, name) = &playing.last;
@@ -100,7 +97,7 @@ impl GameStatus {
         }
     }
 
-    /// For people, as in "3.7 Adler - Berg".
+    /// Title of the game, as in "3.7 Adler - Berg".
     pub(crate) fn title(&self) -> String {
         let place = match (self.round, self.table) {
             (Some(round), Some(table)) => format!("{round}.{table} "),
@@ -111,7 +108,7 @@ impl GameStatus {
     }
 }
 
-/// What to do about boards that report the same number.
+/// Advice on boards that report the same serial number.
 pub(crate) fn same_number(board: &str, others: &[String]) -> String {
     format!(
         "{board} and {} report the same serial number, and each keeps its name only at its port: do not swap \
@@ -121,7 +118,7 @@ pub(crate) fn same_number(board: &str, others: &[String]) -> String {
 }
 
 impl Status {
-    /// Of the daemon on `host`, which was `started` then and has these boards.
+    /// Creates the status and collects the problems of all parts.
     pub(crate) fn new(
         host: &str,
         (started, as_of): (Timestamp, Timestamp),
@@ -130,12 +127,12 @@ impl Status {
         boards: Vec<BoardSummary>,
     ) -> Self {
         let mut problems = Vec::new();
-        for (what, keeping) in [
+        for (name, storage) in [
             ("journal", &daemon.storage.journal),
             ("recordings", &daemon.storage.recordings),
         ] {
-            let problem = keeping.problem.as_deref();
-            problems.extend(problem.map(|problem| format!("{what}: {problem}")));
+            let problem = storage.problem.as_deref();
+            problems.extend(problem.map(|problem| format!("{name}: {problem}")));
         }
         for (output, report) in &daemon.outputs {
             problems.extend(
@@ -145,22 +142,22 @@ impl Status {
                     .map(|problem| format!("{output}: {problem}")),
             );
         }
-        let said = daemon.outputs.get(BROKER).is_some_and(|report| !report.ok);
-        if broker == Some(false) && !said {
+        let is_reported = daemon.outputs.get(BROKER).is_some_and(|report| !report.ok);
+        if broker == Some(false) && !is_reported {
             problems.push("no connection to the MQTT broker".to_owned());
         }
         for board in &boards {
             problems.extend(board.open.iter().map(|open| format!("{}: {open}", board.board)));
         }
-        // Said once, with the first of them.
+        // Boards with the same number are reported once, with the first by name.
         let first = |board: &&BoardSummary| board.same_number.iter().all(|other| board.board < *other);
         let shared = boards
             .iter()
             .filter(|board| !board.same_number.is_empty())
             .filter(first);
         problems.extend(shared.map(|board| same_number(&board.board, &board.same_number)));
-        let gone = boards.iter().filter(|board| !board.connected);
-        problems.extend(gone.map(|board| format!("{} is not connected", board.board)));
+        let disconnected = boards.iter().filter(|board| !board.connected);
+        problems.extend(disconnected.map(|board| format!("{} is not connected", board.board)));
         Self {
             ok: problems.is_empty(),
             problems,

@@ -1,4 +1,4 @@
-//! The status as a page for people, which reloads itself and has no script.
+//! The status as a web page, which reloads itself every five seconds and has no script.
 
 use kiebitz_hardware::Timestamp;
 use maud::{DOCTYPE, Markup, html};
@@ -11,7 +11,6 @@ color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{te
 border-bottom:1px solid #ccc}.bad{color:#a30000;font-weight:bold}dt{font-weight:bold}dd{margin:0 0 .5rem}\
 @media(prefers-color-scheme:dark){body{color:#eee;background:#16181b}.bad{color:#ff8a80}}";
 
-/// The page.
 pub(crate) fn page(status: &Status) -> String {
     let state = if status.ok {
         "all is well"
@@ -85,7 +84,6 @@ fn row(board: &BoardSummary, now: Timestamp) -> Markup {
     }
 }
 
-/// What gets what happens.
 fn outputs(status: &Status) -> Markup {
     html! {
         @if !status.daemon.outputs.is_empty() {
@@ -110,12 +108,12 @@ fn outputs(status: &Status) -> Markup {
 fn computer(status: &Status) -> Markup {
     let daemon = &status.daemon;
     let machine = &daemon.machine;
-    let fails = |ok: bool| if ok { "kept" } else { "fails" };
+    let state_of = |ok: bool| if ok { "kept" } else { "fails" };
     html! {
         h2 { "This computer" }
         dl {
-            dt { "Journal" } dd { (fails(daemon.storage.journal.ok)) }
-            dt { "Recordings" } dd { (fails(daemon.storage.recordings.ok)) }
+            dt { "Journal" } dd { (state_of(daemon.storage.journal.ok)) }
+            dt { "Recordings" } dd { (state_of(daemon.storage.recordings.ok)) }
             dt { "Broker" }
             dd { @match status.broker {
                 None => { "none is configured" }

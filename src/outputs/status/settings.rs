@@ -1,4 +1,4 @@
-//! The table `[http]`: where the status is served.
+//! Configuration table `[http]`.
 
 use core::str::FromStr;
 use std::net::SocketAddr;
@@ -14,13 +14,13 @@ pub(crate) struct HttpTable {
 }
 
 impl HttpTable {
-    /// Where the status is served, on this computer alone.
+    /// Loopback address on which the status is served.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.listen.0.0
     }
 }
 
-/// An address that nobody can reach from another computer.
+/// An address that only this computer can reach.
 struct Loopback(SocketAddr);
 
 impl FromStr for Loopback {

@@ -1,4 +1,4 @@
-//! The status on a port of this computer: a page, JSON, and metrics. Nothing can be changed there.
+//! Serves the status on a port of this computer, as page, JSON and metrics. Read-only.
 
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -18,17 +18,17 @@ use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http::listen;
 use crate::outputs::status;
 
-/// So many questions may wait.
+/// Capacity of the queue of status requests to the daemon.
 pub(crate) const WAITING: usize = 16;
-/// The answer while the program starts.
-const STARTS: &str =
+/// Response during the start of the program.
+const STARTING: &str =
     "kiebitz is starting: it restores games from its recordings, and then watches the boards\n";
-/// The daemon answers within this time: the answer waits for the disk for up to 3 s.
+/// Timeout for the daemon's answer, which can wait up to 3 s for the disk.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Serves at this address, in a task of its own, which asks its `questions`. While the program `starts`, nobody answers
-/// those.
-pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, starts: Arc<AtomicBool>) {
+/// Serves the status at `address` in a task of its own. While `is_starting` is true, the daemon does not answer
+/// `questions`.
+pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, is_starting: Arc<AtomicBool>) {
     tokio::spawn(async move {
         let listener = listen(address, "[http]").await;
         tracing::info!("serving the status at http://{address}/");
@@ -36,15 +36,18 @@ pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, star
             .route("/", get(page))
             .route("/health", get(health))
             .route("/metrics", get(metrics))
-            .with_state(Asking { questions, starts })
-            .layer(middleware::from_fn(from_here));
+            .with_state(StatusSource {
+                questions,
+                is_starting,
+            })
+            .layer(middleware::from_fn(only_own_names));
         if let Err(error) = axum::serve(listener, router).await {
             tracing::error!("stopped serving the status at http://{address}/: {error}");
         }
     });
 }
 
-async fn from_here(request: Request, next: Next) -> Response {
+async fn only_own_names(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
     if is_own_name(host) {
@@ -55,38 +58,42 @@ async fn from_here(request: Request, next: Next) -> Response {
     }
 }
 
-/// Where to ask.
 #[derive(Debug, Clone)]
-struct Asking {
+struct StatusSource {
     questions: mpsc::Sender<Question>,
-    starts: Arc<AtomicBool>,
+    is_starting: Arc<AtomicBool>,
 }
 
-type Questions = State<Asking>;
+type Questions = State<StatusSource>;
 
-async fn ask(State(Asking { questions, starts }): Questions) -> Result<Status, Response> {
-    if starts.load(Ordering::Relaxed) {
-        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTS).into_response());
+async fn request_status(
+    State(StatusSource {
+        questions,
+        is_starting,
+    }): Questions,
+) -> Result<Status, Response> {
+    if is_starting.load(Ordering::Relaxed) {
+        return Err((StatusCode::SERVICE_UNAVAILABLE, STARTING).into_response());
     }
     let (question, answer) = oneshot::channel();
-    let asked = async {
+    let answer = async {
         questions.send(question).await.ok()?;
         answer.await.ok()
     };
-    let answered = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+    let answered = tokio::time::timeout(PATIENCE, answer).await.ok().flatten();
     answered.ok_or_else(|| (StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer\n").into_response())
 }
 
 async fn page(questions: Questions) -> Result<Response, Response> {
     Ok(plain(
         "text/html; charset=utf-8",
-        status::page(&ask(questions).await?),
+        status::page(&request_status(questions).await?),
     ))
 }
 
-/// With 503 where something needs a person, for programs that look at that alone.
+/// Returns the status as JSON, with code 503 if there are problems, for programs that check only the code.
 async fn health(questions: Questions) -> Result<Response, Response> {
-    let status = ask(questions).await?;
+    let status = request_status(questions).await?;
     let code = if status.ok {
         StatusCode::OK
     } else {
@@ -99,7 +106,7 @@ async fn health(questions: Questions) -> Result<Response, Response> {
 }
 
 async fn metrics(questions: Questions) -> Result<Response, Response> {
-    let status = ask(questions).await?;
+    let status = request_status(questions).await?;
     Ok(plain(status::MEDIA_TYPE, status::metrics(&status)))
 }
 

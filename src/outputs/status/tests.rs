@@ -92,7 +92,7 @@ fn the_page_shows_foreign_names_as_text() {
 }
 
 #[test]
-fn boards_that_report_the_same_number_are_named_once() {
+fn boards_with_the_same_number_are_reported_once() {
     let shares = |name: &str, other: &str| BoardSummary {
         same_number: vec![other.to_owned()],
         ..board(name, true)
@@ -109,7 +109,7 @@ fn boards_that_report_the_same_number_are_named_once() {
 }
 
 #[test]
-fn what_needs_a_person_is_named() {
+fn problems_are_listed() {
     let refused = OutputReport {
         problems: vec!["round 3: 3.1, A - B is not taken".to_owned()],
         ..OutputReport::default()

@@ -1,11 +1,11 @@
-//! The board.
+//! Draws the board.
 
 use anstyle::{Ansi256Color, Style};
 use shakmaty::{Color, File, Piece, Rank, Role, Square};
 
 use super::{Pen, Scene, StyledLine};
 
-/// Ten lines: eight ranks between two rows of file letters, White below.
+/// Draws ten lines: eight ranks between two rows of file letters, White below.
 pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let files: String = File::ALL
         .iter()
@@ -72,9 +72,9 @@ fn cell(text: char, mark: SquareMark, dark: bool, pen: Pen) -> StyledLine {
     })
 }
 
-/// Grounds on which both white and black ink can be read.
+/// Uses background colours on which both white and black pieces are readable.
 fn painted(text: char, mark: SquareMark, dark: bool, white: bool) -> StyledLine {
-    let ground = match (mark, dark) {
+    let background = match (mark, dark) {
         (SquareMark::Differs, _) => 167,
         (SquareMark::LastMove, true) => 94,
         (SquareMark::LastMove, false) => 136,
@@ -83,12 +83,13 @@ fn painted(text: char, mark: SquareMark, dark: bool, white: bool) -> StyledLine 
     };
     let ink = if white { 231 } else { 16 };
     let style = Style::new()
-        .bg_color(Some(Ansi256Color(ground).into()))
+        .bg_color(Some(Ansi256Color(background).into()))
         .fg_color(Some(Ansi256Color(ink).into()));
     StyledLine::default().and_styled(style.bold(), format!(" {text} "))
 }
 
-/// On coloured ground both sides have the full figures, in their colours; else White's are outlines.
+/// Symbol of a piece. On coloured squares both sides use the solid figures in their own colours; otherwise White's are
+/// outlines.
 fn figure(piece: Piece, pen: Pen) -> char {
     if pen.ascii {
         return piece.char();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lines_are_equally_wide() {
+    fn lines_fit_in_29_columns() {
         let placement = Board::new();
         for ascii in [true, false] {
             let lines = lines(&scene(&placement), Pen { colors: false, ascii });

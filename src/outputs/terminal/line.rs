@@ -1,4 +1,4 @@
-//! Lines with the program's own styles.
+//! Lines of text with styles.
 
 use core::fmt::{self, Display, Formatter};
 
@@ -6,11 +6,10 @@ use anstyle::Style;
 
 use crate::shown::escaped_line;
 
-/// A line of text, parts of which have a style.
+/// A line of text with styled parts.
 ///
-/// Its text may come from anybody: when the line is displayed, control characters in the text are escaped, and the
-/// program's styles are put around the result. So a line goes to a terminal as it is displayed, and not through
-/// `Shown`, which would escape the styles as well.
+/// The text may come from untrusted sources, such as names: `Display` escapes its control characters and then adds the
+/// styles. Print a line directly and not through `Shown`, which would escape the styles too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledLine {
     spans: Vec<(Style, String)>,
@@ -23,7 +22,7 @@ impl StyledLine {
         self.and_styled(Style::new(), text)
     }
 
-    /// Appends text in a style.
+    /// Appends text with a style.
     #[must_use]
     pub fn and_styled(mut self, style: Style, text: impl Into<String>) -> Self {
         self.spans.push((style, text.into()));
@@ -37,7 +36,7 @@ impl StyledLine {
         self
     }
 
-    /// The line without unstyled space at its end.
+    /// Removes unstyled space from the end.
     #[must_use]
     pub fn trimmed(mut self) -> Self {
         while let Some((style, text)) = self.spans.last_mut() {
@@ -74,9 +73,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn styles_are_sent_and_control_characters_are_shown() {
-        let obeyed = "a\u{1b}[8mb\u{9b}2J\n";
-        let line = StyledLine::from(obeyed).and_styled(Style::new().bold(), obeyed);
+    fn styles_are_written_and_control_characters_escaped() {
+        let untrusted = "a\u{1b}[8mb\u{9b}2J\n";
+        let line = StyledLine::from(untrusted).and_styled(Style::new().bold(), untrusted);
         let shown = "a\\u001b[8mb\\u009b2J\\u000a";
         assert_eq!(line.to_string(), format!("{shown}\u{1b}[1m{shown}\u{1b}[0m"));
     }

@@ -1,7 +1,7 @@
-//! Drawing a game in a terminal: the board as its sensors see it, the clocks, the moves.
+//! Draws a game in a terminal: the board as its sensors see it, the clocks and the moves.
 //!
-//! [`draw`] makes [`StyledLine`]s of a [`Scene`]; [`Screen`] shows one frame after the other in place. Any terminal of the last
-//! thirty years will do; colours are 256-colour codes and are left out where they are not wanted.
+//! [`draw`] turns a [`Scene`] into [`StyledLine`]s; [`Screen`] shows one frame after another in place. Works on any
+//! terminal of the last thirty years; colours are 256-colour codes and can be left out.
 
 mod board;
 mod line;
@@ -17,27 +17,27 @@ use shakmaty::{Bitboard, Board};
 pub use line::StyledLine;
 pub use screen::Screen;
 
-/// What is to be seen.
+/// The contents of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene<'s> {
-    /// What stands on the board.
+    /// Placement that the sensors report.
     pub placement: &'s Board,
     /// The squares of the last move.
     pub last_move: Bitboard,
-    /// Squares that show something else than the game.
+    /// Squares on which the placement differs from the game.
     pub differs: Bitboard,
-    /// What the clock shows.
+    /// Display of the clock.
     pub clock: Option<Clock>,
-    /// The game so far; `None` before it begins.
+    /// The game; `None` before it begins.
     pub game: Option<&'s GameRecord>,
 }
 
-/// How it is drawn.
+/// Drawing options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pen {
-    /// In colours.
+    /// Whether to use colours.
     pub colors: bool,
-    /// Pieces as letters.
+    /// Whether to draw pieces as letters.
     pub ascii: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn draw(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
         .collect()
 }
 
-/// What the marks on the board mean, in one line.
+/// Explains the marks on the board, in one line.
 #[must_use]
 pub fn legend(pen: Pen) -> StyledLine {
     board::legend(pen)
@@ -65,7 +65,7 @@ pub fn can_redraw() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether colours are wanted there: not where NO_COLOR is set (no-color.org).
+/// Whether to use colours: stdout is such a terminal, and `NO_COLOR` is not set (no-color.org).
 #[must_use]
 pub fn wants_colors() -> bool {
     can_redraw() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())

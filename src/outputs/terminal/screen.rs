@@ -1,19 +1,18 @@
-//! Frames shown in place.
+//! Shows frames in place.
 
 use std::io::{self, Write};
 
 use super::StyledLine;
 
-/// The terminal's second screen: what was on the first one is there again afterwards, whatever ends the program in
-/// an orderly way.
+/// The terminal's alternate screen. Leaving it, also by dropping this value, restores the previous contents.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     out: W,
     shown: String,
-    given_back: bool,
+    is_left: bool,
 }
 
-/// Second screen, no cursor, no line wrapping.
+/// Switches to the alternate screen, hides the cursor and disables line wrapping.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 const HOME: &str = "\x1b[H";
@@ -21,26 +20,26 @@ const CLEAR_REST_OF_LINE: &str = "\x1b[K\r\n";
 const CLEAR_REST: &str = "\x1b[J";
 
 impl<W: Write> Screen<W> {
-    /// Takes over the terminal that `out` writes to.
+    /// Switches the terminal behind `out` to the alternate screen.
     ///
     /// # Errors
     ///
-    /// When it cannot be written to.
+    /// Fails if `out` cannot be written to.
     pub fn enter(mut out: W) -> io::Result<Self> {
         write!(out, "{ENTER}")?;
         out.flush()?;
         Ok(Self {
             out,
             shown: String::new(),
-            given_back: false,
+            is_left: false,
         })
     }
 
-    /// Shows a frame, unless it is what is shown already.
+    /// Shows a frame, unless it is already on the screen.
     ///
     /// # Errors
     ///
-    /// When the terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn show(&mut self, lines: &[StyledLine]) -> io::Result<()> {
         let lines: Vec<String> = lines.iter().map(StyledLine::to_string).collect();
         let frame = lines.join(CLEAR_REST_OF_LINE);
@@ -52,21 +51,21 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Gives the terminal back and prints lines that stay there.
+    /// Leaves the alternate screen and prints `lines` below the previous contents.
     ///
     /// # Errors
     ///
-    /// When the terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn leave(mut self, lines: &[StyledLine]) -> io::Result<()> {
-        self.give_back()?;
+        self.restore()?;
         for line in lines {
             writeln!(self.out, "{line}")?;
         }
         self.out.flush()
     }
 
-    fn give_back(&mut self) -> io::Result<()> {
-        if !core::mem::replace(&mut self.given_back, true) {
+    fn restore(&mut self) -> io::Result<()> {
+        if !core::mem::replace(&mut self.is_left, true) {
             write!(self.out, "{LEAVE}")?;
             self.out.flush()?;
         }
@@ -76,8 +75,8 @@ impl<W: Write> Screen<W> {
 
 impl<W: Write> Drop for Screen<W> {
     fn drop(&mut self) {
-        // Nothing can be done about a terminal that is gone.
-        let _ = self.give_back();
+        // Fails if the terminal is gone; nothing is left to restore then.
+        let _ = self.restore();
     }
 }
 
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_is_given_back_and_nothing_is_drawn_twice() {
+    fn terminal_is_restored_and_no_frame_is_drawn_twice() {
         let mut out = Vec::new();
         let lines = [StyledLine::from("one"), StyledLine::from("two")];
         let mut screen = Screen::enter(&mut out).unwrap();
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn last_lines_stay_on_the_first_screen() {
+    fn last_lines_stay_on_the_main_screen() {
         let mut out = Vec::new();
         let screen = Screen::enter(&mut out).unwrap();
         screen.leave(&[StyledLine::from("mate")]).unwrap();

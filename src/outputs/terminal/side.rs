@@ -1,4 +1,4 @@
-//! What stands beside the board: clocks, moves, result.
+//! Draws the clocks, moves and result beside the board.
 
 use anstyle::Style;
 use shakmaty::Color;
@@ -6,7 +6,7 @@ use shakmaty::Color;
 use super::{Pen, Scene, StyledLine};
 use crate::outputs::sheet;
 
-/// As many lines as the board has: Black's clock above, White's below.
+/// Draws ten lines, as many as the board has: Black's clock above, White's below.
 pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let mut lines = vec![
         StyledLine::default(),
@@ -20,7 +20,7 @@ pub(super) fn lines(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     lines
 }
 
-/// The player's clock; an arrow stands beside it while it runs.
+/// A player's clock, with an arrow beside it while it runs.
 fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> StyledLine {
     let name = color.fold_wb("White", "Black");
     let Some(face) = scene.clock else {
@@ -35,7 +35,7 @@ fn clock(scene: &Scene<'_>, color: Color, pen: Pen) -> StyledLine {
     }
 }
 
-/// The last moves and, below them, the result.
+/// The last moves, followed by the result.
 fn moves(scene: &Scene<'_>, pen: Pen) -> Vec<StyledLine> {
     let Some(game) = scene.game else {
         return vec!["  waiting for the first move".into()];

@@ -1,7 +1,8 @@
-//! Posts the events, each at least once, those of a board in their order.
+//! Posts each event at least once, in the order of its board. There is one exception: if the journal can be read only
+//! late after a restart, live events precede older ones.
 //!
-//! A file notes how far the address has those of each board. After a restart the rest is posted from the journal, as far
-//! as it belongs to games of the event.
+//! A file stores the last event of each board that the address has accepted. After a restart, the remaining events of
+//! the tournament's games are read from the journal and posted.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,15 +24,14 @@ use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::retry::sleep_until;
 use crate::system_time::wall_time;
 
-/// So many events are posted together.
+/// Maximum number of events in one request.
 const TOGETHER: usize = 100;
-/// So many wait for an address that is not there: a round of a hundred boards. The oldest then wait in the journal for the
-/// next start.
+/// Maximum number of events waiting for an unreachable address: a round of a hundred boards. Beyond it, the oldest
+/// events are dropped from memory; the next start reads them from the journal and posts them.
 const WAITING: usize = 20_000;
-/// How far an address has the events is written to the disk at most so often.
+/// Minimum interval between two writes of the notes.
 const NOTED: Duration = Duration::from_secs(10);
 
-/// Follows the events until there are no more.
 pub(super) async fn follow(
     settings: Webhook,
     delay: Duration,
@@ -53,21 +53,21 @@ pub(super) async fn follow(
             biased;
             input = inputs.recv() => {
                 let Some((now, input)) = input else { break };
-                poster.queue.hear(now, &input);
+                poster.queue.apply_input(now, &input);
                 while let Ok((now, input)) = inputs.try_recv() {
-                    poster.queue.hear(now, &input);
+                    poster.queue.apply_input(now, &input);
                 }
             }
             () = sleep_until(waits_until) => waits_until = None,
         }
-        while waits_until.is_none() && poster.queue.is_any() {
+        while waits_until.is_none() && poster.queue.has_due() {
             waits_until = poster.post().await.map(|pause| Instant::now() + pause);
             while let Ok((now, input)) = inputs.try_recv() {
-                poster.queue.hear(now, &input);
+                poster.queue.apply_input(now, &input);
             }
         }
     }
-    while poster.queue.is_any() && poster.post().await.is_none() {}
+    while poster.queue.has_due() && poster.post().await.is_none() {}
     poster.note();
 }
 
@@ -75,19 +75,18 @@ struct EventPoster {
     queue: WebhookQueue,
     address: Address,
     notes: PathBuf,
-    /// When the notes were last written.
     noted: Instant,
     reports: Reports,
 }
 
 impl EventPoster {
-    /// Posts the events that are due next. Returns how long to wait if they are not taken.
+    /// Posts the next due events. Returns the pause before the next attempt if the address refuses them.
     async fn post(&mut self) -> Option<Duration> {
         let output = self.address.output().to_owned();
         let (body, count) = self.queue.next();
         match self.address.post(None, "application/json", body).await {
             Ok(()) => {
-                self.queue.taken(count);
+                self.queue.remove_posted(count);
                 if self.noted.elapsed() >= NOTED {
                     self.note();
                 }
@@ -115,27 +114,27 @@ impl EventPoster {
     }
 }
 
-/// Events on their way.
 #[derive(Debug)]
 struct WebhookQueue {
     delay: Duration,
-    /// What is not due yet, each with the time at which it is due.
+    /// Events that are not due yet, with their due times.
     held: VecDeque<(Timestamp, Event)>,
     due: VecDeque<Event>,
-    /// What the address had at the start.
-    had: BTreeMap<String, u64>,
-    /// The first event of each board since the start.
+    /// The last event of each board that the address had accepted before the start.
+    delivered_before: BTreeMap<String, u64>,
+    /// The first live event of each board since the start.
     first: BTreeMap<String, u64>,
-    /// What the address has of each board without a gap.
+    /// The last event of each board up to which the address has accepted all.
     noted: BTreeMap<String, u64>,
-    /// Boards of which events had to be left to the journal.
+    /// Boards with events that were dropped from memory. Their `noted` no longer advances.
     behind: BTreeSet<String>,
-    /// Whether the journal has the events that come, and those by board and number that it does not have.
+    /// Whether the journal stores the events that arrive now.
     kept: bool,
+    /// Events that the journal does not have, by board and seq.
     unkept: BTreeSet<(String, u64)>,
 }
 
-/// An event as it is posted.
+/// An event with `kept: false` if the journal does not have it.
 #[derive(Debug, Serialize)]
 struct Posted<'q> {
     #[serde(flatten)]
@@ -145,13 +144,13 @@ struct Posted<'q> {
 }
 
 impl WebhookQueue {
-    fn new(delay: Duration, had: BTreeMap<String, u64>) -> Self {
+    fn new(delay: Duration, delivered_before: BTreeMap<String, u64>) -> Self {
         Self {
             delay,
             held: VecDeque::new(),
             due: VecDeque::new(),
-            noted: had.clone(),
-            had,
+            noted: delivered_before.clone(),
+            delivered_before,
             first: BTreeMap::new(),
             behind: BTreeSet::new(),
             kept: true,
@@ -159,7 +158,7 @@ impl WebhookQueue {
         }
     }
 
-    fn hear(&mut self, now: Timestamp, input: &FeedInput) {
+    fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => {
                 for event in events {
@@ -179,7 +178,7 @@ impl WebhookQueue {
                     }
                     self.hold(event.ts.min(now), event);
                 }
-                // Boards come one after another, and none waits for another.
+                // A board's past may be older than the held events of other boards.
                 self.held.make_contiguous().sort_by_key(|(due, _)| *due);
             }
             FeedInput::SetForward(by) => self.set_forward(*by, |_| true),
@@ -201,7 +200,7 @@ impl WebhookQueue {
         }
     }
 
-    /// No time has passed while the clock was set: what is held of these boards waits as long as it would have.
+    /// Moves the due times of some boards forward by the step of the clock, since no time has passed.
     fn set_forward(&mut self, by: Duration, is_held: impl Fn(&str) -> bool) {
         for (due, event) in &mut self.held {
             if is_held(&event.board) {
@@ -211,18 +210,17 @@ impl WebhookQueue {
     }
 
     fn hold(&mut self, at: Timestamp, event: &Event) {
-        let had = self.had.get(&event.board);
-        if had.is_none_or(|had| event.seq > *had) {
+        let delivered_before = self.delivered_before.get(&event.board);
+        if delivered_before.is_none_or(|delivered_before| event.seq > *delivered_before) {
             self.held.push_back((at + self.delay, event.clone()));
         }
     }
 
-    /// Whether something is due.
-    fn is_any(&self) -> bool {
+    fn has_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// The events that are due next, as they are posted, and how many they are.
+    /// The next due events as JSON, and their number.
     fn next(&self) -> (Vec<u8>, usize) {
         let next: Vec<Posted<'_>> = self
             .due
@@ -241,8 +239,8 @@ impl WebhookQueue {
         }
     }
 
-    /// The address has so many of those that were due.
-    fn taken(&mut self, count: usize) {
+    /// Removes the first `count` due events after the address has accepted them.
+    fn remove_posted(&mut self, count: usize) {
         for event in self.due.drain(..count.min(self.due.len())) {
             if !self.behind.contains(&event.board) {
                 let noted = self.noted.entry(event.board).or_default();

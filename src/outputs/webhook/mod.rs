@@ -1,4 +1,4 @@
-//! Webhooks: addresses of others that are told what happens, each round as PGN, or the events.
+//! Webhooks: HTTP addresses to which rounds are posted as PGN, or events as JSON.
 
 #[cfg(target_os = "linux")]
 mod events;

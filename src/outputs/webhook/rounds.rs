@@ -1,4 +1,4 @@
-//! Posts each round as PGN, whole, whenever something in it has changed.
+//! Posts the complete PGN of a round whenever it changes.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -13,7 +13,6 @@ use crate::outputs::shared::address::{Address, PostFailure};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// Follows the files until nothing changes any more.
 pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports) {
     let poster = RoundPoster {
         address: address(&settings),
@@ -26,21 +25,20 @@ pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports)
 
 struct RoundPoster {
     address: Address,
-    /// What of each round was taken.
+    /// The content of each round that the address accepted last.
     sent: BTreeMap<u32, Arc<[u8]>>,
     reports: Reports,
 }
 
 impl Recipient for RoundPoster {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
-        let refused = self.bring(files).await.err()?;
+        let refused = self.post_changes(files).await.err()?;
         Some(self.address.wait(&refused))
     }
 }
 
 impl RoundPoster {
-    /// Posts what is not there yet.
-    async fn bring(&mut self, files: &Files) -> Result<(), PostFailure> {
+    async fn post_changes(&mut self, files: &Files) -> Result<(), PostFailure> {
         let output = self.address.output().to_owned();
         for (round, content) in rounds(files) {
             if content.is_empty() || self.sent.get(&round) == Some(&content) {

@@ -1,4 +1,4 @@
-//! The tables `[[webhook]]`: addresses that are told what happens.
+//! The `[[webhook]]` tables.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -8,39 +8,39 @@ use toml::Spanned;
 
 use crate::settings::{Name, SpannedError, delay, named, path, required_name, without_login};
 
-/// An address that is told what happens.
+/// An address that receives rounds or events.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// What it is called in the log and on the status page: the address itself may be a secret.
+    /// The name in the log and on the status page, since the URL itself may be a secret.
     #[serde(deserialize_with = "required_name")]
     pub name: Name,
-    /// The address; `{round}` in it stands for the number of the round.
+    /// The URL. `{round}` in it stands for the number of the round.
     #[serde(deserialize_with = "url")]
     pub url: String,
-    /// What it is told.
+    /// The content to send.
     #[serde(default)]
     pub send: WebhookContent,
-    /// The file with a token in its first line, which is sent as bearer token; `None`: it wants none.
+    /// A file with a bearer token in its first line; `None` if the address requires no token.
     #[serde(default, deserialize_with = "path")]
     pub token_file: Option<PathBuf>,
-    /// How much later than it happened, at most two hours; `None`: the usual delay of the broadcast.
+    /// Delay of the content, at most two hours; `None` for the common delay of the broadcast.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
 }
 
-/// What a webhook is told.
+/// Content that a webhook receives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookContent {
-    /// A round as PGN, whenever something in it has changed.
+    /// A round as PGN, whenever it changes.
     #[default]
     Pgn,
-    /// All events, as they are in the topics `events`: incidents are among them.
+    /// All events, as on the `events` topics. They include incidents.
     Events,
 }
 
-/// The webhooks of a configuration's text.
+/// Checks the names of the configured webhooks.
 pub(crate) fn webhooks(text: &str, tables: Vec<Spanned<Webhook>>) -> Result<Vec<Webhook>, SpannedError> {
     named(text, tables, |webhook| &webhook.name)
 }
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_an_address_and_what_it_is_told() {
+    fn a_webhook_has_an_address_and_a_kind_of_content() {
         let webhook = read("url = \"https://club.example/chess/{round}\"").expect("a webhook");
         assert_eq!(webhook.send, WebhookContent::Pgn);
         assert_eq!(webhook.url, "https://club.example/chess/{round}");

@@ -1,4 +1,4 @@
-//! Starts what an address is told: each round, or the events.
+//! Starts the task of a webhook.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ impl Output for Webhook {
                 starting.spawn(rounds::follow(self.clone(), files, reports));
             }
             WebhookContent::Events => {
-                let told = starting.follow();
+                let inputs = starting.follow();
                 let delay = starting.delay(self.delay);
                 let notes = starting.notes.join(format!("webhook-{}.json", self.name));
-                starting.spawn(events::follow(self.clone(), delay, notes, told, reports));
+                starting.spawn(events::follow(self.clone(), delay, notes, inputs, reports));
             }
         }
     }
@@ -29,7 +29,7 @@ impl Output for Webhook {
     }
 }
 
-/// The address, as it is told of.
+/// The address with the name of its output.
 pub(super) fn address(settings: &Webhook) -> Address {
     let output = format!("webhook {}", settings.name);
     Address::new(output, settings.url.clone(), settings.token_file.clone())

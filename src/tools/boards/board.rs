@@ -1,4 +1,4 @@
-//! What is known of one board.
+//! State of one board during the inspection.
 
 use kiebitz_game::hall::Board as WatchedBoard;
 use kiebitz_game::laws::Regulations;
@@ -7,46 +7,41 @@ use kiebitz_hardware::{Identity, Observation, Observed, Timestamp};
 use kiebitz_protocol::{BatteryStatus, ClockTimes, Dump};
 use shakmaty::{Board, Piece, Square};
 
-/// A board that answered, and what is known of it so far.
+/// A board that has answered, and everything that it has reported.
 #[derive(Debug)]
 pub(super) struct FoundBoard {
     pub(super) identity: Identity,
     pub(super) clock: FoundClock,
-    /// `None`: it has not reported one.
+    /// `None` until the board reports its battery.
     pub(super) battery: Option<BatteryStatus>,
-    /// Its last dump; `None` before the first.
+    /// Last dump; `None` until the first.
     dump: Option<Dump>,
-    /// When the first dump came.
-    shown_at: Option<Timestamp>,
-    /// Finds out where White sits, from a start position.
+    first_dump_at: Option<Timestamp>,
+    /// Derives placement and orientation. The orientation becomes known when the board shows a start position.
     watched: WatchedBoard,
 }
 
-/// What is known of the clock at a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FoundClock {
-    /// The board has not reported anything about it.
+    /// The board has not reported on its clock yet.
     Unknown,
-    /// The board reports that there is none.
+    /// The board reports that no clock is connected.
     Absent,
-    /// It shows these times.
     Shows(ClockTimes),
 }
 
-/// A change on or at a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BoardChange {
-    /// The board answers.
-    Came,
-    /// The board no longer answers, for this reason.
-    Left(String),
-    /// The contents of a square changed.
+    /// The board answers for the first time, or again.
+    Appeared,
+    /// The board has stopped answering, for this reason.
+    Disappeared(String),
     Square(Square, Option<Piece>),
-    /// More squares changed than one move can change.
+    /// More squares changed at once than one move can change.
     Position,
-    /// The clock was plugged in or unplugged, started, stopped or set, or its lever or its battery warning changed.
+    /// The clock was plugged in, unplugged, started, stopped or set, or its lever or its battery warning changed.
     Clock,
-    /// The charge or the charging state of the battery changed.
+    /// The charge or the charging state of the board's battery changed.
     Battery,
 }
 
@@ -57,28 +52,27 @@ impl FoundBoard {
             clock: FoundClock::Unknown,
             battery: None,
             dump: None,
-            shown_at: None,
+            first_dump_at: None,
             watched: WatchedBoard::new("", "", Regulations::default()),
         }
     }
 
-    /// When its first dump came.
-    pub(super) fn shown_at(&self) -> Option<Timestamp> {
-        self.shown_at
+    pub(super) fn first_dump_at(&self) -> Option<Timestamp> {
+        self.first_dump_at
     }
 
-    /// What stands on the board; `None` before its first dump.
+    /// Returns the placement; `None` until the first dump.
     pub(super) fn placement(&self) -> Option<&Board> {
         self.dump.is_some().then(|| self.watched.placement())
     }
 
-    /// Where White sits; `None`: not known.
+    /// Returns the side on which White sits; `None` until a start position shows it.
     pub(super) fn orientation(&self) -> Option<Orientation> {
         self.watched.orientation()
     }
 
-    /// Whether the board seems to sense only that a square is occupied, not by what: all its pieces are the same, and
-    /// there are more of them than a game can have.
+    /// Returns whether the board seems to sense only occupied squares, not the kinds of pieces: all its pieces are the
+    /// same, and there are more of them than a game can have.
     pub(super) fn senses_occupancy_only(&self) -> bool {
         let Some(dump) = &self.dump else { return false };
         let mut pieces = dump.iter().flatten();
@@ -87,19 +81,18 @@ impl FoundBoard {
         others.len() >= MAX_PIECES_OF_A_KIND && others.iter().all(|piece| *piece == first)
     }
 
-    /// Takes in an observation and returns what it changes.
     pub(super) fn observe(&mut self, observed: &Observed) -> Vec<BoardChange> {
         let before = self.placement().cloned();
-        self.follow(observed);
+        self.update_watched(observed);
         let mut changes = Vec::new();
         match &observed.observation {
             Observation::Identified(identity) => self.identity.clone_from(identity),
             Observation::Board { dump, .. } => {
                 self.dump = Some(*dump);
-                self.shown_at.get_or_insert(observed.at);
+                self.first_dump_at.get_or_insert(observed.at);
             }
-            Observation::Clock { times, .. } => changes.extend(self.show_clock(FoundClock::Shows(*times))),
-            Observation::ClockAbsent => changes.extend(self.show_clock(FoundClock::Absent)),
+            Observation::Clock { times, .. } => changes.extend(self.update_clock(FoundClock::Shows(*times))),
+            Observation::ClockAbsent => changes.extend(self.update_clock(FoundClock::Absent)),
             Observation::Battery(battery) => {
                 let before = self.battery.replace(*battery);
                 let changed = before.is_some_and(|before| {
@@ -115,13 +108,13 @@ impl FoundBoard {
         changes
     }
 
-    /// Updates the watched board, of which only placement and orientation are used: its events are dropped.
-    fn follow(&mut self, observed: &Observed) {
+    /// Updates the watched board and drops its events, because only placement and orientation are needed.
+    fn update_watched(&mut self, observed: &Observed) {
         self.watched.observe(observed);
         self.watched.take_events();
     }
 
-    fn show_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
+    fn update_clock(&mut self, shown: FoundClock) -> Option<BoardChange> {
         let before = core::mem::replace(&mut self.clock, shown);
         let changed = match (before, shown) {
             (FoundClock::Unknown, _) => false,
@@ -129,7 +122,7 @@ impl FoundBoard {
                 before.running != now.running
                     || before.lever_right_high != now.lever_right_high
                     || before.battery_low != now.battery_low
-                    // A stopped clock shows another time only after somebody has set it.
+                    // The times of a stopped clock change only if somebody sets it.
                     || (!now.running && !before.running && before != now)
             }
             (before, now) => before != now,
@@ -152,9 +145,9 @@ fn differences(before: &Board, after: &Board) -> Vec<BoardChange> {
     changes.collect()
 }
 
-/// The most squares that one move changes: castling.
+/// Most squares that one move changes: four, in castling.
 const MAX_MOVE_SQUARES: usize = 4;
-/// The most pieces of one kind and colour in a game: two rooks and eight promoted pawns.
+/// Most pieces of one kind and colour in a game: two rooks and eight promoted pawns.
 const MAX_PIECES_OF_A_KIND: usize = 10;
 
 #[cfg(test)]
@@ -197,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_dump_is_no_change_and_a_lifted_piece_is_one() {
+    fn the_first_dump_is_not_a_change_but_a_lifted_piece_is() {
         let mut found = FoundBoard::new();
         let mut dump = [None; 64];
         (dump[60], dump[4]) = (Some(WirePiece::WhiteKing), Some(WirePiece::BlackKing));
@@ -219,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticking_clock_is_no_change_and_a_stopped_one_is() {
+    fn a_ticking_clock_is_not_a_change_but_a_stop_is() {
         let mut found = FoundBoard::new();
         let clock = |seconds: u8, running: bool| {
             let mut times = ClockTimes {

@@ -1,4 +1,4 @@
-//! A first configuration, from what is plugged in.
+//! Draft of a configuration, based on the boards that are plugged in.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,17 @@ use super::report::{BoardReport, PortReport};
 use super::trouble::TroubleKind;
 use crate::config::Serial;
 
-/// A configuration as text, and what it is made of.
+/// A drafted configuration and a summary of its contents.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ConfigDraft {
-    /// The file.
     pub(crate) text: String,
-    /// How many boards have a name in it.
+    /// Number of named boards in the configuration.
     pub(crate) boards: usize,
-    /// Ports on which there may be boards that are not in it, each with the reason.
+    /// Ports and boards that are not in the configuration, each with the reason.
     pub(crate) left_out: Vec<String>,
 }
 
-/// What stands before the boards.
+/// Beginning of the file, before the boards.
 const HEAD: &str = r##"# The configuration of kiebitz, written by `kiebitz setup` from the boards that were plugged in then.
 #
 # Every setting is optional. A line that begins with "#" does nothing: remove the "#" and change what comes after the "=".
@@ -55,7 +54,7 @@ const BOARDS: &str = "
 ";
 
 impl ConfigDraft {
-    /// The configuration for boards on these ports.
+    /// Drafts the configuration from the reports of these ports.
     pub(super) fn of(reports: &[PortReport]) -> Self {
         let mut writer = DraftWriter::default();
         for report in reports {
@@ -91,15 +90,15 @@ impl DraftWriter {
         let path = path(report);
         let is_port = |kind| !matches!(kind, TroubleKind::NotSerial | TroubleKind::Unlisted);
         if report.configured.is_some() && report.troubles.iter().all(|trouble| is_port(trouble.kind)) {
-            // What answers as a row of one may be a board that is alone: that is for the daemon to find out.
+            // A single board on a line may answer as a bus with one board, so leave the detection to the daemon.
             let is_row = report.mode == Some(LineMode::Bus) && report.boards.len() > 1;
             let mode = if is_row { "mode = \"bus\"\n" } else { "" };
             self.ports
                 .push_str(&format!("\n[[port]]\npath = {}\n{mode}", quoted(path)));
         }
         if let Some(process) = report.used_by_kiebitz {
-            let why = format!("{path} is in use by kiebitz (process {process}): stop kiebitz first");
-            self.leave_out(why);
+            let reason = format!("{path} is in use by kiebitz (process {process}): stop kiebitz first");
+            self.leave_out(reason);
         }
         for trouble in &report.troubles {
             self.leave_out(format!("{path}: {}. {}", trouble.text, trouble.step));
@@ -116,7 +115,7 @@ impl DraftWriter {
             .filter(|serial| self.serials.insert(*serial));
         let known_by = match serial {
             Some(serial) => format!("serial = {}", quoted(&serial.to_string())),
-            // It has no serial number, or that of another board.
+            // The board has no serial number, or the same as another board.
             None if report.mode != Some(LineMode::Bus) => format!("port = {}", quoted(path)),
             None => {
                 return self.leave_out(format!("a board on {path} has no serial number"));
@@ -130,13 +129,14 @@ impl DraftWriter {
         ));
     }
 
-    fn leave_out(&mut self, why: String) {
-        self.boards.push_str(&format!("\n# {}\n", one_line(&why)));
-        self.left_out.push(why);
+    fn leave_out(&mut self, reason: String) {
+        self.boards.push_str(&format!("\n# {}\n", one_line(&reason)));
+        self.left_out.push(reason);
     }
 }
 
-/// What the port is called in the configuration: as it was named, if that leads there from anywhere.
+/// Returns the path for the configuration: the path under which the port was given if that is absolute, else its
+/// device.
 fn path(report: &PortReport) -> &str {
     let named = report.configured.as_deref();
     named.filter(|path| path.starts_with('/')).unwrap_or(&report.port)
@@ -146,7 +146,7 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// A comment ends with its line.
+/// Replaces control characters, because a comment must not continue on another line.
 fn one_line(text: &str) -> String {
     let plain = |character: char| if character.is_control() { ' ' } else { character };
     text.chars().map(plain).collect()
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_have_names_in_the_order_of_their_ports() {
+    fn boards_are_numbered_in_the_order_of_their_ports() {
         let row = |path: &str, serials: &[Option<&str>]| PortReport {
             mode: Some(LineMode::Bus),
             configured: Some(path.to_owned()),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_board_it_is_the_defaults() {
+    fn draft_without_boards_equals_the_default_configuration() {
         let (draft, config) = read(&[]);
         assert_eq!((draft.boards, draft.left_out.len()), (0, 0));
         let meaning = Config {
@@ -235,9 +235,9 @@ mod tests {
         assert!(draft.text.contains("None was found"));
     }
 
-    /// What is commented out is a configuration as well.
+    /// Removes the "#" from all commented-out settings and parses the result.
     #[test]
-    fn what_is_commented_out_can_be_used() {
+    fn commented_out_settings_are_valid() {
         let (draft, _) = read(&[]);
         let lines = draft.text.lines().map(|line| match line.strip_prefix('#') {
             Some(text) if !text.is_empty() && !text.starts_with(' ') => text,
@@ -268,7 +268,7 @@ mod tests {
         assert!(!draft.text.contains('\u{1b}'));
     }
 
-    /// Paths come from the command line, and may be anything.
+    /// Paths come from the command line and may contain any character.
     #[test]
     fn any_path_is_quoted() {
         for path in [
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_that_did_not_tell_are_left_out_with_the_reason() {
+    fn ports_without_answers_are_left_out_with_the_reason() {
         let busy = PortReport {
             used_by_kiebitz: Some(77),
             ..port("/dev/ttyACM0", &[])
@@ -309,7 +309,7 @@ mod tests {
         let (draft, config) = read(&[busy, denied, file]);
         assert_eq!(draft.left_out.len(), 3);
         assert!(draft.left_out[0].contains("process 77"), "{:?}", draft.left_out);
-        // It may be plugged in later; a file is no port.
+        // The missing device may be plugged in later, so it is listed; a file that is not a port is not.
         assert_eq!(config.ports.listed.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The inspection of one port: what is on it, without disturbing a game.
+//! The inspection of one port: identifies its boards without disturbing a game.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,29 +9,30 @@ use kiebitz_hardware::{Line, LineSettings, Observation, Observed, Place, Timesta
 
 use super::board::{BoardChange, FoundBoard, FoundClock};
 
-/// Finds out what is on a port and follows it.
+/// Identifies the boards on a port and follows their changes.
 ///
-/// It is driven like its [`Line`], which asks the questions: who the boards are, what stands on them and what their
-/// clocks show. It sends no clock message and no reset, reads no memory, and leaves the boards of a bus their changes.
+/// Has the same polling interface as the [`Line`] that it wraps. The line sends the queries for identity, placement and
+/// clock. The inspection sends no clock messages and no resets, does not read the boards' memory, and leaves the
+/// pending changes of boards on a bus for the daemon to read.
 #[derive(Debug)]
 pub(super) struct Inspection {
     line: Line,
-    /// Whether the boards have batteries of their own.
+    /// Whether the boards have their own batteries.
     batteries: bool,
     boards: BTreeMap<Place, FoundBoard>,
-    /// Boards that were found and no longer answer, with the reason.
+    /// Boards that have stopped answering, with the reason.
     mute: BTreeMap<Place, String>,
     changes: VecDeque<(Place, BoardChange)>,
-    /// Whether any byte came since the port was opened.
+    /// Whether any byte has arrived since the port was opened.
     heard: bool,
-    /// Since when the mode of the line is known; `None` also once the port is given up.
+    /// Time at which the mode of the line became known; `None` before that, and after the port is given up.
     decided_at: Option<Timestamp>,
     settled: bool,
     close: Option<&'static str>,
 }
 
 impl Inspection {
-    /// Begins with a port of this kind that is opened now. `configured` is its mode; `None`: to be found out.
+    /// Starts the inspection of a newly opened port. If `configured` is `None`, the line detects its mode.
     pub(super) fn open(now: Timestamp, kind: PortKind, configured: Option<LineMode>) -> Self {
         let mut settings = LineSettings::for_port(kind, configured).peeking();
         settings.session.battery = settings.session.battery.and(Some(BATTERY_PERIOD));
@@ -51,17 +52,16 @@ impl Inspection {
         }
     }
 
-    /// The mode of the line, once it is known.
+    /// Returns the mode of the line; `None` until it is known.
     pub(super) fn mode(&self) -> Option<LineMode> {
         Some(self.line.mode()).filter(|mode| *mode != LineMode::Unknown)
     }
 
-    /// Whether everything is known that the boards will report.
+    /// Returns whether the boards have reported everything, or the time limit for that has passed.
     pub(super) fn settled(&self) -> bool {
         self.settled
     }
 
-    /// Whether anything came from the port.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -70,12 +70,12 @@ impl Inspection {
         self.boards.iter().map(|(place, board)| (*place, board))
     }
 
-    /// Why a board that was found no longer answers; `None`: it does.
+    /// Returns the reason why a board has stopped answering; `None` if it answers.
     pub(super) fn mute(&self, place: Place) -> Option<&str> {
         self.mute.get(&place).map(String::as_str)
     }
 
-    /// The next change since the inspection settled.
+    /// Returns the next change. Changes are recorded only after the inspection has settled.
     pub(super) fn poll_change(&mut self) -> Option<(Place, BoardChange)> {
         self.changes.pop_front()
     }
@@ -83,17 +83,17 @@ impl Inspection {
     pub(super) fn handle_bytes(&mut self, now: Timestamp, bytes: &[u8]) {
         self.heard = true;
         self.line.handle_bytes(now, bytes);
-        self.listen(now);
+        self.process_line(now);
     }
 
     pub(super) fn handle_sent(&mut self, now: Timestamp, bytes: &[u8]) {
         self.line.handle_sent(now, bytes);
-        self.listen(now);
+        self.process_line(now);
     }
 
     pub(super) fn handle_deadline(&mut self, now: Timestamp) {
         self.line.handle_deadline(now);
-        self.listen(now);
+        self.process_line(now);
     }
 
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
@@ -105,18 +105,18 @@ impl Inspection {
 
     pub(super) fn poll_transmit(&mut self, now: Timestamp) -> Option<Vec<u8>> {
         let bytes = self.line.poll_transmit(now);
-        self.listen(now);
+        self.process_line(now);
         bytes
     }
 
-    /// Why the port is given up, returned once.
+    /// Returns, once, the reason to give up the port.
     pub(super) fn poll_close(&mut self) -> Option<String> {
         let silent = self.close.take().map(str::to_owned);
         self.line.poll_close().or(silent)
     }
 
-    /// Takes in what the line has found out.
-    fn listen(&mut self, now: Timestamp) {
+    /// Processes mode and observations of the line, and gives up a silent port.
+    fn process_line(&mut self, now: Timestamp) {
         if self.line.poll_mode().is_some() {
             self.decided_at = Some(now);
         }
@@ -136,12 +136,13 @@ impl Inspection {
 
     fn observe(&mut self, place: Place, observed: &Observed) {
         match &observed.observation {
-            // A board that is alone is known to be there once it has answered.
+            // A board on its own line counts as present only after its first answer.
             Observation::Opened if place == Place::Alone => return,
             Observation::Closed { reason } => {
                 self.mute.insert(place, reason.clone());
                 if self.settled {
-                    self.changes.push_back((place, BoardChange::Left(reason.clone())));
+                    self.changes
+                        .push_back((place, BoardChange::Disappeared(reason.clone())));
                 }
                 return;
             }
@@ -150,47 +151,48 @@ impl Inspection {
         }
         let board = self.boards.entry(place).or_insert_with(FoundBoard::new);
         let dump = matches!(observed.observation, Observation::Board { .. });
-        // A board is announced with its first dump.
-        let came = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
+        // A board is announced at its first dump.
+        let is_new = dump && (self.mute.remove(&place).is_some() || board.placement().is_none());
         let changes = board.observe(observed);
         if self.settled {
-            let changes = came.then_some(BoardChange::Came).into_iter().chain(changes);
+            let changes = is_new.then_some(BoardChange::Appeared).into_iter().chain(changes);
             self.changes.extend(changes.map(|change| (place, change)));
         }
     }
 
-    /// Whether every board has reported all it will. On a bus, none is asked before all have been found.
+    /// Returns whether every board is fully known, silent, or out of time. On a bus, boards are queried only after all
+    /// of them have been found, so the first board does not settle the inspection.
     fn all_known(&self, now: Timestamp) -> bool {
         let known = |(place, board): (&Place, &FoundBoard)| {
-            let late = board.shown_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
-            late || self.mute.contains_key(place) || self.knows(*place, board)
+            let is_late = board.first_dump_at().is_some_and(|at| at + DETAILS_WITHIN <= now);
+            is_late || self.mute.contains_key(place) || self.is_fully_known(*place, board)
         };
         !self.boards.is_empty() && self.boards.iter().all(known)
     }
 
-    fn knows(&self, place: Place, board: &FoundBoard) -> bool {
+    fn is_fully_known(&self, place: Place, board: &FoundBoard) -> bool {
         let identified = match place {
             Place::Alone => board.identity.trademark.is_some(),
             Place::At(_) => board.identity.version.is_some(),
         };
-        board.shown_at().is_some()
+        board.first_dump_at().is_some()
             && board.clock != FoundClock::Unknown
             && identified
             && (!self.batteries || board.battery.is_some())
     }
 
-    /// When to stop waiting for the details of boards that have all sent their dump.
+    /// Deadline for the details of the boards, if all answering boards have sent their dump.
     fn settles_by(&self) -> Option<Timestamp> {
         let answering = self
             .boards
             .iter()
             .filter(|(place, _)| !self.mute.contains_key(place));
-        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.shown_at()).collect();
+        let shown: Option<Vec<_>> = answering.map(|(_, board)| board.first_dump_at()).collect();
         let last = shown?.into_iter().max().filter(|_| !self.settled)?;
         Some(last + DETAILS_WITHIN)
     }
 
-    /// When a line without any answer is given up.
+    /// Time at which a line without any answer is given up.
     fn silent_by(&self) -> Option<Timestamp> {
         let decided_at = self.decided_at?;
         match self.mode()? {
@@ -201,13 +203,13 @@ impl Inspection {
     }
 }
 
-/// Long enough for two questions without an answer. A board still busy with what another program asked sends something.
+/// Silence after which a single board is given up: two queries without an answer. A board that is still busy with the
+/// queries of another program sends bytes, so it is not silent.
 const MAX_SILENCE: Duration = Duration::from_secs(4);
-/// Long enough for two searches of a bus and the pause between them.
+/// Silence after which a bus is given up: two searches and the pause between them.
 const MAX_BUS_SILENCE: Duration = Duration::from_secs(8);
-/// After its dump a board is asked for the rest, twice if need be, half a second for each question.
+/// Time limit for the details after a board's dump: up to two attempts at half a second for each query.
 const DETAILS_WITHIN: Duration = Duration::from_millis(2500);
-/// How often a board is asked for its battery.
 const BATTERY_PERIOD: Duration = Duration::from_secs(60);
 const NO_ANSWER: &str = "no board answers";
 const NO_BUS_ANSWER: &str = "no board answers on the bus";
@@ -246,7 +248,7 @@ mod tests {
             }
         }
 
-        /// Runs until the inspection settles, the port is given up, or 30 s are over.
+        /// Runs until the inspection settles, the port is given up, or 30 s have passed. Returns the elapsed time.
         fn settle(&mut self) -> Duration {
             self.run(|world| world.inspection.settled(), 30)
         }
@@ -290,13 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn a_usb_board_is_known_within_two_seconds_and_is_sent_only_questions() {
+    fn a_usb_board_is_known_within_two_seconds_and_receives_only_queries() {
         let mut world = World::new(PortKind::Board, board(BoardSettings::default()));
         let mut clock = EmulatedClock::new(Duration::from_secs(5400));
         clock.start(START);
         world.board.plug_clock(START, Some(clock));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(
             (place, world.inspection.mode()),
@@ -355,8 +357,8 @@ mod tests {
     #[test]
     fn a_board_on_a_converter_is_found_within_ten_seconds() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
-        let took = world.settle();
-        assert!(took < Duration::from_secs(10), "{took:?}");
+        let elapsed = world.settle();
+        assert!(elapsed < Duration::from_secs(10), "{elapsed:?}");
         let (place, found) = world.inspection.boards().next().unwrap();
         assert_eq!(Some(place), BusAddress::new(42).map(Place::At));
         assert_eq!(found.placement(), Some(&shakmaty::Board::new()));
@@ -370,38 +372,43 @@ mod tests {
             let mut silent = board(BoardSettings::default());
             silent.power_off(START);
             let mut world = World::new(kind, silent);
-            let took = world.settle();
+            let elapsed = world.settle();
             assert_eq!(world.close.as_deref(), Some(NO_ANSWER));
             assert!(
-                !world.inspection.settled() && took <= Duration::from_secs(seconds),
-                "{took:?}"
+                !world.inspection.settled() && elapsed <= Duration::from_secs(seconds),
+                "{elapsed:?}"
             );
         }
     }
 
     #[test]
-    fn a_row_on_which_no_board_answers_is_given_up() {
+    fn a_bus_without_answers_is_given_up() {
         let mut silent = board(BoardSettings::default());
         silent.power_off(START);
         let mut world = World::configured(PortKind::Serial, silent, Some(LineMode::Bus));
-        let took = world.settle();
+        let elapsed = world.settle();
         assert_eq!(world.close.as_deref(), Some(NO_BUS_ANSWER));
-        assert_eq!(took, MAX_BUS_SILENCE);
+        assert_eq!(elapsed, MAX_BUS_SILENCE);
     }
 
     #[test]
-    fn a_board_of_a_row_that_falls_silent_is_mute_and_comes_back() {
+    fn a_silent_board_on_a_bus_is_reported_and_comes_back() {
         let mut world = World::new(PortKind::Converter, board(BoardSettings::default()));
         world.settle();
         let (place, _) = world.inspection.boards().next().unwrap();
         world.board.power_off(world.now);
         world.run(|_| false, 10);
         assert!(world.inspection.mute(place).is_some());
-        assert!(matches!(world.inspection.poll_change(), Some((at, BoardChange::Left(_))) if at == place));
+        assert!(
+            matches!(world.inspection.poll_change(), Some((at, BoardChange::Disappeared(_))) if at == place)
+        );
         world.board.power_on(world.now);
         world.run(|_| false, 10);
         assert_eq!(world.inspection.mute(place), None);
-        assert_eq!(world.inspection.poll_change(), Some((place, BoardChange::Came)));
+        assert_eq!(
+            world.inspection.poll_change(),
+            Some((place, BoardChange::Appeared))
+        );
     }
 
     #[test]

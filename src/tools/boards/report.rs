@@ -1,4 +1,4 @@
-//! The report on a port. Its fields are those of `kiebitz boards --json`.
+//! Report on a port. Its fields are those of `kiebitz boards --json`.
 
 use kiebitz_game::clock::Side;
 use kiebitz_game::hall::serials;
@@ -15,30 +15,29 @@ use super::inspection::Inspection;
 use super::trouble::TroubleReport;
 use crate::config::Config;
 
-/// A port and what is on it. Unknown fields are `null`.
+/// A port and its boards. Unknown fields are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct PortReport {
-    /// The device, as in "/dev/ttyUSB0", or the configured path where there is none.
+    /// Device, such as "/dev/ttyUSB0", or the configured path if there is no device.
     pub(super) port: String,
-    /// The configured or given path that leads to the device; `None`: the search found it.
+    /// Configured or given path of the device; `None` if the search found the device.
     pub(super) configured: Option<String>,
     /// "usb_board", "bluetooth", "converter", "pseudo_terminal" or "serial".
     #[serde(serialize_with = "kind_word")]
     pub(super) kind: Option<PortKind>,
-    /// The kind for people.
+    /// Description of the kind, for users.
     #[serde(skip)]
     pub(super) kind_text: String,
     pub(super) usb: Option<UsbReport>,
     /// "single" or "bus".
     #[serde(serialize_with = "mode_word")]
     pub(super) mode: Option<LineMode>,
-    /// The id of the kiebitz process that uses the port.
+    /// Process id of the kiebitz process that uses the port.
     pub(super) used_by_kiebitz: Option<u32>,
     pub(super) boards: Vec<BoardReport>,
     pub(super) troubles: Vec<TroubleReport>,
 }
 
-/// The USB device of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct UsbReport {
     /// Vendor and product id as `lsusb` writes them.
@@ -47,24 +46,21 @@ pub(super) struct UsbReport {
     serial: Option<String>,
 }
 
-/// A board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct BoardReport {
-    /// As configured.
     pub(super) name: Option<String>,
-    /// Five digits.
+    /// Serial number of five digits.
     pub(super) serial: Option<String>,
-    /// Ten digits.
+    /// Serial number of ten digits.
     pub(super) long_serial: Option<String>,
-    /// "major.minor".
+    /// Version of the firmware, as "major.minor".
     pub(super) version: Option<String>,
-    /// The maker's text, trimmed.
+    /// Manufacturer's text, trimmed.
     pub(super) trademark: Option<String>,
-    /// The placement field of a FEN.
+    /// Placement field of a FEN.
     pub(super) placement: Option<String>,
-    /// Whether that is the start position.
     pub(super) start_position: Option<bool>,
-    /// Where White sits.
+    /// Side of the board on which White sits.
     pub(super) orientation: Option<Orientation>,
     pub(super) clock: Option<ClockReport>,
     pub(super) battery: Option<BatteryReport>,
@@ -73,7 +69,7 @@ pub(super) struct BoardReport {
     pub(super) pieces: Option<Board>,
 }
 
-/// A clock, its sides as seen from its front. Without one there is only `present`.
+/// State of the clock, with the sides as seen from its front. If no clock is connected, only `present` is serialised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct ClockReport {
     pub(super) present: bool,
@@ -81,28 +77,27 @@ pub(super) struct ClockReport {
     pub(super) times: Option<ClockReading>,
 }
 
-/// What a clock shows. Which side is White's shows only in play.
+/// Times of a clock. Which side belongs to White is known only in play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct ClockReading {
     pub(super) left_ms: u64,
     pub(super) right_ms: u64,
     pub(super) running: bool,
-    /// "left" or "right": the side on which the lever is high, whose time runs or would run.
+    /// Side whose lever is up, "left" or "right". Its time is running, or will run once the clock starts.
     pub(super) turn: Side,
     pub(super) battery_low: bool,
 }
 
-/// A board's own battery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct BatteryReport {
     pub(super) percent: Option<u8>,
     pub(super) charging: bool,
-    /// Time until it is empty or, while it charges, full.
+    /// Minutes until the battery is empty or, if it is charging, full.
     pub(super) left_minutes: Option<u64>,
 }
 
 impl PortReport {
-    /// A port that has not been inspected yet.
+    /// Creates the report on a port before its inspection.
     pub(super) fn of(candidate: &Candidate) -> Self {
         let usb = candidate.usb.as_ref().map(|usb| UsbReport {
             id: usb.id.to_string(),
@@ -125,7 +120,7 @@ impl PortReport {
         }
     }
 
-    /// A configured path without a device.
+    /// Creates the report on a configured path without a device.
     pub(super) fn missing(path: &str) -> Self {
         Self {
             port: path.to_owned(),
@@ -140,7 +135,7 @@ impl PortReport {
         }
     }
 
-    /// The system's list of ports cannot be read.
+    /// Creates the report on a failed search for ports.
     pub(super) fn unlisted(trouble: TroubleReport) -> Self {
         Self {
             configured: None,
@@ -150,7 +145,7 @@ impl PortReport {
         }
     }
 
-    /// The port could not be opened.
+    /// Adds the error from opening the port.
     pub(super) fn refused(mut self, error: &PortError) -> Self {
         match error {
             PortError::Busy {
@@ -161,7 +156,6 @@ impl PortReport {
         self
     }
 
-    /// Adds what the inspection has found on the port.
     pub(super) fn found(mut self, inspection: &Inspection, config: &Config) -> Self {
         self.mode = inspection.mode();
         let path = self.configured.clone().unwrap_or_else(|| self.port.clone());
@@ -172,7 +166,7 @@ impl PortReport {
         self
     }
 
-    /// Whether nothing needs attention.
+    /// Returns whether neither the port nor a board needs attention.
     pub(super) fn is_fine(&self) -> bool {
         self.troubles.is_empty() && self.boards.iter().all(|board| board.troubles.is_empty())
     }
@@ -213,13 +207,13 @@ impl BoardReport {
         }
     }
 
-    /// Its serial number of five digits, which is also its address on a bus; else the long one.
+    /// Returns the serial number of five digits, which is also the board's address on a bus, or else the long one.
     pub(super) fn shown_serial(&self) -> Option<&String> {
         self.serial.as_ref().or(self.long_serial.as_ref())
     }
 
-    /// What to call it: its name, else its serial number.
-    pub(super) fn called(&self) -> String {
+    /// Returns the name of the board, or else its serial number, for messages.
+    pub(super) fn display_name(&self) -> String {
         match (&self.name, self.shown_serial()) {
             (Some(name), _) => name.clone(),
             (None, Some(serial)) => format!("board {serial}"),
@@ -268,7 +262,7 @@ impl BatteryReport {
         }
     }
 
-    /// Whether the charge may not last for a long game.
+    /// Returns whether the charge may be too low for a long game.
     fn is_low(&self) -> bool {
         !self.charging && self.percent.is_some_and(|percent| percent < LOW_BATTERY_PERCENT)
     }
@@ -296,5 +290,5 @@ fn mode_word<S: Serializer>(mode: &Option<LineMode>, serializer: S) -> Result<S:
     word.serialize(serializer)
 }
 
-/// A battery with less charge than this, in percent, is reported as low.
+/// Charge below which a battery is reported as low, in percent.
 const LOW_BATTERY_PERCENT: u8 = 20;

@@ -1,4 +1,4 @@
-//! The task that inspects one port.
+//! Task that inspects one port.
 
 use std::sync::Arc;
 
@@ -15,52 +15,47 @@ use crate::config::Config;
 use crate::port::{Port, PortOrder};
 use crate::system_time::LiveTime;
 
-/// The state of a port, and what has changed.
 #[derive(Debug)]
 pub(super) struct PortUpdate {
     pub(super) report: PortReport,
-    /// What has changed, for people.
+    /// Description of the change, for users.
     pub(super) line: String,
 }
 
-/// Inspects one port.
 #[derive(Debug)]
 pub(super) struct PortTask {
     pub(super) candidate: Candidate,
-    /// Its mode; `None`: to be found out.
+    /// Configured mode; `None` if the line has to detect it.
     pub(super) mode: Option<LineMode>,
     pub(super) config: Arc<Config>,
     pub(super) time: LiveTime,
     pub(super) updates: Sender<PortUpdate>,
 }
 
-/// Nobody receives updates any more.
+/// The receiver of updates has been dropped.
 struct UpdatesClosed;
 
-/// What an input led to.
 enum StepOutcome {
     Nothing,
-    /// It is now known what is on the port, and that has been reported.
+    /// The inspection has settled and its report is sent.
     Settled,
-    /// The port is given up; the report is still to be sent.
+    /// The port is given up; the caller must send this report.
     Lost(Box<PortReport>),
 }
 
-/// A port that is open, and its inspection.
 struct OpenPort {
     inspection: Inspection,
-    /// What was found has been reported.
     reported: bool,
 }
 
 impl PortTask {
-    /// Finds out what is on the port, reports it and ends.
+    /// Inspects the port, sends one report and ends.
     pub(super) async fn once(self) {
-        // It fails only when nobody receives the report.
+        // Fails only if nobody receives the report.
         let _ = self.run(false).await;
     }
 
-    /// Reports what is on the port, and then every change.
+    /// Inspects the port, and sends a report and every later change.
     pub(super) async fn follow(self) {
         let _ = self.run(true).await;
     }
@@ -104,7 +99,7 @@ impl PortTask {
         }
     }
 
-    /// Handles an input of an open port, or that time has passed (`None`).
+    /// Handles an input of an open port. `None` stands for a passed deadline.
     async fn handle(
         &self,
         input: Option<Content>,
@@ -138,7 +133,7 @@ impl PortTask {
         }
         self.report_changes(inspection).await?;
         if let Some(reason) = inspection.poll_close() {
-            let report = self.lost(inspection, self.given_up(inspection, &reason));
+            let report = self.lost(inspection, self.silence_report(inspection, &reason));
             port.order(PortOrder::Close(reason));
             return Ok(StepOutcome::Lost(Box::new(report)));
         }
@@ -153,7 +148,7 @@ impl PortTask {
         PortReport::of(&self.candidate).found(inspection, &self.config)
     }
 
-    /// A report without boards: what they reported before no longer holds.
+    /// Creates a report without boards, because their earlier state is no longer valid.
     fn lost(&self, inspection: &Inspection, trouble: TroubleReport) -> PortReport {
         let mut report = self.found(inspection);
         report.boards.clear();
@@ -161,7 +156,7 @@ impl PortTask {
         report
     }
 
-    fn given_up(&self, inspection: &Inspection, reason: &str) -> TroubleReport {
+    fn silence_report(&self, inspection: &Inspection, reason: &str) -> TroubleReport {
         match inspection.mode() {
             Some(LineMode::Bus) => TroubleReport::silent_bus(reason),
             _ if inspection.heard() => TroubleReport::garbled(reason),
@@ -192,5 +187,5 @@ impl PortTask {
     }
 }
 
-/// At most this many inputs of a port wait to be handled; then reading waits.
+/// Length of the queue of inputs. If it is full, the port is not read.
 const MAX_INPUTS: usize = 64;

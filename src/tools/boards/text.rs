@@ -1,4 +1,4 @@
-//! Reports as text for people, 80 columns wide.
+//! Reports as text, 80 columns wide.
 
 use kiebitz_game::clock::Side;
 use kiebitz_game::position::Orientation;
@@ -11,7 +11,7 @@ use super::trouble::TroubleReport;
 use crate::outputs::shared::wrap;
 use crate::outputs::sheet::{self, piece_name};
 
-/// A port and what is on it, with a paragraph for each board and trouble.
+/// Formats the report on a port, with a paragraph for each board and each problem.
 pub(super) fn block(report: &PortReport) -> Vec<String> {
     let mut lines = wrapped(&heading(report), 0, 2);
     if let Some(process) = report.used_by_kiebitz {
@@ -23,13 +23,18 @@ pub(super) fn block(report: &PortReport) -> Vec<String> {
     }
     for board in &report.boards {
         lines.extend(wrapped(&board_line(board), 2, 4));
-        board.troubles.iter().for_each(|it| lines.extend(trouble(it, 4)));
+        board
+            .troubles
+            .iter()
+            .for_each(|problem| lines.extend(trouble(problem, 4)));
     }
-    report.troubles.iter().for_each(|it| lines.extend(trouble(it, 2)));
+    report
+        .troubles
+        .iter()
+        .for_each(|problem| lines.extend(trouble(problem, 2)));
     lines
 }
 
-/// Printed when no port was found.
 pub(super) const NO_PORT: &str = "\
 No board found. Searched for USB boards, USB serial converters with FTDI's ids,
 bound Bluetooth links (/dev/rfcomm*), and configured ports.
@@ -40,7 +45,7 @@ bound Bluetooth links (/dev/rfcomm*), and configured ports.
   Bluetooth: pair the board, then run `sudo rfcomm bind 0 ADDRESS`.
 ";
 
-/// How many boards there are, and which ports need attention.
+/// Summarises the number of boards and the ports that need attention.
 pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
     let boards: usize = reports.iter().map(|report| report.boards.len()).sum();
     let attention: Vec<&str> = reports
@@ -61,21 +66,21 @@ pub(super) fn summary(reports: &[PortReport]) -> Vec<String> {
     wrapped(&text, 0, 2)
 }
 
-/// A change of a board, in one line.
+/// Describes a change of a board in one line.
 pub(super) fn change(board: &BoardReport, change: &BoardChange) -> String {
-    let what = match change {
-        BoardChange::Came => format!("is there: {}", state(board)),
-        BoardChange::Left(reason) => format!("is gone: {reason}"),
+    let text = match change {
+        BoardChange::Appeared => format!("is there: {}", state(board)),
+        BoardChange::Disappeared(reason) => format!("is gone: {reason}"),
         BoardChange::Square(square, Some(piece)) => format!("{square}: {}", piece_name(*piece)),
         BoardChange::Square(square, None) => format!("{square}: empty"),
         BoardChange::Position => position(board),
         BoardChange::Clock => clock(board.clock),
         BoardChange::Battery => board.battery.map(battery).unwrap_or_default(),
     };
-    format!("{}: {what}", board.called())
+    format!("{}: {text}", board.display_name())
 }
 
-/// The state of a port, in one line.
+/// Describes the state of a port in one line.
 pub(super) fn line(report: &PortReport) -> String {
     if let Some(process) = report.used_by_kiebitz {
         return format!("in use by kiebitz (process {process})");
@@ -86,7 +91,7 @@ pub(super) fn line(report: &PortReport) -> String {
     let boards: Vec<String> = report
         .boards
         .iter()
-        .map(|board| format!("{}: {}", board.called(), state(board)))
+        .map(|board| format!("{}: {}", board.display_name(), state(board)))
         .collect();
     boards.join("; ")
 }
@@ -114,10 +119,10 @@ fn board_line(board: &BoardReport) -> String {
     } else {
         format!(" ({})", about.join(", "))
     };
-    format!("{}{about}: {}", board.called(), state(board))
+    format!("{}{about}: {}", board.display_name(), state(board))
 }
 
-/// Pieces, clock and battery.
+/// Describes pieces, clock and battery of a board.
 fn state(board: &BoardReport) -> String {
     let mut parts = vec![position(board), clock(board.clock)];
     parts.extend(board.battery.map(battery));
@@ -207,7 +212,7 @@ fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
 }
 
 const WIDTH: usize = 80;
-/// At most this many squares that differ from the start position are named; with more it is another position.
+/// Largest number of differences from the start position that are listed. With more, the placement is printed as FEN.
 const MAX_NAMED_SQUARES: usize = 4;
 
 #[cfg(test)]
@@ -247,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_is_a_paragraph_of_80_columns_with_its_troubles_below() {
+    fn a_board_is_a_paragraph_of_80_columns_with_its_problems_below() {
         let report = PortReport {
             kind_text: "USB board".to_owned(),
             troubles: Vec::new(),
@@ -270,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_is_missing_or_misplaced_is_named() {
+    fn missing_and_misplaced_pieces_are_listed() {
         let shown = |placement: &str| position(&board(placement));
         assert_eq!(
             shown("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR"),

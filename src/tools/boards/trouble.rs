@@ -1,4 +1,4 @@
-//! What is wrong with a port or a board, and how to fix it.
+//! Problems of ports and boards, with advice on how to fix them.
 
 use kiebitz_game::vocabulary;
 use kiebitz_hardware::port::{PortError, PortKind};
@@ -6,45 +6,38 @@ use serde::Serialize;
 
 vocabulary! {
     "kind of trouble"
-    /// What kind of trouble it is, a word for programs.
+    /// Kind of a problem, as a word for programs.
     pub(super) enum TroubleKind {
         /// Another program uses the port.
         Busy = "busy",
-        /// This user may not open the port.
+        /// The user has no permission to open the port.
         Denied = "denied",
-        /// There is no such device.
         Missing = "missing",
-        /// The device is no serial port.
         NotSerial = "not_serial",
         /// The ports cannot be listed.
         Unlisted = "unlisted",
         /// The port cannot be opened or used for another reason.
         Unusable = "unusable",
-        /// Nothing came from the port.
+        /// No byte came from the port.
         NoAnswer = "no_answer",
-        /// Something came that no board sends.
+        /// Bytes came from the port, but no valid answer of a board.
         NoBoard = "no_board",
         /// The device was unplugged.
         Gone = "gone",
-        /// A board of a row no longer answers.
+        /// A board on a bus has stopped answering.
         Mute = "mute",
-        /// The board does not identify its pieces.
+        /// The board does not distinguish its pieces.
         OccupancyOnly = "occupancy_only",
-        /// The clock's battery is low.
         ClockBatteryLow = "clock_battery_low",
-        /// The board's battery is low.
         BatteryLow = "battery_low",
     }
 }
 
-/// What is wrong, and the next step.
+/// A problem and the next step to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct TroubleReport {
-    /// For programs.
     pub(super) kind: TroubleKind,
-    /// What is wrong, for people.
     pub(super) text: String,
-    /// What to do about it.
     pub(super) step: String,
 }
 
@@ -54,7 +47,7 @@ impl TroubleReport {
         Self { kind, text, step }
     }
 
-    /// The port cannot be opened, or ports cannot be listed.
+    /// Reports that a port cannot be opened, or that the ports cannot be listed.
     pub(super) fn of(error: &PortError) -> Self {
         match error {
             PortError::Busy {
@@ -101,7 +94,6 @@ impl TroubleReport {
         }
     }
 
-    /// Nothing came from the port.
     pub(super) fn silent(reason: &str, kind: PortKind) -> Self {
         let step = match kind {
             PortKind::Board => {
@@ -121,7 +113,6 @@ impl TroubleReport {
         Self::new(TroubleKind::NoAnswer, reason, step)
     }
 
-    /// Something came, but no answer of a board.
     pub(super) fn garbled(reason: &str) -> Self {
         Self::new(
             TroubleKind::NoBoard,
@@ -131,7 +122,6 @@ impl TroubleReport {
         )
     }
 
-    /// No board of a row answers.
     pub(super) fn silent_bus(reason: &str) -> Self {
         Self::new(
             TroubleKind::NoAnswer,
@@ -141,12 +131,10 @@ impl TroubleReport {
         )
     }
 
-    /// The device was unplugged during the inspection.
     pub(super) fn gone(reason: &str) -> Self {
         Self::new(TroubleKind::Gone, reason, "Push the cable in at both ends.")
     }
 
-    /// A board of a row was found and no longer answers.
     pub(super) fn mute(reason: &str) -> Self {
         Self::new(
             TroubleKind::Mute,
@@ -156,7 +144,6 @@ impl TroubleReport {
         )
     }
 
-    /// The board does not identify its pieces.
     pub(super) fn occupancy_only() -> Self {
         Self::new(
             TroubleKind::OccupancyOnly,
@@ -166,7 +153,6 @@ impl TroubleReport {
         )
     }
 
-    /// The clock's battery is low.
     pub(super) fn clock_battery() -> Self {
         Self::new(
             TroubleKind::ClockBatteryLow,
@@ -175,7 +161,6 @@ impl TroubleReport {
         )
     }
 
-    /// The board's battery is low.
     pub(super) fn board_battery() -> Self {
         Self::new(
             TroubleKind::BatteryLow,

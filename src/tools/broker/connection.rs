@@ -1,4 +1,4 @@
-//! One client, from CONNECT to the end of its connection.
+//! One client connection, from CONNECT to its end.
 
 use core::time::Duration;
 use std::collections::HashSet;
@@ -15,17 +15,15 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::exchange::{Attached, Exchange, Outgoing};
 use super::wire::{self, MAX_PACKET_BYTES, PacketReader, PacketWriter, WireError};
 
-/// The exchange, as all connections share it.
 pub(super) type SharedExchange = Arc<Mutex<Exchange>>;
 
-/// Time for a client to send CONNECT, and to read a packet that is sent to it.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Deadline of a client that wants no keep-alive.
-const UNLIMITED: Duration = Duration::from_secs(365 * 86_400);
-/// Unacknowledged messages on their way to a client, unless it allows fewer.
+/// Timeout for a client to send CONNECT, and to read a packet that the broker sends.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Keep-alive timeout of a client that turns keep-alive off.
+const NO_KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(365 * 86_400);
+/// Limit of unacknowledged messages for a client that does not set a lower one.
 const WINDOW: u16 = 64;
 
-/// A client that is served.
 struct Connection {
     exchange: SharedExchange,
     client: Attached,
@@ -33,28 +31,26 @@ struct Connection {
     writer: PacketWriter,
     /// Published if the connection ends without DISCONNECT.
     will: Option<LastWill>,
-    /// Between two packets of the client.
-    patience: Duration,
+    /// Longest time between two packets of the client.
+    keep_alive_timeout: Duration,
     window: usize,
-    /// Packet ids of the messages that the client has not acknowledged.
-    under_way: HashSet<u16>,
+    /// Packet ids of messages that the client has not acknowledged yet.
+    unacknowledged: HashSet<u16>,
     last_id: u16,
 }
 
-/// How a connection goes on after a packet.
 enum AfterPacket {
     Go,
-    /// The broker ends it, for this reason.
     Close(DisconnectReasonCode),
-    /// The client has ended it.
+    /// The client has closed the connection.
     Ended,
 }
 
-/// Serves a client until its connection ends. What goes wrong with one concerns nobody else.
+/// Serves a client until its connection ends. Errors concern this client only.
 pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
-    // Moves are small and must not wait for company. Without this they come later, no more.
+    // Send small packets at once. If the option cannot be set, packets are merely delayed.
     let _ = stream.set_nodelay(true);
-    let connection = match timeout(PATIENCE, Connection::accept(stream, exchange)).await {
+    let connection = match timeout(CLIENT_TIMEOUT, Connection::accept(stream, exchange)).await {
         Ok(Ok(Some(connection))) => connection,
         Ok(Ok(None)) | Err(_) => return,
         Ok(Err(error)) => {
@@ -66,7 +62,7 @@ pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
 }
 
 impl Connection {
-    /// Answers CONNECT; `None` if it is refused, or never comes.
+    /// Answers CONNECT. Returns `None` if the stream ends before CONNECT or the client is refused.
     async fn accept(stream: TcpStream, exchange: SharedExchange) -> Result<Option<Self>, WireError> {
         let (mut reader, write) = wire::split(stream);
         let Some(packet) = reader.next().await? else {
@@ -79,26 +75,26 @@ impl Connection {
         let largest = properties.and_then(|properties| properties.max_packet_size);
         let largest = largest.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut writer = PacketWriter::new(write, version, largest);
-        // Only MQTT 5 has ids from the broker; in 3.1.1 a session without an id cannot be kept.
-        let is_nameless = connect.client_id.is_empty();
-        if is_nameless && !connect.clean_start && version == wire::Version::Four {
+        // MQTT 5 lets the broker assign a client id. MQTT 3.1.1 does not, so a persistent session needs an id there.
+        let has_no_id = connect.client_id.is_empty();
+        if has_no_id && !connect.clean_start && version == wire::Version::Four {
             let refusal = connack(ConnectReturnCode::ClientIdentifierNotValid, None);
             writer.send(Packet::ConnAck(refusal)).await?;
             return Ok(None);
         }
         let window = properties.and_then(|properties| properties.receive_maximum);
-        let patience = patience(&connect);
+        let keep_alive_timeout = keep_alive_timeout(&connect);
         let client = lock(&exchange).attach(connect.client_id);
-        let assigned = is_nameless.then(|| client.id.clone());
+        let assigned = has_no_id.then(|| client.id.clone());
         let mut connection = Self {
             exchange,
             client,
             reader,
             writer,
             will,
-            patience,
+            keep_alive_timeout,
             window: usize::from(window.unwrap_or(WINDOW).clamp(1, WINDOW)),
-            under_way: HashSet::new(),
+            unacknowledged: HashSet::new(),
             last_id: 0,
         };
         let accepted = connack(ConnectReturnCode::Success, assigned);
@@ -115,8 +111,8 @@ impl Connection {
         match end {
             Ok(Some(reason)) => {
                 let goodbye = Packet::Disconnect(Disconnect::new(reason));
-                // A client that is gone misses nothing.
-                let _ = timeout(PATIENCE, self.writer.send(goodbye)).await;
+                // Ignore errors: the client may be gone already.
+                let _ = timeout(CLIENT_TIMEOUT, self.writer.send(goodbye)).await;
             }
             Ok(None) => {}
             Err(error) => {
@@ -126,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// Gives the client's place up, and publishes its will if it left one.
+    /// Removes the client from the exchange, and publishes its will if it still has one.
     fn detach(&mut self) {
         let mut exchange = lock(&self.exchange);
         exchange.detach(&self.client.id, self.client.connection);
@@ -135,9 +131,10 @@ impl Connection {
         }
     }
 
-    /// Reads and sends until the connection ends: for a reason of the broker's, or without one.
+    /// Reads and sends packets until the connection ends. Returns the reason if the broker ends it, `None` if the
+    /// client does.
     async fn converse(&mut self) -> Result<Option<DisconnectReasonCode>, WireError> {
-        let mut deadline = Instant::now() + self.patience;
+        let mut deadline = Instant::now() + self.keep_alive_timeout;
         loop {
             let next = tokio::select! {
                 packet = timeout_at(deadline, self.reader.next()) => {
@@ -147,10 +144,10 @@ impl Connection {
                     let Some(packet) = packet? else {
                         return Ok(None);
                     };
-                    deadline = Instant::now() + self.patience;
+                    deadline = Instant::now() + self.keep_alive_timeout;
                     self.answer(packet).await?
                 }
-                outgoing = self.client.queue.recv(), if self.under_way.len() < self.window => match outgoing {
+                outgoing = self.client.queue.recv(), if self.unacknowledged.len() < self.window => match outgoing {
                     Some(Outgoing::Publish(publish)) => {
                         self.forward(*publish).await?;
                         AfterPacket::Go
@@ -183,7 +180,7 @@ impl Connection {
                 }
             }
             Packet::PubAck(ack) => {
-                self.under_way.remove(&ack.pkid);
+                self.unacknowledged.remove(&ack.pkid);
             }
             Packet::Subscribe(subscribe) => {
                 let Attached { id, connection, .. } = &self.client;
@@ -206,12 +203,13 @@ impl Connection {
                 let reasons = {
                     let mut exchange = lock(&self.exchange);
                     let filters = unsubscribe.filters.iter();
-                    let gone = filters.map(|filter| exchange.unsubscribe(id, *connection, filter));
-                    gone.map(|there_was_one| match there_was_one {
-                        true => UnsubAckReason::Success,
-                        false => UnsubAckReason::NoSubscriptionExisted,
-                    })
-                    .collect()
+                    let removed = filters.map(|filter| exchange.unsubscribe(id, *connection, filter));
+                    removed
+                        .map(|existed| match existed {
+                            true => UnsubAckReason::Success,
+                            false => UnsubAckReason::NoSubscriptionExisted,
+                        })
+                        .collect()
                 };
                 let ack = UnsubAck {
                     pkid: unsubscribe.pkid,
@@ -240,48 +238,49 @@ impl Connection {
         publish.pkid = id;
         let is_sent = self.send(Packet::Publish(publish)).await?;
         if is_sent && id != 0 {
-            self.under_way.insert(id);
+            self.unacknowledged.insert(id);
         }
         Ok(())
     }
 
-    /// There is one: the window is smaller than the range.
+    /// Returns a free packet id. One always exists, because the window is smaller than the range of ids.
     fn unused_id(&mut self) -> u16 {
         loop {
             self.last_id = self.last_id.checked_add(1).unwrap_or(1);
-            if !self.under_way.contains(&self.last_id) {
+            if !self.unacknowledged.contains(&self.last_id) {
                 return self.last_id;
             }
         }
     }
 
-    /// Sends a packet, to a client that reads.
+    /// Sends a packet. Fails if the client does not read it in time.
     async fn send(&mut self, packet: Packet) -> Result<bool, WireError> {
-        match timeout(PATIENCE, self.writer.send(packet)).await {
+        match timeout(CLIENT_TIMEOUT, self.writer.send(packet)).await {
             Ok(sent) => sent,
             Err(elapsed) => Err(std::io::Error::from(elapsed).into()),
         }
     }
 }
 
-/// A panic in another connection leaves the exchange usable: each of its methods changes one thing.
+/// Locks the exchange. A poisoned lock is usable, because no method of the exchange leaves it half modified.
 fn lock(exchange: &SharedExchange) -> MutexGuard<'_, Exchange> {
     exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One and a half times the keep-alive, as the standard says.
-fn patience(connect: &Connect) -> Duration {
+/// Returns the keep-alive timeout: one and a half times the client's keep-alive (MQTT 5, section 3.1.2.10).
+fn keep_alive_timeout(connect: &Connect) -> Duration {
     match connect.keep_alive {
-        0 => UNLIMITED,
+        0 => NO_KEEP_ALIVE_TIMEOUT,
         seconds => Duration::from_millis(1500) * u32::from(seconds),
     }
 }
 
-/// A message with its topic as text; `None` if that is not one.
+/// Validates the topic of a message and returns it as a string, with the message. Returns `None` if the topic is not
+/// valid.
 fn checked(mut publish: Publish) -> Option<(String, Publish)> {
     let topic = String::from_utf8(publish.topic.to_vec()).ok()?;
     let is_fine = !topic.is_empty() && valid_topic(&topic) && !topic.contains('\0');
-    // Of one connection alone.
+    // These fields are valid for the publisher's connection only.
     publish.dup = false;
     if let Some(properties) = &mut publish.properties {
         properties.topic_alias = None;
@@ -310,9 +309,9 @@ fn published(will: LastWill) -> Option<(String, Publish)> {
     })
 }
 
-/// Says what this broker can do.
+/// Builds a CONNACK that lists the limits of this broker.
 fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) -> ConnAck {
-    const NO: Option<u8> = Some(0);
+    const NOT_AVAILABLE: Option<u8> = Some(0);
     ConnAck {
         session_present: false,
         code,
@@ -327,8 +326,8 @@ fn connack(code: ConnectReturnCode, assigned_client_identifier: Option<String>) 
             reason_string: None,
             user_properties: Vec::new(),
             wildcard_subscription_available: None,
-            subscription_identifiers_available: NO,
-            shared_subscription_available: NO,
+            subscription_identifiers_available: NOT_AVAILABLE,
+            shared_subscription_available: NOT_AVAILABLE,
             server_keep_alive: None,
             response_information: None,
             server_reference: None,

@@ -1,4 +1,4 @@
-//! Who has subscribed to what, and the messages that are retained.
+//! Subscriptions and retained messages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,14 +8,13 @@ use rumqttc::v5::mqttbytes::v5::{
 use rumqttc::v5::mqttbytes::{QoS, valid_filter};
 use tokio::sync::mpsc;
 
-/// All clients and retained messages.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
-    /// By client id.
+    /// Clients by client id.
     clients: HashMap<String, Client>,
-    /// By topic.
+    /// Retained messages by topic.
     retained: BTreeMap<String, Publish>,
-    /// Connections so far.
+    /// Number of connections so far; the last one has this number.
     connections: u64,
 }
 
@@ -26,28 +25,26 @@ struct Client {
     subscriptions: Vec<Filter>,
 }
 
-/// What a connection has to send to its client.
 #[derive(Debug)]
 pub(super) enum Outgoing {
     Publish(Box<Publish>),
-    /// The end of the connection.
     Close(DisconnectReasonCode),
 }
 
-/// A place in the exchange, for one connection.
+/// Registration of one connection with the exchange.
 #[derive(Debug)]
 pub(super) struct Attached {
     pub(super) id: String,
     pub(super) connection: u64,
-    /// Ends if the client is [`QUEUE`] messages behind.
+    /// Send queue. Ends when the client falls [`QUEUE`] messages behind.
     pub(super) queue: mpsc::Receiver<Outgoing>,
 }
 
-/// Messages that wait for a client. One that is further behind is disconnected.
+/// Length of a client's send queue, in messages. A client that falls further behind is disconnected.
 const QUEUE: usize = 1 << 16;
 
 impl Exchange {
-    /// Adds a client. A connection with the same client id is closed; an empty id is replaced by one of the broker's.
+    /// Adds a client. Closes an older connection with the same client id, and assigns an id if `id` is empty.
     pub(super) fn attach(&mut self, id: String) -> Attached {
         self.connections += 1;
         let connection = self.connections;
@@ -74,7 +71,7 @@ impl Exchange {
         }
     }
 
-    /// Removes a client, unless another connection has taken over its id.
+    /// Removes a client, unless another connection has taken over its client id.
     pub(super) fn detach(&mut self, id: &str, connection: u64) {
         if self.client(id, connection).is_some() {
             self.clients.remove(id);
@@ -87,7 +84,8 @@ impl Exchange {
             .filter(|client| client.connection == connection)
     }
 
-    /// Adds a subscription, or replaces the one with the same filter, and sends what is retained. At most QoS 1 is granted.
+    /// Adds a subscription, or replaces the one with the same filter, and queues the matching retained messages. Grants
+    /// at most QoS 1.
     pub(super) fn subscribe(&mut self, id: &str, connection: u64, mut filter: Filter) -> SubscribeReasonCode {
         if filter.path.starts_with("$share/") {
             return SubscribeReasonCode::SharedSubscriptionsNotSupported;
@@ -95,14 +93,14 @@ impl Exchange {
         if !valid_filter(&filter.path) {
             return SubscribeReasonCode::TopicFilterInvalid;
         }
-        filter.qos = at_most_once_acknowledged(filter.qos);
+        filter.qos = capped_qos(filter.qos);
         let retained: Vec<Publish> = self
             .retained
             .iter()
             .filter(|(topic, _)| matches(topic, &filter.path))
             .map(|(_, publish)| publish.clone())
             .collect();
-        // Taken over or closed meanwhile: nobody reads the answer.
+        // The client was removed meanwhile, so nobody reads the answer.
         let Some(client) = self.client(id, connection) else {
             return SubscribeReasonCode::Failure;
         };
@@ -116,21 +114,21 @@ impl Exchange {
             RetainForwardRule::Never => false,
         };
         client.subscriptions.push(filter);
-        let mut keeps_up = true;
+        let mut queued_all = true;
         for mut publish in retained.into_iter().take_while(|_| sends_retained) {
             publish.qos = lower(publish.qos, granted);
-            keeps_up &= client
+            queued_all &= client
                 .queue
                 .try_send(Outgoing::Publish(Box::new(publish)))
                 .is_ok();
         }
-        if !keeps_up {
+        if !queued_all {
             self.clients.remove(id);
         }
         SubscribeReasonCode::Success(granted)
     }
 
-    /// Removes a subscription; returns whether there was one.
+    /// Removes a subscription. Returns `false` if there was none with this filter.
     pub(super) fn unsubscribe(&mut self, id: &str, connection: u64, filter: &str) -> bool {
         let Some(client) = self.client(id, connection) else {
             return false;
@@ -140,7 +138,8 @@ impl Exchange {
         client.subscriptions.len() < before
     }
 
-    /// Hands a message to every client with a subscription for its topic, once each, and retains it if it says so.
+    /// Queues a message once for every client with a matching subscription, and stores it if its retain flag is set. A
+    /// retained message with an empty payload deletes the stored one.
     pub(super) fn publish(&mut self, from: &str, topic: &str, publish: &Publish) {
         if publish.retain && publish.payload.is_empty() {
             self.retained.remove(topic);
@@ -170,7 +169,7 @@ impl Exchange {
     }
 }
 
-fn at_most_once_acknowledged(qos: QoS) -> QoS {
+fn capped_qos(qos: QoS) -> QoS {
     lower(qos, QoS::AtLeastOnce)
 }
 
@@ -178,7 +177,8 @@ fn lower(one: QoS, other: QoS) -> QoS {
     if (one as u8) < (other as u8) { one } else { other }
 }
 
-/// Whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with `$`.
+/// Returns whether a topic matches a valid filter. A wildcard at the first level does not match topics that begin with
+/// `$` (MQTT 5, section 4.7.2).
 fn matches(topic: &str, filter: &str) -> bool {
     if topic.starts_with('$') && filter.starts_with(['#', '+']) {
         return false;
@@ -239,8 +239,8 @@ mod tests {
         }
     }
 
-    /// The payloads that wait for a client, each with whether it is marked as retained.
-    fn waiting(client: &mut Attached) -> Vec<(String, bool)> {
+    /// Drains the send queue of a client. Returns payloads and retain flags.
+    fn drain(client: &mut Attached) -> Vec<(String, bool)> {
         let mut all = Vec::new();
         while let Ok(outgoing) = client.queue.try_recv() {
             let Outgoing::Publish(publish) = outgoing else {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn retained_message_is_kept_until_an_empty_one_comes() {
+    fn retained_message_is_kept_until_an_empty_payload_deletes_it() {
         let mut exchange = Exchange::default();
         let mut client = attached(&mut exchange, "a");
         exchange.publish("b", "a", &retained("one"));
@@ -263,20 +263,20 @@ mod tests {
         let filter = Filter::new("a", QoS::ExactlyOnce);
         let granted = SubscribeReasonCode::Success(QoS::AtLeastOnce);
         assert_eq!(subscribed(&mut exchange, &client, filter.clone()), granted);
-        assert_eq!(waiting(&mut client), [("two".to_owned(), true)]);
+        assert_eq!(drain(&mut client), [("two".to_owned(), true)]);
         exchange.publish("b", "a", &retained("three"));
         exchange.publish("b", "a", &retained(""));
         assert_eq!(
-            waiting(&mut client),
+            drain(&mut client),
             [("three".to_owned(), false), (String::new(), false)],
             "not marked for one who has subscribed before"
         );
         assert_eq!(subscribed(&mut exchange, &client, filter), granted);
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
-    fn options_of_a_subscription_are_kept_to() {
+    fn subscription_options_are_respected() {
         let mut exchange = Exchange::default();
         let mut client = attached(&mut exchange, "a");
         exchange.publish("b", "a", &retained("before"));
@@ -288,10 +288,10 @@ mod tests {
         };
         subscribed(&mut exchange, &client, filter.clone());
         subscribed(&mut exchange, &client, filter.clone());
-        assert_eq!(waiting(&mut client), [("before".to_owned(), true)], "once");
+        assert_eq!(drain(&mut client), [("before".to_owned(), true)], "once");
         exchange.publish("a", "a", &retained("own"));
         exchange.publish("b", "a", &retained("other's"));
-        assert_eq!(waiting(&mut client), [("other's".to_owned(), true)]);
+        assert_eq!(drain(&mut client), [("other's".to_owned(), true)]);
         subscribed(
             &mut exchange,
             &client,
@@ -300,7 +300,7 @@ mod tests {
                 ..filter
             },
         );
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
@@ -319,13 +319,13 @@ mod tests {
             panic!("a message");
         };
         assert_eq!(publish.qos, QoS::AtLeastOnce);
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
         for filter in ["a", "+", "#"] {
             assert!(exchange.unsubscribe(&client.id, client.connection, filter));
             assert!(!exchange.unsubscribe(&client.id, client.connection, filter));
         }
         exchange.publish("b", "a", &Publish::new("a", QoS::AtLeastOnce, "two", None));
-        assert_eq!(waiting(&mut client), []);
+        assert_eq!(drain(&mut client), []);
     }
 
     #[test]
@@ -351,24 +351,24 @@ mod tests {
             first.queue.try_recv(),
             Ok(Outgoing::Close(DisconnectReasonCode::SessionTakenOver))
         ));
-        // What the first still does has no effect on the second.
+        // Calls on behalf of the first connection must not affect the second.
         let all = || Filter::new("#", QoS::AtMostOnce);
         subscribed(&mut exchange, &first, all());
         exchange.detach(&first.id, first.connection);
         subscribed(&mut exchange, &second, all());
         exchange.publish("b", "a", &retained("one"));
-        assert_eq!(waiting(&mut second), [("one".to_owned(), false)]);
+        assert_eq!(drain(&mut second), [("one".to_owned(), false)]);
     }
 
     #[test]
-    fn client_that_is_too_far_behind_is_let_go() {
+    fn client_that_is_too_far_behind_is_disconnected() {
         let mut exchange = Exchange::default();
         let mut slow = attached(&mut exchange, "slow");
         subscribed(&mut exchange, &slow, Filter::new("#", QoS::AtMostOnce));
         for _ in 0..=QUEUE {
             exchange.publish("b", "a", &Publish::new("a", QoS::AtMostOnce, "", None));
         }
-        assert_eq!(waiting(&mut slow).len(), QUEUE);
+        assert_eq!(drain(&mut slow).len(), QUEUE);
         assert!(slow.queue.is_closed());
     }
 }

@@ -1,4 +1,4 @@
-//! Connections from CONNECT to their end, with clients that send one packet at a time.
+//! Tests of whole connections, with clients that send one packet at a time.
 
 use bytes::BytesMut;
 use rumqttc::v5::mqttbytes::QoS;
@@ -15,7 +15,6 @@ fn broker() -> Broker {
     Broker::start(([127, 0, 0, 1], 0).into()).unwrap()
 }
 
-/// A client of MQTT 5.
 struct Client {
     stream: TcpStream,
     buffer: BytesMut,
@@ -32,7 +31,7 @@ impl Client {
         client
     }
 
-    /// Connects with a client id, and has been accepted.
+    /// Connects with a client id and waits for the CONNACK.
     async fn accepted(broker: &Broker, id: &str) -> Self {
         Self::accepted_with(broker, connect(id), None).await
     }
@@ -53,7 +52,7 @@ impl Client {
         self.stream.write_all(&bytes).await.unwrap();
     }
 
-    /// The next packet; `None` if the broker has ended the connection.
+    /// Reads the next packet. Returns `None` if the broker has closed the connection.
     async fn next(&mut self) -> Option<Packet> {
         loop {
             match Packet::read(&mut self.buffer, None) {
@@ -78,7 +77,7 @@ impl Client {
         );
     }
 
-    /// Publishes a message, and has its acknowledgement.
+    /// Publishes a message and waits for its PUBACK.
     async fn publish(&mut self, payload: &str) {
         let publish = Publish {
             pkid: 9,
@@ -88,7 +87,7 @@ impl Client {
         assert_eq!(self.next().await, Some(Packet::PubAck(PubAck::new(9, None))));
     }
 
-    /// The id and the payload of the next packet, which is a message.
+    /// Reads the next packet, which must be PUBLISH. Returns its packet id and payload.
     async fn message(&mut self) -> (u16, String) {
         match self.next().await {
             Some(Packet::Publish(publish)) => {
@@ -98,8 +97,7 @@ impl Client {
         }
     }
 
-    /// The broker ends the connection for this reason.
-    async fn is_closed_for(&mut self, reason: DisconnectReasonCode) {
+    async fn assert_closed_for(&mut self, reason: DisconnectReasonCode) {
         assert_eq!(
             self.next().await,
             Some(Packet::Disconnect(Disconnect::new(reason)))
@@ -122,7 +120,7 @@ fn will() -> Option<LastWill> {
 }
 
 #[tokio::test]
-async fn client_subscribes_hears_and_unsubscribes() {
+async fn client_subscribes_receives_and_unsubscribes() {
     let broker = broker();
     let mut one = Client::accepted(&broker, "one").await;
     let mut other = Client::accepted(&broker, "other").await;
@@ -144,7 +142,7 @@ async fn client_subscribes_hears_and_unsubscribes() {
 }
 
 #[tokio::test]
-async fn message_waits_until_the_client_has_room_for_it() {
+async fn message_waits_while_the_receive_maximum_is_reached() {
     let broker = broker();
     let narrow = Connect {
         properties: Some(ConnectProperties {
@@ -167,7 +165,7 @@ async fn message_waits_until_the_client_has_room_for_it() {
 }
 
 #[tokio::test]
-async fn message_larger_than_the_client_accepts_is_left_out() {
+async fn message_larger_than_the_client_accepts_is_dropped() {
     let broker = broker();
     let small = Connect {
         properties: Some(ConnectProperties {
@@ -185,7 +183,7 @@ async fn message_larger_than_the_client_accepts_is_left_out() {
 }
 
 #[tokio::test]
-async fn will_is_published_unless_the_client_says_goodbye() {
+async fn will_is_published_unless_the_client_disconnects() {
     let broker = broker();
     let mut listener = Client::accepted(&broker, "listener").await;
     listener.subscribe("a/+").await;
@@ -204,7 +202,7 @@ async fn will_is_published_unless_the_client_says_goodbye() {
 }
 
 #[tokio::test]
-async fn client_that_keeps_silent_for_too_long_is_given_up() {
+async fn silent_client_is_disconnected_after_its_keep_alive() {
     let broker = broker();
     let mut listener = Client::accepted(&broker, "listener").await;
     listener.subscribe("a/+").await;
@@ -213,7 +211,9 @@ async fn client_that_keeps_silent_for_too_long_is_given_up() {
         ..connect("silent")
     };
     let mut silent = Client::accepted_with(&broker, silent, will()).await;
-    silent.is_closed_for(DisconnectReasonCode::KeepAliveTimeout).await;
+    silent
+        .assert_closed_for(DisconnectReasonCode::KeepAliveTimeout)
+        .await;
     assert_eq!(listener.message().await.1, "gone");
 }
 
@@ -222,12 +222,14 @@ async fn connection_ends_when_another_takes_its_id() {
     let broker = broker();
     let mut first = Client::accepted(&broker, "same").await;
     let mut second = Client::accepted(&broker, "same").await;
-    first.is_closed_for(DisconnectReasonCode::SessionTakenOver).await;
+    first
+        .assert_closed_for(DisconnectReasonCode::SessionTakenOver)
+        .await;
     second.publish("it serves the second").await;
 }
 
 #[tokio::test]
-async fn what_the_broker_lacks_ends_the_connection_with_a_reason() {
+async fn unsupported_qos_or_topic_ends_the_connection_with_a_reason() {
     for (topic, qos, reason) in [
         ("a/b", QoS::ExactlyOnce, DisconnectReasonCode::QoSNotSupported),
         ("a/+", QoS::AtMostOnce, DisconnectReasonCode::TopicNameInvalid),
@@ -240,7 +242,7 @@ async fn what_the_broker_lacks_ends_the_connection_with_a_reason() {
             ..Publish::new(topic, qos, "", None)
         };
         client.send(Packet::Publish(publish)).await;
-        client.is_closed_for(reason).await;
+        client.assert_closed_for(reason).await;
     }
 }
 
@@ -258,8 +260,8 @@ async fn client_without_an_id_gets_one() {
     assert!(id.is_some_and(|id| !id.is_empty()));
 }
 
-/// Sends bytes of MQTT 3.1.1, and has these back.
-async fn answers(stream: &mut TcpStream, question: &[u8], answer: &[u8]) {
+/// Sends bytes of MQTT 3.1.1 and asserts the bytes of the answer.
+async fn assert_answer(stream: &mut TcpStream, question: &[u8], answer: &[u8]) {
     stream.write_all(question).await.unwrap();
     let mut read = vec![0; answer.len()];
     stream.read_exact(&mut read).await.unwrap();
@@ -267,16 +269,16 @@ async fn answers(stream: &mut TcpStream, question: &[u8], answer: &[u8]) {
 }
 
 #[tokio::test]
-async fn client_of_3_1_1_is_served_as_well() {
+async fn client_of_mqtt_3_1_1_is_served() {
     let broker = broker();
     let mut old = TcpStream::connect(broker.addr()).await.unwrap();
-    answers(
+    assert_answer(
         &mut old,
         b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x3c\x00\x01a",
         b"\x20\x02\x00\x00",
     )
     .await;
-    answers(
+    assert_answer(
         &mut old,
         b"\x82\x08\x00\x07\x00\x03a/b\x01",
         b"\x90\x03\x00\x07\x01",
@@ -284,7 +286,7 @@ async fn client_of_3_1_1_is_served_as_well() {
     .await;
     let mut new = Client::accepted(&broker, "new").await;
     new.subscribe("a/#").await;
-    // Its own message comes back to it, before or after the acknowledgement.
+    // The client's own message may come before or after the PUBACK.
     old.write_all(b"\x32\x09\x00\x03a/b\x00\x05hi").await.unwrap();
     let mut read = [0; 15];
     old.read_exact(&mut read).await.unwrap();
@@ -294,14 +296,14 @@ async fn client_of_3_1_1_is_served_as_well() {
         "{read:x?}"
     );
     assert_eq!(new.message().await.1, "hi");
-    answers(&mut old, b"\xc0\x00", b"\xd0\x00").await;
-    answers(&mut old, b"\xa2\x07\x00\x08\x00\x03a/b", b"\xb0\x02\x00\x08").await;
+    assert_answer(&mut old, b"\xc0\x00", b"\xd0\x00").await;
+    assert_answer(&mut old, b"\xa2\x07\x00\x08\x00\x03a/b", b"\xb0\x02\x00\x08").await;
     old.write_all(b"\xe0\x00").await.unwrap();
     assert_eq!(old.read(&mut read).await.unwrap(), 0);
 
-    // A session without an id cannot be kept.
+    // MQTT 3.1.1 allows no persistent session without a client id.
     let mut nameless = TcpStream::connect(broker.addr()).await.unwrap();
-    answers(
+    assert_answer(
         &mut nameless,
         b"\x10\x0c\x00\x04MQTT\x04\x00\x00\x3c\x00\x00",
         b"\x20\x02\x00\x02",
@@ -321,7 +323,7 @@ async fn garbage_ends_its_own_connection_alone() {
         let mut stream = TcpStream::connect(broker.addr()).await.unwrap();
         stream.write_all(garbage).await.unwrap();
         let mut read = Vec::new();
-        // Closed, or reset with what was not read.
+        // The stream ends, or is reset because the broker left bytes unread.
         let _ = stream.read_to_end(&mut read).await;
         assert!(read.is_empty(), "{read:?}");
     }

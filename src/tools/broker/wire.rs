@@ -1,7 +1,7 @@
-//! MQTT packets on a TCP stream, in the version that the client speaks.
+//! Reads and writes MQTT packets on a TCP stream, in the client's version of MQTT.
 //!
-//! rumqttc, the client that kiebitz publishes with, has a codec that reads and writes what either side sends. The packets
-//! of MQTT 5 stand for both versions here: a packet of 3.1.1 is converted, and loses the properties that only 5 has.
+//! The codec is that of rumqttc, the client library of kiebitz. Internally, all packets are those of MQTT 5: a packet
+//! of 3.1.1 is converted, without the properties that only MQTT 5 has.
 
 use std::io;
 
@@ -16,16 +16,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-/// A version of MQTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
-    /// 3.1.1.
+    /// MQTT 3.1.1.
     Four,
-    /// 5.
+    /// MQTT 5.
     Five,
 }
 
-/// Why a client cannot be served any longer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WireError {
     #[error(transparent)]
@@ -40,19 +38,16 @@ pub(super) enum WireError {
     Unexpected,
 }
 
-/// The largest packet that a client may send, in bytes. kiebitz sends none of more than 1 MiB.
+/// Largest packet that a client may send, in bytes. kiebitz sends at most 1 MiB.
 pub(super) const MAX_PACKET_BYTES: u32 = 4 << 20;
-/// First byte of a DISCONNECT.
 const DISCONNECT: u8 = 0xE0;
 
-/// What a client sends.
 #[derive(Debug)]
 pub(super) struct PacketReader {
     stream: OwnedReadHalf,
     decoder: Decoder,
 }
 
-/// What a client gets.
 #[derive(Debug)]
 pub(super) struct PacketWriter {
     stream: OwnedWriteHalf,
@@ -62,7 +57,8 @@ pub(super) struct PacketWriter {
     buffer: BytesMut,
 }
 
-/// Splits a connection. The half to write needs the version that the first packet has: see [`PacketWriter::new`].
+/// Splits a connection into a reader and the write half. [`PacketWriter::new`] needs the MQTT version, which the first
+/// packet shows.
 pub(super) fn split(stream: TcpStream) -> (PacketReader, OwnedWriteHalf) {
     let (read, write) = stream.into_split();
     let reader = PacketReader {
@@ -73,7 +69,7 @@ pub(super) fn split(stream: TcpStream) -> (PacketReader, OwnedWriteHalf) {
 }
 
 impl PacketReader {
-    /// Returns the next packet; `None` at the end of the stream. A call that is dropped loses nothing.
+    /// Returns the next packet; `None` at the end of the stream. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<Option<Packet>, WireError> {
         loop {
             if let Some(packet) = self.decoder.next()? {
@@ -85,7 +81,7 @@ impl PacketReader {
         }
     }
 
-    /// The version that the client speaks; `None` before its first packet.
+    /// Returns the client's MQTT version; `None` until its first packet.
     pub(super) fn version(&self) -> Option<Version> {
         self.decoder.version
     }
@@ -101,13 +97,13 @@ impl PacketWriter {
         }
     }
 
-    /// Sends a packet. One that is larger than the client accepts, or that its version lacks, is left out; returns whether
-    /// it was sent.
+    /// Sends a packet. Returns `false` if the packet is skipped, because it exceeds the client's limit or does not
+    /// exist in the client's MQTT version.
     pub(super) async fn send(&mut self, packet: Packet) -> Result<bool, WireError> {
         self.buffer.clear();
         match self.version {
             Version::Five => match &packet {
-                // rumqttc's codec writes one without properties as if it had no reason either.
+                // Without properties, rumqttc's codec leaves out the reason as well.
                 Packet::Disconnect(disconnect) => {
                     let bytes = [DISCONNECT, 2, disconnect.reason_code as u8, 0];
                     self.buffer.extend_from_slice(&bytes);
@@ -127,7 +123,7 @@ impl PacketWriter {
     }
 }
 
-/// Bytes that are not a whole packet yet.
+/// A buffer of bytes that are not decoded yet.
 #[derive(Debug, Default)]
 struct Decoder {
     version: Option<Version>,
@@ -135,7 +131,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Takes a packet off the front; `None` until it is complete.
+    /// Decodes the next packet and removes it from the buffer. Returns `None` until the packet is complete.
     fn next(&mut self) -> Result<Option<Packet>, WireError> {
         let Some(version) = self
             .version
@@ -156,7 +152,7 @@ impl Decoder {
         };
         match packet {
             Ok(packet) => Ok(Some(packet)),
-            // The same error with bytes taken off: a length inside the packet is wrong.
+            // If the codec consumed bytes before this error, a length inside the packet is wrong.
             Err(
                 WireError::Malformed(FiveError::InsufficientBytes(_))
                 | WireError::MalformedFour(four::Error::InsufficientBytes(_)),
@@ -166,7 +162,7 @@ impl Decoder {
     }
 }
 
-/// The version that a CONNECT asks for; `None` until the bytes reach that far.
+/// Reads the MQTT version from the bytes of CONNECT. Returns `None` if more bytes are needed.
 fn version_of(bytes: &[u8]) -> Result<Option<Version>, WireError> {
     const CONNECT: u8 = 0x10;
     const NAME: &[u8] = b"\x00\x04MQTT";
@@ -197,7 +193,7 @@ fn version_of(bytes: &[u8]) -> Result<Option<Version>, WireError> {
     }
 }
 
-/// Takes off a DISCONNECT of MQTT 5 without properties, or without a reason; rumqttc's codec does not know these forms.
+/// Decodes a DISCONNECT of MQTT 5 without properties or without a reason, which rumqttc's codec does not support.
 fn short_disconnect(bytes: &mut BytesMut) -> Option<Packet> {
     let reason = match **bytes {
         [DISCONNECT, 0, ..] => 0,
@@ -213,7 +209,7 @@ fn short_disconnect(bytes: &mut BytesMut) -> Option<Packet> {
     })))
 }
 
-/// A packet that a client of 3.1.1 sends.
+/// Converts a packet from a client of MQTT 3.1.1. Fails for a packet type that the broker does not expect from clients.
 fn from_four(packet: four::Packet) -> Result<Packet, WireError> {
     Ok(match packet {
         four::Packet::Connect(connect) => {
@@ -265,7 +261,8 @@ fn from_four(packet: four::Packet) -> Result<Packet, WireError> {
     })
 }
 
-/// A packet for a client of 3.1.1; `None` if a broker of that version does not send it.
+/// Converts a packet for a client of MQTT 3.1.1. Returns `None` for a packet type that brokers of that version do not
+/// send.
 fn to_four(packet: Packet) -> Option<four::Packet> {
     Some(match packet {
         Packet::ConnAck(ConnAck { code, .. }) => {
@@ -321,7 +318,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that comes out of these bytes, handed in one by one.
+    /// Decodes bytes that arrive one at a time.
     fn decoded(bytes: &[u8]) -> Result<Vec<Packet>, WireError> {
         let mut decoder = Decoder::default();
         let mut packets = Vec::new();
@@ -334,7 +331,7 @@ mod tests {
         Ok(packets)
     }
 
-    /// CONNECT of a client "a".
+    /// CONNECT with the client id "a".
     const FIVE: &[u8] = b"\x10\x0e\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x01a";
     const FOUR: &[u8] = b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x3c\x00\x01a";
 
@@ -374,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_are_refused_as_soon_as_they_show() {
+    fn other_protocols_are_refused_at_the_first_wrong_byte() {
         for bytes in [
             &b"G"[..],
             b"\x10\x0e\x00\x06MQIsdp\x03",
@@ -387,8 +384,8 @@ mod tests {
     }
 
     #[test]
-    fn length_inside_a_packet_that_is_too_long_is_an_error() {
-        // SUBSCRIBE of 7 bytes with a filter of 255.
+    fn too_long_length_inside_a_packet_is_an_error() {
+        // A SUBSCRIBE of 7 bytes, with a filter length of 255.
         let subscribe = b"\x82\x07\x00\x01\x00\x00\xffab";
         assert!(matches!(
             decoded(&[FIVE, subscribe].concat()),

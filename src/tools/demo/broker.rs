@@ -1,4 +1,4 @@
-//! The demonstration's own broker, if kiebitz was built with one.
+//! The demonstration's MQTT broker, if kiebitz was built with one.
 
 #[cfg(feature = "demo-broker")]
 use anyhow::Context;
@@ -6,7 +6,6 @@ use anyhow::Result;
 
 use crate::outputs::mqtt::MqttConfig;
 
-/// Runs until it is dropped.
 #[derive(Debug)]
 pub(super) struct DemoBroker {
     #[cfg(feature = "demo-broker")]
@@ -15,25 +14,26 @@ pub(super) struct DemoBroker {
 
 #[cfg(feature = "demo-broker")]
 impl DemoBroker {
-    /// Starts it on a port of the loopback interface: `port` if given, else MQTT's own if that is free, else any.
+    /// Starts the broker on the loopback interface: on `port` if given, else on 1883 if that is free, else on any free
+    /// port.
     pub(super) fn start(port: Option<u16>) -> Result<Self> {
         let listen = |port: u16| crate::tools::broker::Broker::start(([127, 0, 0, 1], port).into());
         let running = match port {
             Some(port) => listen(port).with_context(|| {
                 format!("port {port} is not available: leave out --port to use any free port")
             })?,
-            None => listen(MQTT).or_else(|_| listen(0))?,
+            None => listen(MQTT_PORT).or_else(|_| listen(0))?,
         };
         Ok(Self { running })
     }
 
-    /// How to reach it; `None`: there is none.
+    /// Returns the settings to connect to the broker; `None` in a build without a broker.
     pub(super) fn config(&self) -> Result<Option<MqttConfig>> {
         let config = MqttConfig::from_url(&format!("mqtt://{}", self.running.addr()))?;
         Ok(Some(config.beside_the_daemon()))
     }
 
-    /// Its port; `None`: there is no broker.
+    /// Returns the port of the broker; `None` in a build without a broker.
     pub(super) fn port(&self) -> Option<u16> {
         Some(self.running.addr().port())
     }
@@ -60,6 +60,6 @@ impl DemoBroker {
     }
 }
 
-/// The port registered for MQTT.
+/// Port that IANA assigns to MQTT.
 #[cfg(feature = "demo-broker")]
-const MQTT: u16 = 1883;
+const MQTT_PORT: u16 = 1883;

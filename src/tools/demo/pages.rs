@@ -1,4 +1,5 @@
-//! The demonstration in a browser: the wall, and the desk, at which the illegal move of the last recording can be judged.
+//! The demonstration in a browser: the wall, and the desk, where an arbiter can decide about the illegal move of the
+//! last recording.
 
 use anyhow::Result;
 use kiebitz_game::events::ExplainedEvent;
@@ -29,15 +30,15 @@ use {
     tokio::sync::mpsc,
 };
 
-/// Serves the pages until it is dropped.
+/// Web pages of the demonstration, served until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Pages {
     #[cfg(target_os = "linux")]
     feeds: Feeds,
-    /// What people do at the desk.
     #[cfg(target_os = "linux")]
     requests: mpsc::Receiver<Request>,
-    /// Keeps the games for "Past games" at the desk; closed before its folder is removed.
+    /// Stores the games for "Past games" at the desk. Declared before `_folder`, because it must be closed before its
+    /// folder is removed.
     #[cfg(target_os = "linux")]
     journal: Journal,
     #[cfg(target_os = "linux")]
@@ -45,23 +46,24 @@ pub(super) struct Pages {
     addresses: Vec<String>,
 }
 
-/// The ports that the pages mostly have.
+/// Preferred ports of the pages.
 #[cfg(target_os = "linux")]
-const WALL: u16 = 8080;
+const WALL_PORT: u16 = 8080;
 #[cfg(target_os = "linux")]
-const DESK: u16 = 8038;
-/// Who may log in at the desk. It is for this computer alone, and all that there is to see is a demonstration.
+const DESK_PORT: u16 = 8038;
+/// Login of the desk. A fixed password is good enough: the desk listens on the loopback interface and shows only the
+/// demonstration.
 #[cfg(target_os = "linux")]
 const LOGIN: (&str, &str) = ("demo", "touch-move");
 
-/// A folder that is removed with this.
+/// A temporary folder that is removed on drop.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct Folder(PathBuf);
 
 #[cfg(target_os = "linux")]
 impl Folder {
-    /// One of this process, which nobody else can read.
+    /// Creates a folder named after this process, readable only by the current user.
     fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("kiebitz-demo-{}", std::process::id()));
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
@@ -73,19 +75,19 @@ impl Folder {
 #[cfg(target_os = "linux")]
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left in the folder for temporary files is removed with the others there.
+        // Ignore errors: the system cleans up its temporary folder by itself.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// An address of the loopback interface: with that port if it is free, else with any.
+/// Returns an address of the loopback interface, with the port `usual` if that is free, else with any free port.
 #[cfg(target_os = "linux")]
-fn free(usual: u16) -> Option<SocketAddr> {
-    let free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
-    free(usual).or_else(|_| free(0)).ok()
+fn free_address(usual: u16) -> Option<SocketAddr> {
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|port| port.local_addr());
+    bind(usual).or_else(|_| bind(0)).ok()
 }
 
-/// A desk at that address, whose users are in a file in that folder.
+/// Settings of a desk at `listen`, whose user file is written into `folder`.
 #[cfg(target_os = "linux")]
 fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
     let users_file = folder.join("users");
@@ -101,28 +103,25 @@ fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
 
 #[cfg(target_os = "linux")]
 impl Pages {
-    /// Starts them. Must be called within a runtime.
-    ///
-    /// # Errors
-    ///
-    /// When there is no room for the file with the desk's user or for the journal.
+    /// Starts the pages. Must be called within a Tokio runtime. Fails if the user file or the journal cannot be
+    /// written.
     pub(super) fn start() -> Result<Self> {
-        let wall = free(WALL);
+        let wall = free_address(WALL_PORT);
         let folder = Folder::new()?;
-        // Past games are those of the demonstration, not of this computer's journal.
+        // The temporary state directory keeps the demonstration out of this computer's journal.
         let mut config = Config::default();
         config.daemon.state_directory = Some(folder.0.clone());
         let journal = Journal::open(&config.journal_file())?;
-        let desk = free(DESK).map(|address| desk(address, &folder.0));
+        let desk = free_address(DESK_PORT).map(|address| desk(address, &folder.0));
         config.desk = desk.transpose()?;
         config.publish = wall.map(Publish::serving);
-        let named = |address: SocketAddr| format!("http://{address}/");
+        let url = |address: SocketAddr| format!("http://{address}/");
         let (name, password) = LOGIN;
-        let of_wall = wall.map(|address| format!("In a browser: {}", named(address)));
-        let of_desk = config.desk.as_ref().map(|desk| {
+        let wall_line = wall.map(|address| format!("In a browser: {}", url(address)));
+        let desk_line = config.desk.as_ref().map(|desk| {
             format!(
                 "The arbiters' desk: {} (name {name}, password {password})",
-                named(desk.listen)
+                url(desk.listen)
             )
         });
         let facts = EventFacts {
@@ -139,26 +138,23 @@ impl Pages {
             requests,
             journal,
             _folder: folder,
-            addresses: of_wall.into_iter().chain(of_desk).collect(),
+            addresses: wall_line.into_iter().chain(desk_line).collect(),
         })
     }
 
-    /// Keeps and shows what came of a step of a recording, as if it happened now.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be written.
-    pub(super) fn show(&mut self, part: &Part, said: &[ExplainedEvent]) -> Result<()> {
+    /// Stores the events of a step in the journal and shows them on the pages, stamped with the current time. Fails if
+    /// the journal cannot be written.
+    pub(super) fn show(&mut self, part: &Part, explained: &[ExplainedEvent]) -> Result<()> {
         let Some(board) = part.board() else { return Ok(()) };
         let now = wall_time();
-        let events = said.iter().map(|said| Event {
+        let events = explained.iter().map(|explained| Event {
             ts: now,
             at: None,
             stream: LIVE_STREAM.to_owned(),
             board: part.name.clone(),
-            // The recordings were made on the same day, and their games are called the same.
-            game: said.event.game.as_ref().map(|game| part.game(game)),
-            ..said.event.clone()
+            // All recordings were made on the same day, so their own game ids would collide.
+            game: explained.event.game.as_ref().map(|game| part.game(game)),
+            ..explained.event.clone()
         });
         let events: Vec<Event> = events.collect();
         if !events.is_empty() {
@@ -168,34 +164,30 @@ impl Pages {
             as_of: Some(now),
             ..ClockView::new(board.clock())
         };
-        let mut sight = BoardStatus::of(board, None, Seen::default());
-        (sight.name, sight.clock) = (part.name.clone(), clock);
-        // It would be gone when its recording ends.
-        sight.connected = true;
-        self.feeds.see(now, sight);
+        let mut status = BoardStatus::of(board, None, Seen::default());
+        (status.name, status.clock) = (part.name.clone(), clock);
+        // Otherwise the board would vanish from the pages at the end of its recording.
+        status.connected = true;
+        self.feeds.see(now, status);
         self.feeds.take(now, &events);
         self.feeds.take_clock(now, &part.name, clock);
         Ok(())
     }
 
-    /// Waits for something that somebody does at the desk, and does it. May be dropped and called again.
-    ///
-    /// # Errors
-    ///
-    /// When a recording is damaged.
-    pub(super) async fn obey(&mut self, parts: &mut [Part]) -> Result<()> {
-        let Some(setup) = self.requests.recv().await else {
+    /// Waits for the next command from the desk and carries it out. Cancel safe. Fails if a recording is damaged.
+    pub(super) async fn handle_next_command(&mut self, parts: &mut [Part]) -> Result<()> {
+        let Some(request) = self.requests.recv().await else {
             return core::future::pending().await;
         };
         let Request {
             board,
             command,
             answer,
-        } = setup;
+        } = request;
         let answered = match parts.iter_mut().find(|part| part.name == board) {
             Some(part) => {
-                let (answered, said) = part.command(&command)?;
-                self.show(part, &said)?;
+                let (answered, explained) = part.command(&command)?;
+                self.show(part, &explained)?;
                 answered
             }
             None => Answer {
@@ -207,7 +199,7 @@ impl Pages {
                 kept: true,
             },
         };
-        // Nobody waits any more if it took too long.
+        // The send fails if the desk no longer waits for the answer.
         let _ = answer.send(Ok(answered));
         Ok(())
     }
@@ -228,13 +220,13 @@ impl Pages {
     }
 
     #[expect(clippy::unused_self, reason = "as where they are served")]
-    pub(super) async fn obey(&mut self, _: &mut [Part]) -> Result<()> {
+    pub(super) async fn handle_next_command(&mut self, _: &mut [Part]) -> Result<()> {
         core::future::pending().await
     }
 }
 
 impl Pages {
-    /// Where they are, a line each; none: they are served nowhere.
+    /// One line of text per page with its address. Empty if no page is served.
     pub(super) fn addresses(&self) -> &[String] {
         &self.addresses
     }

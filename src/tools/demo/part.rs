@@ -1,5 +1,3 @@
-//! A recording of the demonstration on a board of its own.
-
 use anyhow::Result;
 use kiebitz_game::command::{Answer, Command};
 use kiebitz_game::events::ExplainedEvent;
@@ -9,19 +7,19 @@ use serde_json::json;
 use super::Act;
 use crate::replay::Replay;
 
-/// A recording that is shown, or was.
+/// A recording of the demonstration, replayed on a board of its own.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// What its board is called in a browser.
+    /// Name of the board on the pages.
     pub(super) name: String,
     stream: &'static str,
     pub(super) replay: Replay<&'static [u8]>,
-    /// The command that names the players; `None` once it was given.
+    /// Command that sets the players' names; `None` once it is carried out.
     naming: Option<Command>,
 }
 
 impl Part {
-    /// The recording that is shown as the one of that number, from 1.
+    /// Loads the recording for the board with this number, counted from 1.
     pub(super) fn new(number: usize, act: &Act) -> Result<Self> {
         Ok(Self {
             name: format!("board-{number}"),
@@ -31,42 +29,33 @@ impl Part {
         })
     }
 
-    /// Does the next step of the recording. As soon as its board is there, its players are named.
-    ///
-    /// # Errors
-    ///
-    /// When the recording is damaged.
+    /// Replays the next step. Names the players as soon as the board is present. Fails if the recording is damaged.
     pub(super) fn step(&mut self) -> Result<Vec<ExplainedEvent>> {
-        let mut said = self.replay.step()?;
+        let mut explained = self.replay.step()?;
         if self.board().is_some()
             && let Some(naming) = self.naming.take()
         {
-            said.extend(self.command(&naming)?.1);
+            explained.extend(self.command(&naming)?.1);
         }
-        Ok(said)
+        Ok(explained)
     }
 
     pub(super) fn board(&self) -> Option<&Board> {
         self.replay.boards().next()
     }
 
-    /// What one of its games is called in a browser.
+    /// Returns the id of a game on the pages, which is unique across recordings.
     pub(super) fn game(&self, game: &str) -> String {
         format!("{}-{game}", self.stream)
     }
 
-    /// Gives a command. Returns the answer, and what the board says.
-    ///
-    /// # Errors
-    ///
-    /// When the recording is damaged.
+    /// Carries out a command. Returns the answer and the board's events. Fails if the recording is damaged.
     pub(super) fn command(&mut self, command: &Command) -> Result<(Answer, Vec<ExplainedEvent>)> {
         let board = self.board().map(|board| board.name().to_owned());
         self.replay.command(&board.unwrap_or_default(), command)
     }
 }
 
-/// The command that names the players of a board.
 fn naming((white, black): (&str, &str)) -> Result<Command> {
     let text = json!({"id": "players", "do": "set_players", "by": "demo", "white": white, "black": black});
     Ok(Command::parse(&text.to_string())?)

@@ -1,4 +1,4 @@
-//! What is shown of the demonstration.
+//! Layout of the demonstration on a terminal or in a file.
 
 use std::io::{self, Write};
 
@@ -15,42 +15,39 @@ use crate::outputs::mqtt::Message;
 use crate::outputs::shared::wrap::wrapped;
 use crate::outputs::terminal::{self, Pen, Scene, StyledLine};
 
-/// Everything on the screen.
 #[derive(Debug)]
 pub(super) struct Stage {
     pen: Pen,
-    /// How fast all of it is to be shown.
-    asked: Speed,
+    /// Speed from the command line; `speed` is that of the current recording.
+    requested_speed: Speed,
     speed: Speed,
     caption: &'static str,
     port: Option<u16>,
-    /// Where it is to be seen in a browser, in lines.
+    /// Lines with the addresses of the web pages.
     pages: Vec<String>,
     placement: shakmaty::Board,
     differs: Bitboard,
     clock: Option<Clock>,
     last_move: Bitboard,
     games: Games,
-    /// The topic and the payload of the event published last.
+    /// Topic and payload of the event published last.
     published: Option<(String, String)>,
-    /// What kiebitz has said besides moves, in lines.
+    /// Lines of the latest remark about an incident or a changed move.
     remark: Vec<String>,
-    /// How the first game ended.
+    /// Result of the first game; `None` until the next recording begins.
     outcome: Option<String>,
-    /// Plies of the current game.
     plies: usize,
     ended: bool,
 }
 
-/// One step of the replay, and what came of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReplayStep<'s> {
     pub(super) board: &'s Board,
-    pub(super) said: &'s [ExplainedEvent],
+    pub(super) explained: &'s [ExplainedEvent],
     pub(super) published: &'s [Message],
 }
 
-/// A file or a pipe: one block per move.
+/// Output into a file or a pipe, with one block per move.
 #[derive(Debug)]
 pub(super) struct Paper<'w, W> {
     out: &'w mut W,
@@ -59,16 +56,16 @@ pub(super) struct Paper<'w, W> {
     remark: Vec<String>,
 }
 
-/// Columns of a remark.
+/// Width of a remark, in columns.
 const REMARK_WIDTH: usize = 78;
-/// Columns for a payload in a terminal of 80.
+/// Width of a payload, in columns, on a terminal of 80 columns.
 const PAYLOAD_WIDTH: usize = 74;
 
 impl Stage {
     pub(super) fn new(pen: Pen, speed: Speed, broker: &DemoBroker, pages: &[String]) -> Self {
         Self {
             pen,
-            asked: speed,
+            requested_speed: speed,
             speed,
             caption: "",
             port: broker.port(),
@@ -86,7 +83,7 @@ impl Stage {
         }
     }
 
-    /// Another recording begins.
+    /// Resets the state for the next recording.
     pub(super) fn begin(&mut self, act: &Act) {
         if let (None, Some(game)) = (&self.outcome, self.games.current()) {
             let moves = game.moves.len().div_ceil(2);
@@ -96,7 +93,7 @@ impl Stage {
             ));
         }
         self.caption = act.caption;
-        self.speed = act.speed(self.asked);
+        self.speed = act.speed(self.requested_speed);
         self.placement = shakmaty::Board::empty();
         self.last_move = Bitboard::EMPTY;
         self.games = Games::new();
@@ -109,12 +106,12 @@ impl Stage {
         self.placement.clone_from(board.placement());
         self.differs = board.expected().map_or(Bitboard::EMPTY, |(_, differs)| differs);
         self.clock = board.clock().map(|face| face.clock);
-        for said in step.said {
-            if let Some(remark) = remark(&said.event.kind, &self.games) {
+        for explained in step.explained {
+            if let Some(remark) = remark(&explained.event.kind, &self.games) {
                 self.remark = wrapped(&remark, REMARK_WIDTH, 1, 1);
             }
-            self.games.apply(&said.event);
-            if let Some(uci) = said.ply.as_ref().and_then(|ply| ply.uci) {
+            self.games.apply(&explained.event);
+            if let Some(uci) = explained.ply.as_ref().and_then(|ply| ply.uci) {
                 self.last_move = squares(uci);
             }
         }
@@ -127,7 +124,6 @@ impl Stage {
         }
     }
 
-    /// The whole screen.
     pub(super) fn frame(&self) -> Vec<StyledLine> {
         let mut lines = vec![
             format!(" {}", self.title()).into(),
@@ -136,7 +132,7 @@ impl Stage {
         ];
         lines.extend(terminal::draw(&self.scene(), self.pen));
         lines.push(StyledLine::default());
-        // A terminal of 24 lines has no room for all of it.
+        // A terminal of 24 lines has no room for both, so a remark replaces the legend and the event.
         if self.remark.is_empty() {
             lines.push(StyledLine::from(" ").followed_by(terminal::legend(self.pen)));
             lines.push(StyledLine::default());
@@ -145,14 +141,14 @@ impl Stage {
                 lines.push(format!("   {payload}").into());
                 lines.push(StyledLine::default());
             }
-            lines.extend(self.subscribe().into_iter().map(StyledLine::from));
+            lines.extend(self.instructions().into_iter().map(StyledLine::from));
         } else {
             lines.extend(self.remark.iter().cloned().map(StyledLine::from));
         }
         lines
     }
 
-    /// The board at the end, with an empty line below.
+    /// Draws the board at the end, followed by an empty line.
     pub(super) fn last_frame(&self) -> Vec<StyledLine> {
         let mut lines = terminal::draw(&self.scene(), self.pen);
         lines.push(StyledLine::default());
@@ -172,13 +168,13 @@ impl Stage {
         format!("Shown {speed}.")
     }
 
-    /// How to see what is published.
-    fn subscribe(&self) -> Vec<String> {
+    /// Lines that explain how to follow the demonstration in a browser and over MQTT.
+    fn instructions(&self) -> Vec<String> {
         let pages = self.pages.iter().map(|page| format!(" {page}"));
-        pages.chain(self.listen()).collect()
+        pages.chain(self.mqtt_instructions()).collect()
     }
 
-    fn listen(&self) -> Vec<String> {
+    fn mqtt_instructions(&self) -> Vec<String> {
         match self.port {
             Some(port) => vec![
                 " Everything is published over MQTT. To see it, run this in another window:".to_owned(),
@@ -202,12 +198,12 @@ impl Stage {
         }
     }
 
-    /// Prints the end of the demonstration; `stays` if it goes on until Ctrl-C.
-    pub(super) fn farewell(&self, out: &mut impl Write, stays: bool) -> io::Result<()> {
+    /// Prints the closing text. `keeps_running` is true if the pages and the broker stay available until Ctrl-C.
+    pub(super) fn print_closing(&self, out: &mut impl Write, keeps_running: bool) -> io::Result<()> {
         if let Some(outcome) = &self.outcome {
             writeln!(out, "The first game: {outcome}")?;
         }
-        if !self.pages.is_empty() && stays {
+        if !self.pages.is_empty() && keeps_running {
             writeln!(
                 out,
                 "\nThe pages stay until Ctrl-C; at the desk, an illegal move waits for a decision:"
@@ -216,7 +212,7 @@ impl Stage {
                 writeln!(out, "  {page}")?;
             }
         }
-        if !self.pages.is_empty() && !stays {
+        if !self.pages.is_empty() && !keeps_running {
             writeln!(
                 out,
                 "\nTo decide about an illegal move at the arbiters' desk, in a browser:"
@@ -225,7 +221,7 @@ impl Stage {
         }
         writeln!(out, "\nTo replay a recording from your own board:")?;
         writeln!(out, "  kiebitz replay FILE.pcapng")?;
-        match (self.port, stays) {
+        match (self.port, keeps_running) {
             (Some(port), true) => {
                 writeln!(out, "\nThe broker keeps running on port {port} until Ctrl-C:")?;
                 writeln!(
@@ -242,7 +238,7 @@ impl Stage {
 
 impl<'w, W: Write> Paper<'w, W> {
     pub(super) fn begin(out: &'w mut W, stage: &Stage) -> io::Result<Self> {
-        for line in stage.subscribe() {
+        for line in stage.instructions() {
             writeln!(out, "{}", line.trim_start_matches(' '))?;
         }
         writeln!(out)?;
@@ -255,7 +251,6 @@ impl<'w, W: Write> Paper<'w, W> {
         })
     }
 
-    /// Prints what another recording shows.
     pub(super) fn begin_act(&mut self, stage: &Stage) -> io::Result<()> {
         (self.plies, self.ended) = (0, false);
         self.remark.clear();
@@ -263,7 +258,7 @@ impl<'w, W: Write> Paper<'w, W> {
         self.out.flush()
     }
 
-    /// Prints a block if a move was made, the game ended, or there is a remark.
+    /// Prints a block if there is a new move, result or remark.
     pub(super) fn print(&mut self, stage: &Stage) -> io::Result<()> {
         let remarked = stage.remark != self.remark;
         if stage.plies == self.plies && stage.ended == self.ended && !remarked {
@@ -285,7 +280,7 @@ impl<'w, W: Write> Paper<'w, W> {
     }
 }
 
-/// What kiebitz says with an event, in words; `None`: nothing but a move. `games` is before the event.
+/// Describes an incident or a changed move in words; `None` for any other event. `games` is the state before the event.
 fn remark(kind: &EventKind, games: &Games) -> Option<String> {
     match kind {
         EventKind::IncidentOpened(incident) | EventKind::IncidentUpdated(incident)
@@ -311,7 +306,6 @@ fn remark(kind: &EventKind, games: &Games) -> Option<String> {
     }
 }
 
-/// The squares that a move in UCI names.
 fn squares(uci: shakmaty::uci::UciMove) -> Bitboard {
     match uci {
         shakmaty::uci::UciMove::Normal { from, to, .. } => [from, to].into_iter().collect(),
@@ -320,7 +314,7 @@ fn squares(uci: shakmaty::uci::UciMove) -> Bitboard {
     }
 }
 
-/// As much of an event as fits into a line, without the fields that all events begin with.
+/// Shortens an event to one line and leaves out the fields that all events begin with.
 fn shortened(payload: &[u8]) -> String {
     let text = String::from_utf8_lossy(payload);
     let rest = text

@@ -1,4 +1,4 @@
-//! What can go wrong with a board, as written on the command line or typed during the emulation.
+//! Faults of emulated boards, from the command line or typed during the emulation.
 
 use core::fmt;
 use core::str::FromStr;
@@ -7,74 +7,74 @@ use core::time::Duration;
 use shakmaty::Square;
 use thiserror::Error;
 
-/// Something that goes wrong, or is put right again.
+/// A scheduled fault or repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// With which boards.
+    /// Affected boards.
     pub boards: Boards,
-    /// What.
+    /// Kind of the fault or repair.
     pub trouble: EmulatedFault,
-    /// When, counted from the start of the emulation or from when it was typed.
+    /// Delay from the start of the emulation, or from the time at which the fault was typed.
     pub at: Duration,
-    /// How long it lasts before it is put right; `None`: until something else puts it right.
+    /// Duration of the fault. If `None`, it lasts until a later repair.
     pub lasts: Option<Duration>,
 }
 
-/// Which boards.
+/// Selection of boards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boards {
-    /// Every one.
+    /// All boards.
     All,
-    /// The one of this number, from 1.
+    /// The board with this number, counted from 1.
     One(usize),
 }
 
-/// What goes wrong.
+/// Kind of a fault or repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmulatedFault {
-    /// The cable is pulled out.
+    /// Pulls the board's cable out.
     Unplug,
-    /// It is plugged in again.
+    /// Plugs the board's cable in again.
     Plug,
-    /// A burst of bytes that no board sends.
+    /// Sends a burst of bytes that no board sends.
     Garbage,
-    /// Nothing arrives from the board, though it is connected.
+    /// Drops everything that the board sends.
     Silent,
-    /// It is heard again.
+    /// Stops dropping the board's bytes.
     Heard,
-    /// A square sees no piece any more.
+    /// Makes a square report no piece.
     Dead(Square),
-    /// It sees them again.
+    /// Makes a dead square report pieces again.
     Alive(Square),
-    /// The clock's cable is pulled out.
+    /// Pulls the clock's cable out.
     ClockLost,
-    /// It is plugged in again.
+    /// Plugs the clock's cable in again.
     Clock,
 }
 
-/// A text that is not a fault.
+/// Error of parsing a [`Fault`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoFault {
-    /// The first word.
+    /// The first word is not a fault.
     #[error(
         "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock"
     )]
     Unknown(String),
-    /// The second word.
+    /// The second word is not a board.
     #[error("the board is missing: give its number, its name such as board-2, or all")]
     NoBoard,
-    /// The third word, where a square is wanted.
+    /// The third word is not a square, but the fault needs one.
     #[error("the square is missing; expected for example `dead 2 e4`")]
     NoSquare,
-    /// A time.
+    /// The word after `at` or `for` is not a time.
     #[error("{0:?} is not a time; expected for example 5s, 500ms or 2m")]
     NoTime(String),
-    /// What is left over at the end.
+    /// An unexpected word follows the fault.
     #[error("unexpected {0:?}: a fault ends with its times, as in `unplug 2 at 30s for 5s`")]
     Surplus(String),
 }
 
-/// What can be typed, explained for people.
+/// Help text for typed faults.
 pub(super) const HELP: &str = "\
 unplug 2          unplug board 2                     plug 2         plug it in again
 garbage 2         send bytes that no board sends
@@ -120,7 +120,7 @@ impl FromStr for Fault {
         while let Some(word) = words.next() {
             match word {
                 "at" => fault.at = time(words.next().unwrap_or_default())?,
-                "for" if trouble.undone().is_some() => {
+                "for" if trouble.repair().is_some() => {
                     fault.lasts = Some(time(words.next().unwrap_or_default())?);
                 }
                 _ => return Err(NoFault::Surplus(word.to_owned())),
@@ -147,9 +147,9 @@ impl FromStr for Boards {
 }
 
 impl EmulatedFault {
-    /// What puts it right; `None`: nothing has to, or it puts something right itself.
+    /// Returns the repair of a fault. `None` for [`Garbage`](Self::Garbage), which passes by itself, and for repairs.
     #[must_use]
-    pub const fn undone(self) -> Option<Self> {
+    pub const fn repair(self) -> Option<Self> {
         match self {
             Self::Unplug => Some(Self::Plug),
             Self::Silent => Some(Self::Heard),
@@ -195,7 +195,7 @@ const VERBS: [&str; 9] = [
     "clock-lost",
     "clock",
 ];
-/// No rehearsal takes longer.
+/// Upper limit of times in a fault.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_read_as_they_are_typed() {
+    fn faults_parse_with_square_and_times() {
         for (text, expected) in [
             ("unplug 2", fault(2, EmulatedFault::Unplug)),
             ("  plug   board-12 ", fault(12, EmulatedFault::Plug)),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told() {
+    fn invalid_faults_are_refused_with_a_reason() {
         for (text, expected) in [
             ("", NoFault::Unknown(String::new())),
             ("explode 2", NoFault::Unknown("explode".to_owned())),

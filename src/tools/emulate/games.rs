@@ -1,4 +1,4 @@
-//! Games from a PGN file, as scripts for the players' hands.
+//! Games from a PGN file, converted to scripts for the players' hands.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -11,22 +11,18 @@ use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
 
 use super::plies;
 
-/// A game to be played on a board.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedGame {
-    /// As in "Paul Morphy - Duke Karl / Count Isouard".
+    /// Names of the players, such as "Paul Morphy - Duke Karl / Count Isouard".
     pub(super) title: String,
     pub(super) script: Script,
 }
 
-/// What is played when no file is named: three games of the nineteenth century.
+/// Games for an emulation without a PGN file: three games of the nineteenth century.
 pub(super) const DEFAULT: &[u8] = include_bytes!("games.pgn");
 
-/// All games of a file that have moves.
-///
-/// # Errors
-///
-/// When the file cannot be read, holds no game, or one with a move that cannot be played.
+/// Reads all games that have moves. Fails if the file cannot be read, has no game with moves, or has a move that cannot
+/// be played.
 pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
     let mut reader = Reader::new(pgn);
     let mut games = Vec::new();
@@ -44,7 +40,6 @@ pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
     Ok(games)
 }
 
-/// Turns what the reader finds into scripts.
 struct Scribe;
 
 #[derive(Default)]
@@ -70,13 +65,13 @@ impl Visitor for Scribe {
     }
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
-        let kept = match name {
+        let field = match name {
             b"White" => &mut tags.white,
             b"Black" => &mut tags.black,
             b"FEN" => &mut tags.fen,
             _ => return ControlFlow::Continue(()),
         };
-        *kept = Some(value.decode_utf8_lossy().into_owned());
+        *field = Some(value.decode_utf8_lossy().into_owned());
         ControlFlow::Continue(())
     }
 
@@ -164,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_games_are_whole() {
+    fn default_games_are_complete() {
         let games = read(DEFAULT).unwrap();
         let plies: Vec<usize> = games.iter().map(|game| game.script.plies.len()).collect();
         assert_eq!(plies, [33, 45, 47]);
@@ -173,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn variations_and_games_without_moves_are_left_out() {
+    fn variations_and_games_without_moves_are_skipped() {
         let pgn =
             "[White \"A\"]\n[Black \"B\"]\n\n1-0\n\n[White \"?\"]\n\n1. e4 (1. d4 d5) e5 {good} 2. Nf3 *\n";
         let games = read(pgn.as_bytes()).unwrap();
@@ -184,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_may_begin_in_another_position() {
+    fn fen_tag_sets_the_start_position() {
         let pgn =
             "[FEN \"bbqrkrnn/pppppppp/8/8/8/8/PPPPPPPP/BBQRKRNN w FDfd - 0 1\"]\n\n1. Nf3 Nf6 1/2-1/2\n";
         let games = read(pgn.as_bytes()).unwrap();
@@ -196,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_move_that_says_from_where_is_made_and_stands() {
+    fn an_illegal_move_with_its_from_square_is_played() {
         let pgn = "1. e4 e5 2. Ng1g3 Nb8c6 3. Ng3f5 *\n";
         let games = read(pgn.as_bytes()).unwrap();
         let plies = &games[0].script.plies;
@@ -212,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_named() {
+    fn errors_name_the_game_and_the_move() {
         let refusal = |pgn: &str| format!("{:#}", read(pgn.as_bytes()).unwrap_err());
         assert_eq!(
             refusal("1. e4 *\n\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e4 *\n"),

@@ -1,4 +1,4 @@
-//! The seats at a table: players at a board on its own line, or at one on the bus.
+//! A table of the emulation: the players and their board, on its own line or on the bus.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Deed, Script, Sitting, Truth};
@@ -8,7 +8,6 @@ use kiebitz_protocol::BusAddress;
 use super::fault::EmulatedFault;
 use super::plies;
 
-/// Players and their board.
 #[derive(Debug)]
 pub(super) enum PlayedTable {
     Alone {
@@ -19,19 +18,18 @@ pub(super) enum PlayedTable {
     OnBus(Box<OnBus>),
 }
 
-/// Players at a board on the bus. Like all boards there it has its own power.
+/// Players at a board on the bus. The board has its own power supply.
 #[derive(Debug)]
 pub(super) struct OnBus {
     address: BusAddress,
     sitting: Sitting,
     /// The board, while it is detached from the bus.
-    off: Option<EmulatedBoard>,
-    /// The clock, while it is unplugged.
+    detached: Option<EmulatedBoard>,
     unplugged_clock: Option<EmulatedClock>,
 }
 
 impl PlayedTable {
-    /// Players at a board of their own.
+    /// Creates players at a board on its own line.
     pub(super) fn alone(now: Timestamp, board: BoardSettings, sitting: Sitting, powered: bool) -> Self {
         Self::Alone {
             player: Box::new(Player::new(now, board, sitting)),
@@ -39,7 +37,7 @@ impl PlayedTable {
         }
     }
 
-    /// Players at a board that is attached to the bus; `None` if it has no address, or one that is taken.
+    /// Creates players at a board on the bus. Returns `None` if the board's address is missing or taken.
     pub(super) fn on_bus(
         now: Timestamp,
         board: BoardSettings,
@@ -51,12 +49,12 @@ impl PlayedTable {
         Some(Self::OnBus(Box::new(OnBus {
             address,
             sitting,
-            off: None,
+            detached: None,
             unplugged_clock: None,
         })))
     }
 
-    /// What has really happened, whatever the board reported.
+    /// Returns the real state of play, regardless of the board's reports.
     pub(super) fn truth(&self) -> Truth {
         match self {
             Self::Alone { player, .. } => player.truth(),
@@ -64,7 +62,7 @@ impl PlayedTable {
         }
     }
 
-    /// Adds a game, to be played after those before it.
+    /// Appends a game to those that are still to be played.
     pub(super) fn add(&mut self, now: Timestamp, script: Script) {
         match self {
             Self::Alone { player, .. } => player.add(now, script),
@@ -72,7 +70,7 @@ impl PlayedTable {
         }
     }
 
-    /// When [`advance`](Self::advance) is due.
+    /// Returns the time at which [`advance`](Self::advance) is due.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         match self {
             Self::Alone { player, .. } => player.poll_deadline(),
@@ -80,7 +78,7 @@ impl PlayedTable {
         }
     }
 
-    /// The hands go on until `now`.
+    /// Lets the hands act until `now`.
     pub(super) fn advance(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) {
         match self {
             Self::Alone { player, .. } => player.advance(now),
@@ -92,21 +90,21 @@ impl PlayedTable {
         }
     }
 
-    /// Lets something go wrong with the board, or puts it right. Returns whether that changed anything.
-    pub(super) fn suffer(
+    /// Injects a fault, or repairs one. Returns `false` if nothing changed.
+    pub(super) fn inject(
         &mut self,
         now: Timestamp,
         trouble: EmulatedFault,
         bus: &mut Option<EmulatedBus>,
     ) -> bool {
         match self {
-            Self::Alone { player, powered } => suffer_alone(player, *powered, now, trouble),
-            Self::OnBus(on_bus) => on_bus.suffer(now, trouble, bus),
+            Self::Alone { player, powered } => inject_alone(player, *powered, now, trouble),
+            Self::OnBus(on_bus) => on_bus.inject(now, trouble, bus),
         }
     }
 }
 
-fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: EmulatedFault) -> bool {
+fn inject_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: EmulatedFault) -> bool {
     match trouble {
         EmulatedFault::Unplug if !player.is_plugged() => return false,
         EmulatedFault::Plug if player.is_plugged() => return false,
@@ -118,20 +116,20 @@ fn suffer_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: Emu
         EmulatedFault::Alive(square) => player.kill(now, plies::field(square), false),
         EmulatedFault::ClockLost => player.unplug_clock(now),
         EmulatedFault::Clock => player.plug_clock(now),
-        // This happens on the line.
+        // The caller sends the garbage.
         EmulatedFault::Garbage => {}
     }
     true
 }
 
 impl OnBus {
-    /// The board, on the bus or off it.
+    /// Returns the board, whether attached to the bus or not.
     fn board<'b>(
         &'b mut self,
         now: Timestamp,
         bus: &'b mut Option<EmulatedBus>,
     ) -> Option<&'b mut EmulatedBoard> {
-        match &mut self.off {
+        match &mut self.detached {
             Some(board) => Some(board),
             None => bus.as_mut()?.board_mut(now, self.address),
         }
@@ -149,11 +147,11 @@ impl OnBus {
         }
     }
 
-    fn suffer(&mut self, now: Timestamp, trouble: EmulatedFault, bus: &mut Option<EmulatedBus>) -> bool {
+    fn inject(&mut self, now: Timestamp, trouble: EmulatedFault, bus: &mut Option<EmulatedBus>) -> bool {
         match trouble {
-            EmulatedFault::Unplug if self.off.is_none() => {
-                self.off = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
-                return self.off.is_some();
+            EmulatedFault::Unplug if self.detached.is_none() => {
+                self.detached = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
+                return self.detached.is_some();
             }
             EmulatedFault::Plug => return self.plug(now, bus),
             EmulatedFault::Unplug => return false,
@@ -175,7 +173,7 @@ impl OnBus {
             return false;
         };
         match trouble {
-            EmulatedFault::Silent => board.silence(now, FOR_EVER),
+            EmulatedFault::Silent => board.silence(now, FOREVER),
             EmulatedFault::Heard => board.silence(now, now),
             EmulatedFault::Dead(square) => board.break_field(now, field(square), None),
             EmulatedFault::Alive(square) => board.mend_field(now, field(square)),
@@ -190,17 +188,17 @@ impl OnBus {
     }
 
     fn plug(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) -> bool {
-        let (Some(bus), Some(board)) = (bus, self.off.take()) else {
+        let (Some(bus), Some(board)) = (bus, self.detached.take()) else {
             return false;
         };
         match bus.attach(now, board) {
             Ok(_) => true,
             Err(error) => {
-                self.off = Some(error.into_board());
+                self.detached = Some(error.into_board());
                 false
             }
         }
     }
 }
 
-const FOR_EVER: Timestamp = Timestamp::from_micros(i64::MAX);
+const FOREVER: Timestamp = Timestamp::from_micros(i64::MAX);

@@ -1,4 +1,4 @@
-//! Moves by the rules, as what hands do on the board's fields.
+//! Converts chess moves into movements of pieces between the board's fields.
 
 use kiebitz_hardware::emulator::hand::{self, Ply};
 use kiebitz_protocol::{Color as WireColor, Dump, Field, Piece as WirePiece, PieceKind};
@@ -8,7 +8,7 @@ use shakmaty::{
     Role, Square,
 };
 
-/// What the move `m` in `position` does to the pieces.
+/// Converts the move `m` in `position` into the movements of its pieces.
 #[must_use]
 pub fn ply(position: &Chess, m: Move) -> Ply {
     let color = match position.turn() {
@@ -40,13 +40,14 @@ pub fn ply(position: &Chess, m: Move) -> Ply {
             promoted: promotion.map(|role| piece(role.of(position.turn()))),
             ..quiet(from, to)
         },
-        // Standard chess has no drops.
+        // Standard chess has no drops, so this case is unreachable.
         Move::Put { to, .. } => quiet(to, to),
     }
 }
 
-/// A move that the Laws do not allow, written from where to where as in `Ng1g3`, and the position in which it stands.
-/// `None`: the piece is not there, one of the mover's own stands in the way, or nobody could play on.
+/// Builds an illegal move, which must name its from square as in `Ng1g3`, and the position after it. Returns `None` if
+/// the mover has no such piece on that square, if the mover's own piece occupies the target, or if play cannot continue
+/// from the resulting position.
 #[must_use]
 pub fn illegal(position: &Chess, san: &San) -> Option<(Move, Chess)> {
     let San::Normal {
@@ -61,9 +62,9 @@ pub fn illegal(position: &Chess, san: &San) -> Option<(Move, Chess)> {
         return None;
     };
     let (from, turn) = (Square::from_coords(file, rank), position.turn());
-    let there = position.board().piece_at(to);
+    let occupant = position.board().piece_at(to);
     if position.board().piece_at(from) != Some(role.of(turn))
-        || there.is_some_and(|piece| piece.color == turn)
+        || occupant.is_some_and(|piece| piece.color == turn)
     {
         return None;
     }
@@ -83,24 +84,24 @@ pub fn illegal(position: &Chess, san: &San) -> Option<(Move, Chess)> {
     let m = Move::Normal {
         role,
         from,
-        capture: there.map(|piece| piece.role),
+        capture: occupant.map(|piece| piece.role),
         to,
         promotion,
     };
     Some((m, after.ok()?))
 }
 
-/// A placement as the fields of a board with the connector on White's left.
+/// Converts a placement to the dump of a board with the connector on White's left.
 #[must_use]
 pub fn dump(board: &Board) -> Dump {
     let mut dump = [None; Field::COUNT];
-    for (square, standing) in board {
-        dump[field(square).index()] = Some(piece(standing));
+    for (square, placed) in board {
+        dump[field(square).index()] = Some(piece(placed));
     }
     dump
 }
 
-/// A square as the field of a board with the connector on White's left.
+/// Converts a square to the field of a board with the connector on White's left.
 #[must_use]
 #[expect(clippy::expect_used, reason = "both have 64")]
 pub fn field(square: Square) -> Field {
@@ -110,7 +111,7 @@ pub fn field(square: Square) -> Field {
         .expect("a square is a field")
 }
 
-/// A piece as the board reports it.
+/// Converts a piece to its code in the protocol.
 #[must_use]
 pub const fn piece(piece: Piece) -> WirePiece {
     let color = match piece.color {
@@ -144,9 +145,9 @@ mod tests {
         assert_eq!(dump.iter().flatten().count(), 32);
     }
 
-    /// All moves of these positions, made field by field, give the positions that the rules say.
+    /// Compares the movements with the placement after the move, for all legal moves of these positions.
     #[test]
-    fn plies_do_to_the_pieces_what_the_rules_say() {
+    fn plies_give_the_placement_after_the_move() {
         for fen in [
             "r3k2r/pPppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PP1BBPPP/R3K2R w KQkq - 0 1",
             "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
@@ -155,22 +156,22 @@ mod tests {
             let setup: shakmaty::fen::Fen = fen.parse().unwrap();
             let position: Chess = setup.into_position(CastlingMode::Standard).unwrap();
             for m in position.legal_moves() {
-                let mut standing = dump(position.board());
+                let mut placed = dump(position.board());
                 let ply = ply(&position, m);
                 let mut moves = vec![(ply.from, ply.to)];
                 moves.extend(ply.rook);
                 let pieces: Vec<_> = moves
                     .iter()
-                    .map(|(from, _)| standing[from.index()].take())
+                    .map(|(from, _)| placed[from.index()].take())
                     .collect();
                 if let Some(victim) = ply.captured {
-                    assert!(standing[victim.index()].take().is_some());
+                    assert!(placed[victim.index()].take().is_some());
                 }
                 for ((_, to), piece) in moves.iter().zip(pieces) {
-                    standing[to.index()] = ply.promoted.or(piece);
+                    placed[to.index()] = ply.promoted.or(piece);
                 }
                 let after = position.clone().play(m).unwrap();
-                assert_eq!(standing, dump(after.board()), "{m:?}");
+                assert_eq!(placed, dump(after.board()), "{m:?}");
                 assert_eq!(ply.is_en_passant(), m.is_en_passant());
             }
         }

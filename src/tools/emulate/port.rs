@@ -15,20 +15,20 @@ use rustix::pty::OpenptFlags;
 use rustix::termios::{OptionalActions, QueueSelector};
 use tokio::io::unix::AsyncFd;
 
-/// The port of a board that is plugged in. A program that has opened it sees it hang up when this is dropped.
+/// The port of a plugged-in board. When it is dropped, a program that has opened the port sees a hang-up.
 #[derive(Debug)]
 pub struct EmulatedPort {
-    /// The board's end.
+    /// The board's end of the pseudo-terminal.
     board: AsyncFd<OwnedFd>,
-    /// The host's end, held open so that the board's end does not hang up while no program has opened it.
+    /// The host's end. Held open so that the board's end does not hang up while no program has the port open.
     host: OwnedFd,
     path: PathBuf,
     link: Option<PortLink>,
-    /// Since when bytes have been waiting to be read.
+    /// Time since which bytes have been waiting for the host.
     unread_since: Option<Timestamp>,
 }
 
-/// A symbolic link to a port, which is removed when this is dropped.
+/// A symbolic link to a port. The link is removed on drop.
 #[derive(Debug)]
 struct PortLink {
     name: PathBuf,
@@ -36,11 +36,11 @@ struct PortLink {
 }
 
 impl EmulatedPort {
-    /// Opens a new pseudo-terminal in raw mode, and creates the link to it.
+    /// Opens a new pseudo-terminal in raw mode, and creates the link.
     ///
     /// # Errors
     ///
-    /// When no pseudo-terminal is available, or the link cannot be created.
+    /// Fails if no pseudo-terminal is available, or the link cannot be created.
     pub fn open(link: Option<&Path>) -> Result<Self> {
         let (board, host, path) = pair().context("cannot open a pseudo-terminal")?;
         let link = link.map(|name| PortLink::make(name, &path)).transpose()?;
@@ -58,18 +58,18 @@ impl EmulatedPort {
         })
     }
 
-    /// Where it can be opened now.
+    /// Returns the current path of the pseudo-terminal.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The link to it, which stays the same when it is plugged in again.
+    /// Returns the link, whose name stays the same after unplugging and plugging in.
     pub fn link(&self) -> Option<&Path> {
         self.link.as_ref().map(|link| link.name.as_path())
     }
 
-    /// Sends bytes to the program that has opened the port. What does not fit into its buffer is lost, as on any serial
-    /// line.
+    /// Sends bytes to the program that has opened the port. Bytes that do not fit into its buffer are lost, as on any
+    /// serial line.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match rustix::io::write(self.board.get_ref(), bytes) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),
@@ -77,7 +77,7 @@ impl EmulatedPort {
         }
     }
 
-    /// Reads what the host has written.
+    /// Reads bytes that the host has written.
     pub fn poll_read(&self, cx: &mut Waker<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             let mut ready = ready!(self.board.poll_read_ready(cx))?;
@@ -88,11 +88,11 @@ impl EmulatedPort {
         }
     }
 
-    /// Makes the pseudo-terminal behave like a serial port. To be called now and then.
+    /// Makes the pseudo-terminal behave like a serial port. Must be called regularly, about twice a second.
     ///
-    /// A pseudo-terminal keeps unread bytes, and its exclusive mode even after the program that set it has closed it,
-    /// as long as one of its ends is open; a serial port does neither. (Programs that lock the port as well, as kiebitz
-    /// does, still have it to themselves.)
+    /// As long as one of its ends is open, a pseudo-terminal keeps unread bytes, and keeps its exclusive mode even
+    /// after the program that set that mode has closed it. A serial port does neither. Programs that also lock the
+    /// port, as kiebitz does, still have exclusive use of it.
     pub fn maintain(&mut self, now: Timestamp) -> io::Result<()> {
         rustix::termios::ioctl_tiocnxcl(&self.host)?;
         if rustix::io::ioctl_fionread(&self.host)? == 0 {
@@ -108,7 +108,7 @@ impl EmulatedPort {
     }
 }
 
-/// Both ends of a new pseudo-terminal, the board's first, and the path to the host's.
+/// Opens a pseudo-terminal. Returns the board's end, the host's end and the path of the host's end.
 fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
     let board = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     rustix::pty::grantpt(&board)?;
@@ -119,7 +119,7 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
         OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    // Bytes pass as they are, and nothing is echoed.
+    // Raw mode: bytes pass unchanged and without echo.
     let mut settings = rustix::termios::tcgetattr(&host)?;
     settings.make_raw();
     rustix::termios::tcsetattr(&host, OptionalActions::Now, &settings)?;
@@ -131,8 +131,8 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd, PathBuf)> {
 impl PortLink {
     fn make(name: &Path, target: &Path) -> Result<Self> {
         match std::fs::symlink_metadata(name) {
-            // Left over from an emulation that was killed.
-            Ok(there) if there.is_symlink() => {
+            // An emulation that was killed leaves its link behind.
+            Ok(existing) if existing.is_symlink() => {
                 std::fs::remove_file(name).with_context(|| format!("cannot replace {}", name.display()))?;
             }
             Ok(_) => bail!("{} exists and is not a link", name.display()),
@@ -149,13 +149,14 @@ impl PortLink {
 
 impl Drop for PortLink {
     fn drop(&mut self) {
-        // Another emulation may have created its own link there.
+        // Another emulation may have replaced the link meanwhile.
         if std::fs::read_link(&self.name).is_ok_and(|target| target == self.target) {
-            // Nothing can be done about a directory that has become read-only.
+            // The directory may have become read-only, and a destructor cannot report that.
             let _ = std::fs::remove_file(&self.name);
         }
     }
 }
 
-/// Unread bytes are dropped after this time. A program that has the port open reads sooner, even on a busy machine.
+/// Time after which unread bytes are dropped. A program that has the port open reads them sooner, even on a busy
+/// machine.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! All boards of an emulation: who plays what, what goes wrong when, and what there is to report. No I/O.
+//! All boards of an emulation with their games, faults and reports. No I/O.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -17,30 +17,28 @@ use super::played_table::PlayedTable;
 use super::{Emulation, Hands, Wiring};
 use crate::system_time::Speed;
 
-/// Boards with players.
 #[derive(Debug)]
 pub(super) struct Rehearsal {
     tables: Vec<RehearsalTable>,
-    /// The line that all boards share; `None`: each board has its own.
+    /// The bus that all boards share; `None` if each board has its own line.
     bus: Option<EmulatedBus>,
     games: Vec<ScriptedGame>,
     chance: Chance,
-    /// What goes wrong or is put right, and when; the earliest first.
+    /// Scheduled faults and repairs: time, table and kind, the earliest first.
     faults: VecDeque<(Timestamp, usize, EmulatedFault)>,
     output: VecDeque<(usize, RehearsalOutput)>,
 }
 
-/// What happens at a table or on the bus: bytes for the port, and reports for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RehearsalOutput {
-    /// Sent by the board, or on the bus.
+    /// Bytes from the board or the bus for the port.
     Bytes(Vec<u8>),
-    /// The cable of a board with its own line was pulled out.
+    /// The cable of a board on its own line was pulled out.
     Unplugged,
-    /// It was plugged in again.
+    /// The cable was plugged in again.
     Plugged,
-    /// Anything else, in words.
-    Words(String),
+    /// A report for the user.
+    Report(String),
 }
 
 #[derive(Debug)]
@@ -48,14 +46,14 @@ struct RehearsalTable {
     played: PlayedTable,
     temperament: Temperament,
     serial: String,
-    /// The state of play that was reported last.
+    /// State of play at the last report.
     reported: Truth,
-    /// When it is due next.
+    /// Time at which the table must be advanced.
     due: Option<Timestamp>,
 }
 
 impl Rehearsal {
-    /// `emulation.boards` tables, at each of which the first game is about to begin. `games` has at least one.
+    /// Creates `emulation.boards` tables, each with its first game about to begin. `games` must not be empty.
     pub(super) fn new(now: Timestamp, emulation: &Emulation, games: Vec<ScriptedGame>) -> Self {
         let mut chance = Chance::new(emulation.seed);
         let mut rehearsal = Self {
@@ -70,12 +68,12 @@ impl Rehearsal {
             Wiring::Own { .. } => FIRST_SERIAL,
             Wiring::Bus { .. } => 1,
         };
-        for nth in 0..emulation.boards {
-            let temperament = emulation.hands.of(nth);
-            let serial = format!("{:05}", first + nth);
+        for table_index in 0..emulation.boards {
+            let temperament = emulation.hands.of(table_index);
+            let serial = format!("{:05}", first + table_index);
             let board = board(&mut rehearsal.chance, &serial);
             let sitting = sitting(&mut rehearsal.chance, temperament, emulation.speed);
-            let Some(game) = rehearsal.games.get(nth % rehearsal.games.len().max(1)) else {
+            let Some(game) = rehearsal.games.get(table_index % rehearsal.games.len().max(1)) else {
                 break;
             };
             let sitting = Sitting::new(now, sitting, game.script.clone());
@@ -101,7 +99,6 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// A table's board and players, in words.
     pub(super) fn describe(&self, table: usize) -> String {
         self.tables.get(table).map_or_else(String::new, |table| {
             format!(
@@ -112,7 +109,7 @@ impl Rehearsal {
         })
     }
 
-    /// Lets something go wrong when its time comes.
+    /// Schedules a fault relative to `now`, and its repair if the fault has a duration.
     pub(super) fn schedule(&mut self, now: Timestamp, fault: &Fault) {
         let tables = match fault.boards {
             Boards::All => 0..self.tables.len(),
@@ -121,18 +118,18 @@ impl Rehearsal {
         let at = now + fault.at;
         for table in tables {
             self.queue(at, table, fault.trouble);
-            if let (Some(lasts), Some(undone)) = (fault.lasts, fault.trouble.undone()) {
-                self.queue(at + lasts, table, undone);
+            if let (Some(lasts), Some(repair)) = (fault.lasts, fault.trouble.repair()) {
+                self.queue(at + lasts, table, repair);
             }
         }
     }
 
     fn queue(&mut self, at: Timestamp, table: usize, trouble: EmulatedFault) {
-        let place = self.faults.partition_point(|(before, ..)| *before <= at);
-        self.faults.insert(place, (at, table, trouble));
+        let index = self.faults.partition_point(|(before, ..)| *before <= at);
+        self.faults.insert(index, (at, table, trouble));
     }
 
-    /// The host has written these bytes to a table's own line, or to the bus, which is line 0.
+    /// Handles bytes that the host has written to a table's own line, or to the bus, which is line 0.
     pub(super) fn handle_bytes(&mut self, now: Timestamp, line: usize, bytes: &[u8]) {
         self.advance(now);
         if let Some(bus) = &mut self.bus {
@@ -147,38 +144,38 @@ impl Rehearsal {
         table.due = table.played.poll_deadline();
     }
 
-    /// What happened at which table, counted from 0, or was sent on its line; the bus is line 0. The order is that of
-    /// time for each table.
+    /// Returns the next output with its table, counted from 0. The bus has the number 0. The outputs of each table are
+    /// in the order of time.
     pub(super) fn poll_output(&mut self) -> Option<(usize, RehearsalOutput)> {
         self.output.pop_front()
     }
 
-    /// When [`advance`](Self::advance) is due if no host writes.
+    /// Returns the time at which [`advance`](Self::advance) is due if no host writes.
     pub(super) fn poll_deadline(&self) -> Option<Timestamp> {
         let fault = self.faults.front().map(|(at, ..)| *at);
         let bus = self.bus.as_ref().and_then(EmulatedBus::poll_deadline);
         [self.due(), fault, bus].into_iter().flatten().min()
     }
 
-    /// When a table is due next.
+    /// Returns the earliest time at which a table is due.
     fn due(&self) -> Option<Timestamp> {
         self.tables.iter().filter_map(|table| table.due).min()
     }
 
-    /// Time has come to `now`.
+    /// Advances players and faults to `now`.
     pub(super) fn advance(&mut self, now: Timestamp) {
         while let Some((at, table, trouble)) = self.faults.pop_front_if(|(at, ..)| *at <= now) {
             self.play_on(at);
-            self.suffer(at, table, trouble);
+            self.inject(at, table, trouble);
         }
         self.play_on(now);
     }
 
-    /// Plays on at all tables that are due. On the bus everything must be done in the order of time.
+    /// Advances all due tables. On the bus all actions must happen in the order of time.
     fn play_on(&mut self, now: Timestamp) {
         while let Some(due) = self.due().filter(|due| *due <= now) {
-            for nth in 0..self.tables.len() {
-                self.play(due, nth);
+            for table_index in 0..self.tables.len() {
+                self.play(due, table_index);
             }
         }
         while let Some((_, bytes)) = self.bus.as_mut().and_then(|bus| bus.poll_transmit(now)) {
@@ -186,8 +183,8 @@ impl Rehearsal {
         }
     }
 
-    fn play(&mut self, now: Timestamp, nth: usize) {
-        let Some(table) = self.tables.get_mut(nth) else {
+    fn play(&mut self, now: Timestamp, table_index: usize) {
+        let Some(table) = self.tables.get_mut(table_index) else {
             return;
         };
         if table.due.is_none_or(|due| due > now) {
@@ -196,81 +193,85 @@ impl Rehearsal {
         table.played.advance(now, &mut self.bus);
         if let PlayedTable::Alone { player, .. } = &mut table.played {
             while let Some((_, bytes)) = player.poll_transmit(now) {
-                self.output.push_back((nth, RehearsalOutput::Bytes(bytes)));
+                self.output
+                    .push_back((table_index, RehearsalOutput::Bytes(bytes)));
             }
         }
         let truth = table.played.truth();
         let before = core::mem::replace(&mut table.reported, truth);
         if truth != before {
-            self.report(now, nth, truth, before);
+            self.report(now, table_index, truth, before);
         }
-        if let Some(table) = self.tables.get_mut(nth) {
+        if let Some(table) = self.tables.get_mut(table_index) {
             table.due = table.played.poll_deadline();
         }
     }
 
-    /// Reports games that begin and end, and deals the next one.
-    fn report(&mut self, now: Timestamp, nth: usize, truth: Truth, before: Truth) {
+    /// Reports the beginning and the end of games, and adds the next game when one begins.
+    fn report(&mut self, now: Timestamp, table_index: usize, truth: Truth, before: Truth) {
         let begins = truth.games > before.games;
         if begins {
-            let words = self.game(nth, truth.games).map(|game| game.title.clone());
-            let next = self.game(nth, truth.games + 1).map(|game| game.script.clone());
-            if let (Some(table), Some(next)) = (self.tables.get_mut(nth), next) {
+            let title = self.game(table_index, truth.games).map(|game| game.title.clone());
+            let next = self
+                .game(table_index, truth.games + 1)
+                .map(|game| game.script.clone());
+            if let (Some(table), Some(next)) = (self.tables.get_mut(table_index), next) {
                 table.played.add(now, next);
             }
             self.announce(
-                nth,
-                format!("game {}, {}", truth.games, words.unwrap_or_default()),
+                table_index,
+                format!("game {}, {}", truth.games, title.unwrap_or_default()),
             );
         }
         if truth.over
             && (begins || !before.over)
-            && let Some(game) = self.game(nth, truth.games)
+            && let Some(game) = self.game(table_index, truth.games)
         {
-            let words = ended(game, truth);
-            self.announce(nth, words);
+            let text = describe_end(game, truth);
+            self.announce(table_index, text);
         }
     }
 
-    /// The game of a number, from 1, at a table: to the tables in turn, and round again.
+    /// Returns the game with this number, counted from 1, at a table. Games are dealt to the tables in turn and start
+    /// over when all are used.
     fn game(&self, table: usize, number: usize) -> Option<&ScriptedGame> {
-        let dealt = table + number.saturating_sub(1) * self.tables.len();
-        self.games.get(dealt.checked_rem(self.games.len())?)
+        let index = table + number.saturating_sub(1) * self.tables.len();
+        self.games.get(index.checked_rem(self.games.len())?)
     }
 
-    fn announce(&mut self, table: usize, words: String) {
-        self.output.push_back((table, RehearsalOutput::Words(words)));
+    fn announce(&mut self, table: usize, text: String) {
+        self.output.push_back((table, RehearsalOutput::Report(text)));
     }
 
-    fn suffer(&mut self, now: Timestamp, nth: usize, trouble: EmulatedFault) {
-        let Some(table) = self.tables.get_mut(nth) else {
+    fn inject(&mut self, now: Timestamp, table_index: usize, trouble: EmulatedFault) {
+        let Some(table) = self.tables.get_mut(table_index) else {
             let last = self.tables.len();
             return self.announce(
-                nth,
+                table_index,
                 format!("there is no such board; the last board is board-{last}"),
             );
         };
-        let changed = table.played.suffer(now, trouble, &mut self.bus);
+        let changed = table.played.inject(now, trouble, &mut self.bus);
         if trouble == EmulatedFault::Garbage {
-            self.garble(now, nth);
+            self.garble(now, table_index);
         }
-        if let Some(table) = self.tables.get_mut(nth) {
+        if let Some(table) = self.tables.get_mut(table_index) {
             table.due = table.played.poll_deadline();
         }
         let output = match trouble {
-            _ if !changed => RehearsalOutput::Words(format!("is {trouble} already")),
+            _ if !changed => RehearsalOutput::Report(format!("is {trouble} already")),
             EmulatedFault::Unplug if self.bus.is_none() => RehearsalOutput::Unplugged,
             EmulatedFault::Plug if self.bus.is_none() => RehearsalOutput::Plugged,
-            _ => RehearsalOutput::Words(trouble.to_string()),
+            _ => RehearsalOutput::Report(trouble.to_string()),
         };
-        self.output.push_back((nth, output));
+        self.output.push_back((table_index, output));
     }
 
     /// Puts bytes that no board sends on the line of a table.
-    fn garble(&mut self, now: Timestamp, nth: usize) {
+    fn garble(&mut self, now: Timestamp, table_index: usize) {
         let count = 3 + self.chance.below(40);
         let bytes: Vec<u8> = (0..count).map(|_| self.chance.bits().to_le_bytes()[0]).collect();
-        match self.tables.get_mut(nth).map(|table| &mut table.played) {
+        match self.tables.get_mut(table_index).map(|table| &mut table.played) {
             Some(PlayedTable::Alone { player, .. }) => player.garble(now, &bytes),
             Some(PlayedTable::OnBus(_)) => self.output.push_back((0, RehearsalOutput::Bytes(bytes))),
             None => {}
@@ -278,7 +279,6 @@ impl Rehearsal {
     }
 }
 
-/// The bus, if there is to be one.
 fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<EmulatedBus> {
     let Wiring::Bus { damaged } = emulation.lines else {
         return None;
@@ -291,7 +291,7 @@ fn bus(now: Timestamp, emulation: &Emulation, chance: &mut Chance) -> Option<Emu
     Some(EmulatedBus::new(now, settings))
 }
 
-fn ended(game: &ScriptedGame, truth: Truth) -> String {
+fn describe_end(game: &ScriptedGame, truth: Truth) -> String {
     let result = match game.script.ending {
         Ending::Stops => "the players stop",
         Ending::WhiteWins => GameResult::WhiteWins.as_str(),
@@ -311,7 +311,7 @@ fn board(chance: &mut Chance, serial: &str) -> BoardSettings {
             .ok()
             .and_then(LongSerialNumber::new),
         clock_phase: chance.time(ms(0, 400)),
-        // With the same seed boards on a bus would always answer at the same moment.
+        // With equal seeds, all boards on a bus would answer at the same moment.
         seed: serial.parse().unwrap_or_default(),
         ..BoardSettings::default()
     }
@@ -324,7 +324,7 @@ fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> Sitti
     };
     SittingSettings {
         setting: Setting {
-            // As most boards are placed; everything else differs from board to board.
+            // The usual orientation; all other settings vary from board to board.
             turned: false,
             white_side: Some(ClockSide::Right),
             time,
@@ -337,16 +337,16 @@ fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> Sitti
     }
 }
 
-/// How long the players think, in percent of real time.
+/// Thinking time of the players, in percent of real time.
 fn thinking(speed: Speed) -> u32 {
     match speed {
         Speed::Max => 0,
-        // A float that is too large becomes the largest integer.
+        // The cast saturates.
         Speed::Times(times) => (100.0 / times).round() as u32,
     }
 }
 
-/// Serial number of the first board on its own line.
+/// Serial number of the first board, if boards have their own lines.
 const FIRST_SERIAL: usize = 10_001;
 
 #[cfg(test)]

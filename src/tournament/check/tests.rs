@@ -1,7 +1,7 @@
 use super::super::read_bytes;
 use super::*;
 
-/// What is found, as in "! r.pgn:2:8 text" or "- text".
+/// Returns the findings as lines such as "! r.pgn:2:8 text" or "- text".
 fn found(check: Check<'_>, name: &str, text: &str) -> Vec<String> {
     let (event, doubts) = read_bytes(name, text.as_bytes()).expect("pairings");
     let findings = check.findings(&event, doubts);
@@ -36,7 +36,7 @@ const PAIRINGS: &str = "round,board,white,white_id,black,black_id,result\n\
                         2,9,Gold Kim,4600007,bye,,\n";
 
 #[test]
-fn round_to_come_is_looked_at() {
+fn the_next_round_is_checked() {
     starts(
         &found(Check::default(), "r.csv", PAIRINGS),
         &[
@@ -54,23 +54,24 @@ fn round_to_come_is_looked_at() {
         round: Some(3),
         ..Check::default()
     };
-    let told = found(third, "r.csv", PAIRINGS);
+    let lines = found(third, "r.csv", PAIRINGS);
     assert!(
-        told.iter()
-            .any(|told| told.starts_with("! the files have no round 3")),
-        "{told:?}"
+        lines
+            .iter()
+            .any(|line| line.starts_with("! the files have no round 3")),
+        "{lines:?}"
     );
 }
 
 #[test]
-fn boards_and_tables_are_held_against_each_other() {
+fn boards_and_tables_are_compared() {
     let names = |names: &[&str]| {
         names
             .iter()
             .map(|name| (*name).to_owned())
             .collect::<Vec<String>>()
     };
-    let of = |boards: &[String]| {
+    let check_boards = |boards: &[String]| {
         let check = Check {
             boards,
             ..Check::default()
@@ -84,9 +85,9 @@ fn boards_and_tables_are_held_against_each_other() {
         found.retain(|found| !found.contains("gives no round number"));
         found
     };
-    starts(&of(&[]), &[]);
+    starts(&check_boards(&[]), &[]);
     starts(
-        &of(&names(&["board-1", "board-2", "board-4", "stage"])),
+        &check_boards(&names(&["board-1", "board-2", "board-4", "stage"])),
         &[
             "! r.csv:3:3 Cohn Eva and Dorn Max play at table 3 in round 1, which has no board",
             "! the name of the board stage does not end with a number",
@@ -95,7 +96,7 @@ fn boards_and_tables_are_held_against_each_other() {
         ],
     );
     starts(
-        &of(&names(&["a-1", "b-1", "a-3", "a-4", "a-5", "a-6"])),
+        &check_boards(&names(&["a-1", "b-1", "a-3", "a-4", "a-5", "a-6"])),
         &[
             "! the boards a-1 and b-1 are both table 1",
             "- a-6 is not used in round 1",
@@ -104,7 +105,7 @@ fn boards_and_tables_are_held_against_each_other() {
 }
 
 #[test]
-fn ids_and_names_are_held_against_the_list() {
+fn ids_and_names_are_compared_with_the_fide_list() {
     let text = "round,board,white,white_id,white_title,black,black_id\n\
                 1,1,Adler Jonas,4600001,FM,Berg Ina,\n\
                 1,2,Cohn Eva,4600003,,Dorn Max,4600044\n\
@@ -138,7 +139,7 @@ fn ids_and_names_are_held_against_the_list() {
 }
 
 #[test]
-fn what_all_lack_is_told_once() {
+fn ids_missing_for_all_players_are_reported_once() {
     let text = "001    1 m    Adler, Jonas                                                      1990/01/01  0.0    1     2 w\n\
                 001    2 m    Berg, Ina                                                         1990/01/01  0.0    2     1 b\n\
                 222 40 moves in whatever\n";

@@ -1,10 +1,9 @@
-//! Which column of a CSV file is what, by the names in its first line.
+//! Maps the columns of a CSV file to their meanings, by the names in the header.
 
 use std::collections::BTreeMap;
 
 use super::super::names;
 
-/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Round,
@@ -14,7 +13,7 @@ pub(super) enum Column {
     TimeControl,
     Event,
     Site,
-    /// Of a side, or of a player in a list.
+    /// A fact about the player of a side, or about a player in a list.
     Of(Side, Fact),
 }
 
@@ -22,7 +21,7 @@ pub(super) enum Column {
 pub(super) enum Side {
     White,
     Black,
-    /// A list of players has no sides.
+    /// A player in a list, without a side.
     Listed,
 }
 
@@ -38,9 +37,10 @@ pub(super) enum Fact {
     Team,
 }
 
-/// The places of the columns that are known; `Err`: the place of one that says the same as another before it.
+/// Returns the indexes of the known columns. Fails with the index of a column that has the same meaning as an earlier
+/// one.
 pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeMap<Column, usize>, usize> {
-    let names: Vec<String> = names.map(bare).collect();
+    let names: Vec<String> = names.map(normalized).collect();
     let mut columns = BTreeMap::new();
     for (place, name) in names.iter().enumerate() {
         let Some(column) = event_column(name).or_else(|| side_column(name)) else {
@@ -50,18 +50,19 @@ pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeM
             return Err(place);
         }
     }
-    two_names(&names, &mut columns);
+    assign_two_names(&names, &mut columns);
     let place_of = |side| columns.get(&Column::Of(side, Fact::Name)).copied();
     let (white, black) = (place_of(Side::White), place_of(Side::Black));
     let result = columns.get(&Column::Result).copied();
-    // What stands by itself is of the player before it: White's up to the result between the two, else up to Black.
-    let turn = result
+    // A column without a side belongs to the player to its left: White's columns end at a result between the two names,
+    // or else at Black's name.
+    let boundary = result
         .filter(|result| white < Some(*result) && Some(*result) < black)
         .or(black);
     for (place, name) in names.iter().enumerate() {
-        let side = match (white, turn) {
-            (Some(white), Some(turn)) if place > white && place < turn => Side::White,
-            (Some(_), Some(turn)) if place > turn => Side::Black,
+        let side = match (white, boundary) {
+            (Some(white), Some(boundary)) if place > white && place < boundary => Side::White,
+            (Some(_), Some(boundary)) if place > boundary => Side::Black,
             (None, None) => Side::Listed,
             _ => continue,
         };
@@ -72,8 +73,8 @@ pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeM
     Ok(columns)
 }
 
-/// Two columns of names are White's and Black's.
-fn two_names(names: &[String], columns: &mut BTreeMap<Column, usize>) {
+/// Assigns two plain name columns to White and Black.
+fn assign_two_names(names: &[String], columns: &mut BTreeMap<Column, usize>) {
     let plain = (0..)
         .zip(names)
         .filter(|(_, name)| fact(name) == Some(Fact::Name));
@@ -86,8 +87,8 @@ fn two_names(names: &[String], columns: &mut BTreeMap<Column, usize>) {
     }
 }
 
-/// In lower case, without accents, blanks and signs.
-fn bare(name: &str) -> String {
+/// Normalises a column name: lower case, letters and digits only, without accents.
+fn normalized(name: &str) -> String {
     let folded = names::folded(name);
     folded.chars().filter(|c| c.is_alphanumeric()).collect()
 }
@@ -112,14 +113,14 @@ fn event_column(name: &str) -> Option<Column> {
     })
 }
 
-/// "whitefideid": a side's word, then the fact's.
+/// Parses a column name that combines a side and a fact, such as "whitefideid".
 fn side_column(name: &str) -> Option<Column> {
     let sides = SIDES
         .iter()
         .flat_map(|(side, words)| words.iter().map(move |word| (*side, *word)));
     for (side, word) in sides {
         let before = name.strip_prefix(word);
-        // A letter at the end is a plural.
+        // As a suffix, a single letter would match plurals.
         let after = name
             .strip_suffix(word)
             .filter(|rest| word.len() > 1 && !rest.is_empty());
@@ -154,7 +155,7 @@ fn fact(name: &str) -> Option<Fact> {
     })
 }
 
-/// Folded; longer words first, for the shorter ones may be their beginnings.
+/// Words for the sides, normalised. Longer words come first, because a shorter one may be their beginning.
 const SIDES: &[(Side, &[&str])] = &[
     (
         Side::White,
@@ -197,33 +198,33 @@ mod tests {
 
     #[test]
     fn columns_have_names_in_any_order_case_and_language() {
-        let of = |side, fact| Column::Of(side, fact);
+        let player = |side, fact| Column::Of(side, fact);
         let english =
             places("Round,BOARD,White,White FIDE ID,white_elo,black,black_fideid,Black Title,Result");
         for (column, place) in [
             (Column::Round, 0),
             (Column::Table, 1),
-            (of(Side::White, Fact::Name), 2),
-            (of(Side::White, Fact::FideId), 3),
-            (of(Side::White, Fact::Rating), 4),
-            (of(Side::Black, Fact::Name), 5),
-            (of(Side::Black, Fact::FideId), 6),
-            (of(Side::Black, Fact::Title), 7),
+            (player(Side::White, Fact::Name), 2),
+            (player(Side::White, Fact::FideId), 3),
+            (player(Side::White, Fact::Rating), 4),
+            (player(Side::Black, Fact::Name), 5),
+            (player(Side::Black, Fact::FideId), 6),
+            (player(Side::Black, Fact::Title), 7),
             (Column::Result, 8),
         ] {
             assert_eq!(english.get(&column), Some(&place), "{column:?}");
         }
         let german = places("Tisch,Weiß,Elo,Ergebnis,Schwarz,Elo");
-        assert_eq!(german.get(&of(Side::White, Fact::Rating)), Some(&2));
-        assert_eq!(german.get(&of(Side::Black, Fact::Rating)), Some(&5));
+        assert_eq!(german.get(&player(Side::White, Fact::Rating)), Some(&2));
+        assert_eq!(german.get(&player(Side::Black, Fact::Rating)), Some(&5));
         let list = places("No.,Name,FideID,FED,Rtg");
-        assert_eq!(list.get(&of(Side::Listed, Fact::FideId)), Some(&2));
+        assert_eq!(list.get(&player(Side::Listed, Fact::FideId)), Some(&2));
         assert_eq!(list.get(&Column::Table), None);
         let names = places("board,white_first,white_last,black_first,black_last");
-        assert_eq!(names.get(&of(Side::White, Fact::Last)), Some(&2));
+        assert_eq!(names.get(&player(Side::White, Fact::Last)), Some(&2));
         let results = places("Bo.,No.,,Name,Rtg,Pts.,Result,Pts.,,Name,Rtg,No.");
-        assert_eq!(results.get(&of(Side::Black, Fact::Rating)), Some(&10));
-        assert_eq!(results.get(&of(Side::White, Fact::Name)), Some(&3));
+        assert_eq!(results.get(&player(Side::Black, Fact::Rating)), Some(&10));
+        assert_eq!(results.get(&player(Side::White, Fact::Name)), Some(&3));
         assert_eq!(columns("board,white,Tisch,black".split(',')), Err(2));
     }
 }

@@ -15,7 +15,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn pairings_are_read_with_all_that_goes_with_them() {
+fn pairings_are_read_with_all_columns() {
     let text = "Round,Board,White,White_FIDE_ID,White Title,white_elo,Black,black_id,black_fed,black_team,Result\n\
                 2,1,\"Adler, Jonas\",4600001,FM,2310,\"Berg, Ina\",,GER,Rooks,1-0\n\
                 \n\
@@ -44,7 +44,7 @@ fn pairings_are_read_with_all_that_goes_with_them() {
 }
 
 #[test]
-fn dividers_quotes_and_spreadsheets_are_known() {
+fn all_separators_and_quotes_are_understood() {
     let rows = [
         "board;white;black\r\n1;Adler, Jonas;Berg, Ina\r\n",
         "Tisch\tWeiß\tSchwarz\n1\tAdler, Jonas\tBerg, Ina\n",
@@ -70,7 +70,7 @@ fn dividers_quotes_and_spreadsheets_are_known() {
 }
 
 #[test]
-fn lines_that_do_not_fit_are_told_with_their_places() {
+fn malformed_lines_are_reported_with_their_positions() {
     let text = "board,white,black,white_elo\n\
                 1,Adler, Jonas,Berg, Ina\n\
                 2,Cohn Eva\n\
@@ -90,15 +90,15 @@ fn lines_that_do_not_fit_are_told_with_their_places() {
 }
 
 #[test]
-fn list_of_players_is_read() {
+fn a_list_of_players_is_read() {
     let (tournament, doubts) = read_text("No.;Name;FideID;FED;Rtg\n1;Adler, Jonas;4600001;GER;2310\n");
     assert!(doubts.is_empty() && tournament.rounds.is_empty());
     assert_eq!(tournament.players[0].facts.fide_id, Some(4_600_001));
 }
 
 #[test]
-fn what_is_no_such_file_is_refused_with_the_place() {
-    for (text, said) in [
+fn unusable_files_are_refused_with_the_position() {
+    for (text, start) in [
         (
             "1,Adler,Berg\n2,Cohn,Dorn\n",
             "r.csv:1:1: the first line has too few column names",
@@ -121,6 +121,6 @@ fn what_is_no_such_file_is_refused_with_the_place() {
         ),
     ] {
         let error = refused(text);
-        assert!(error.starts_with(said), "{error}");
+        assert!(error.starts_with(start), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 use super::super::read_bytes;
 
-/// The tables of a round's pairings by White's name, of games that have these tags.
+/// Returns White's name and the table of each pairing, for games with these tags.
 fn tables(games: &[&str]) -> Vec<(String, Option<u32>)> {
     let (tournament, _) = read_bytes("r.pgn", text(games).as_bytes()).expect("pairings");
     let round = tournament.rounds.values().next().expect("a round");
@@ -28,7 +28,7 @@ fn numbers(games: &[&str]) -> Vec<Option<u32>> {
 }
 
 #[test]
-fn table_is_the_board_or_follows_the_round() {
+fn table_comes_from_board_or_round() {
     assert_eq!(
         numbers(&[r#"[Round "3.2"]"#, r#"[Round "3.07"]"#]),
         [Some(2), Some(7)]
@@ -37,7 +37,7 @@ fn table_is_the_board_or_follows_the_round() {
         numbers(&[r#"[Round "3"][Board "2"]"#, r#"[Round "3"][Board "board-07"]"#]),
         [Some(2), Some(7)]
     );
-    // The board by itself counts.
+    // A Board tag takes precedence.
     assert_eq!(
         numbers(&[r#"[Round "3.1"][Board "11"]"#, r#"[Round "3.2"][Board "12"]"#]),
         [Some(11), Some(12)]
@@ -45,7 +45,7 @@ fn table_is_the_board_or_follows_the_round() {
 }
 
 #[test]
-fn boards_of_matches_are_numbered_through() {
+fn boards_are_numbered_across_matches() {
     let three = [
         r#"[Round "3.1.1"]"#,
         r#"[Round "3.1.2"]"#,
@@ -60,7 +60,7 @@ fn boards_of_matches_are_numbered_through() {
         r#"[Round "3.2"][Board "2"]"#,
     ];
     assert_eq!(numbers(&with_board), [Some(1), Some(2), Some(3), Some(4)]);
-    // The boards of each match by themselves, and the round numbers them all.
+    // The boards count within each match, and the round counts through all matches.
     let all = [
         r#"[Round "3.1"][Board "1"]"#,
         r#"[Round "3.2"][Board "2"]"#,
@@ -70,13 +70,13 @@ fn boards_of_matches_are_numbered_through() {
 }
 
 #[test]
-fn games_without_numbers_are_numbered_in_their_order() {
+fn games_without_numbers_are_numbered_in_file_order() {
     assert_eq!(numbers(&[r#"[Round "3"]"#, r#"[Round "3"]"#]), [Some(1), Some(2)]);
     let (tournament, doubts) = read_bytes("r.pgn", text(&["", ""]).as_bytes()).expect("pairings");
     assert!(tournament.pairing(1, 2).is_some());
-    let told: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = doubts.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "r.pgn:1:9: the file gives no round number: it is read as round 1",
             "r.pgn:1:9: round 1 has no table numbers here: tables are numbered in the order of the file"
@@ -85,7 +85,7 @@ fn games_without_numbers_are_numbered_in_their_order() {
 }
 
 #[test]
-fn table_that_is_taken_is_told_and_none_is_guessed() {
+fn a_taken_table_is_reported_and_a_missing_one_is_not_guessed() {
     let games = [r#"[Round "3.1"]"#, r#"[Round "3.1"]"#, r#"[Round "3"]"#];
     assert_eq!(numbers(&games), [Some(1), None, None]);
     let (_, doubts) = read_bytes("r.pgn", text(&games).as_bytes()).expect("pairings");
@@ -97,7 +97,7 @@ fn table_that_is_taken_is_told_and_none_is_guessed() {
 }
 
 #[test]
-fn rounds_that_are_not_said_are_not_guessed() {
+fn missing_round_numbers_are_not_guessed() {
     let text = "[White \"A, A\"]\n[Black \"B, B\"]\n\n[White \"C, C\"]\n[Black \"A, A\"]\n";
     let error = read_bytes("r.pgn", text.as_bytes()).expect_err("two rounds");
     assert!(

@@ -1,6 +1,6 @@
 use super::super::{Tournament, read};
 
-/// One event of these files.
+/// Reads these files as one event.
 fn event(files: &[(&str, &str)]) -> (Tournament, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let paths: Vec<std::path::PathBuf> = files
@@ -56,7 +56,7 @@ fn tables_come_from_pgn_and_players_from_the_report() {
 }
 
 #[test]
-fn name_of_two_players_is_joined_with_neither() {
+fn an_ambiguous_name_is_joined_with_neither_player() {
     let report = trf(&[
         ("Berg, Ina", "4600001", "   3 w"),
         ("Berg, Ina", "4600002", ""),
@@ -83,7 +83,7 @@ fn name_of_two_players_is_joined_with_neither() {
 }
 
 #[test]
-fn id_of_two_names_is_told_and_joins_no_strangers() {
+fn an_id_with_unrelated_names_is_reported_and_not_joined() {
     let text = "board,white,white_id,black,black_id\n1,Adler Jonas,4600001,Berg Ina,4600001\n2,Cohn Eva,4600003,Dorn Max,\n";
     let (tournament, doubts) = event(&[("r.csv", text)]);
     assert_eq!(
@@ -97,7 +97,7 @@ fn id_of_two_names_is_told_and_joins_no_strangers() {
         pairing.black.as_ref().map(|black| black.name.as_str()),
         Some("Berg Ina")
     );
-    // Two spellings of one name are joined by the id.
+    // The id joins two spellings of one name.
     let text = "[Round \"1.1\"][White \"Adler, J\"][WhiteFideId \"4600001\"][Black \"Berg, Ina\"]\n";
     let (tournament, doubts) = event(&[
         ("e.trf", &trf(&[("Adler, Jonas", "4600001", "")])),
@@ -115,7 +115,7 @@ fn id_of_two_names_is_told_and_joins_no_strangers() {
 }
 
 #[test]
-fn contradictions_are_told_and_the_first_counts() {
+fn contradictions_are_reported_and_the_first_counts() {
     let first = pgn(&[
         ("1.1", "Adler, Jonas", "Berg, Ina"),
         ("1.2", "Cohn, Eva", "Dorn, Max"),
@@ -144,7 +144,7 @@ fn contradictions_are_told_and_the_first_counts() {
 }
 
 #[test]
-fn players_and_pairings_twice_in_a_file_are_told() {
+fn duplicates_within_a_file_are_reported() {
     let text = pgn(&[
         ("1.1", "Adler, Jonas", "Berg, Ina"),
         ("1.1", "Adler, Jonas", "Berg, Ina"),

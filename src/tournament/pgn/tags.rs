@@ -1,21 +1,21 @@
-//! The tags of PGN, as they are found in files that people and programs have had their hands on.
+//! Reads PGN tags leniently, including common mistakes of people and programs.
 
 use super::super::doubt::{DoubtKind, Doubts};
 
-/// A tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tag {
-    /// In lower case.
+    /// Name, in lower case.
     pub(super) name: String,
     pub(super) value: String,
     pub(super) line: usize,
-    /// Where its value begins.
+    /// Column at which the value begins.
     pub(super) column: usize,
 }
 
-/// The tags of each game. Moves and comments are passed over.
+/// Collects the tags of each game. Moves and comments are skipped.
 ///
-/// A game begins where a tag follows moves, where Event or the game's first tag comes again, or any tag after an empty line.
+/// A new game begins at a tag after moves, at a repetition of the Event tag or of the game's first tag, and at any
+/// repeated tag after an empty line.
 pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
     let mut reader = TagReader::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -26,7 +26,6 @@ pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
     reader.games
 }
 
-/// Whether a line begins with a tag.
 pub(in super::super) fn is_tag_line(line: &str) -> bool {
     let rest = line.trim_start().strip_prefix('[').map(str::trim_start);
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -36,19 +35,19 @@ pub(in super::super) fn is_tag_line(line: &str) -> bool {
 struct TagReader {
     games: Vec<Vec<Tag>>,
     game: Vec<Tag>,
-    /// Whether moves came after the game's tags.
+    /// Whether moves followed the tags of the game.
     moves: bool,
-    /// Whether the line before is empty.
+    /// Whether the previous line is empty.
     blank: bool,
     in_comment: bool,
-    /// Whether text before the first tag was told of.
-    told: bool,
+    /// Whether text before the first tag was reported.
+    reported: bool,
 }
 
 impl TagReader {
     fn line(&mut self, number: usize, line: &str, doubts: &mut Doubts) {
         let blank = core::mem::replace(&mut self.blank, line.trim().is_empty());
-        // The brace of a comment may be missing: a new game ends it.
+        // If the closing brace of a comment is missing, a new game ends the comment.
         let is_event = is_tag_line(line) && line.to_lowercase().contains("[event ");
         if self.in_comment && !(blank && is_event) {
             self.moves(line);
@@ -62,8 +61,8 @@ impl TagReader {
             let characters: Vec<char> = line.chars().collect();
             self.tags(number, &characters, blank, doubts);
         } else if self.game.is_empty() || (!self.moves && !blank && !is_like_moves(line)) {
-            if !self.game.is_empty() || !self.told {
-                self.told = true;
+            if !self.game.is_empty() || !self.reported {
+                self.reported = true;
                 let column = line.chars().take_while(|c| c.is_whitespace()).count() + 1;
                 doubts.note(
                     DoubtKind::Unclear,
@@ -77,7 +76,7 @@ impl TagReader {
         }
     }
 
-    /// Follows comments: a line in one is no tag.
+    /// Tracks whether the text is in a comment, because a line in a comment is not a tag.
     fn moves(&mut self, line: &str) {
         for c in line.chars() {
             match c {
@@ -107,11 +106,11 @@ impl TagReader {
                 return;
             }
             let found = tag(characters, from);
-            if let Some(why) = found.doubt {
+            if let Some(reason) = found.doubt {
                 let place = (line, found.column + 1);
                 match found.tag {
-                    Some(_) => doubts.note(DoubtKind::Unclear, place, why),
-                    None => doubts.lost(DoubtKind::Unclear, place, why),
+                    Some(_) => doubts.note(DoubtKind::Unclear, place, reason),
+                    None => doubts.lost(DoubtKind::Unclear, place, reason),
                 }
             }
             if let Some((name, value)) = found.tag {
@@ -130,12 +129,12 @@ impl TagReader {
     }
 
     fn tag(&mut self, tag: Tag, blank: bool, doubts: &mut Doubts) {
-        let is_here = self.game.iter().any(|other| other.name == tag.name);
+        let is_repeated = self.game.iter().any(|other| other.name == tag.name);
         let is_first = self.game.first().is_some_and(|first| first.name == tag.name);
-        if self.moves || (is_here && (blank || is_first || tag.name == "event")) {
+        if self.moves || (is_repeated && (blank || is_first || tag.name == "event")) {
             self.games.push(core::mem::take(&mut self.game));
             self.moves = false;
-        } else if is_here {
+        } else if is_repeated {
             let text = format!("a second {} in one game: the first one is used", tag.name);
             doubts.note(DoubtKind::Unclear, (tag.line, tag.column), text);
             return;
@@ -144,31 +143,30 @@ impl TagReader {
     }
 }
 
-/// What was found where a tag begins.
 struct FoundTag {
     tag: Option<(String, String)>,
-    /// Where its value begins, or what is wrong, from 0.
+    /// Index at which the value begins or the error is, counted from 0.
     column: usize,
     doubt: Option<&'static str>,
-    /// Where to go on.
+    /// Index after the tag.
     end: usize,
 }
 
-/// The tag that begins at `from`, with "[".
+/// Parses the tag whose "[" is at `from`.
 fn tag(characters: &[char], from: usize) -> FoundTag {
     let name_from = next(characters, from + 1, |c| !c.is_whitespace()).unwrap_or(characters.len());
     let name_to = next(characters, name_from, |c| !c.is_ascii_alphanumeric() && c != '_');
     let name_to = name_to.unwrap_or(characters.len());
     let name = text(characters, name_from, name_to).to_ascii_lowercase();
     let value_from = next(characters, name_to, |c| !c.is_whitespace()).unwrap_or(characters.len());
-    let nothing = |column, doubt| FoundTag {
+    let without_tag = |column, doubt| FoundTag {
         tag: None,
         column,
         doubt: Some(doubt),
         end: characters.len(),
     };
     if name.is_empty() {
-        return nothing(
+        return without_tag(
             from,
             "a tag without a name is left out: write it as [White \"Last, First\"]",
         );
@@ -176,7 +174,7 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     let quoted = characters.get(value_from).is_some_and(|c| is_quote(*c));
     let from = if quoted { value_from + 1 } else { value_from };
     let Some((to, end, doubt)) = value(characters, from, quoted) else {
-        return nothing(
+        return without_tag(
             from,
             "this tag has neither a closing quotation mark nor a closing bracket on its line, and is left out",
         );
@@ -189,13 +187,13 @@ fn tag(characters: &[char], from: usize) -> FoundTag {
     }
 }
 
-/// Where a value ends that begins at `from`, where its tag does, and what had to be guessed.
+/// Finds the end of the value that begins at `from`, and the end of its tag. Returns a doubt if one of them is a guess.
 fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize, Option<&'static str>)> {
     let closed = (from..characters.len()).find(|at| {
         let escaped = *at > from && characters.get(at - 1) == Some(&'\\');
         quoted && !escaped && is_closing(characters, *at)
     });
-    // What another tag begins in is no value.
+    // If another tag begins within the value, the value ends before that tag.
     let cut = (from..closed.unwrap_or(characters.len())).find(|at| begins_another(characters, *at));
     if let Some(at) = cut {
         return Some((at, at + 1, Some(NOT_CLOSED)));
@@ -207,7 +205,7 @@ fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize
     let quote = last(characters, from, |at| {
         quoted && characters.get(at).is_some_and(|c| is_quote(*c))
     });
-    // Nothing but the bracket is missing where the line ends with a quotation mark.
+    // If the line ends with a quotation mark, only the bracket is missing.
     if let Some(at) = quote.filter(|at| next(characters, at + 1, |c| !c.is_whitespace()).is_none()) {
         return Some((at, characters.len(), Some(NO_BRACKET)));
     }
@@ -218,14 +216,14 @@ fn value(characters: &[char], from: usize, quoted: bool) -> Option<(usize, usize
     bracket.map(|at| (at, at + 1, Some(NOT_CLOSED)))
 }
 
-/// Whether there is a quotation mark that closes a tag: the bracket follows.
+/// Returns whether a quotation mark at `at` closes a tag, that is, a bracket follows.
 fn is_closing(characters: &[char], at: usize) -> bool {
     let bracket = next(characters, at + 1, |c| !c.is_whitespace());
     characters.get(at).is_some_and(|c| is_quote(*c))
         && bracket.is_some_and(|bracket| characters.get(bracket) == Some(&']'))
 }
 
-/// Whether a bracket closes there, and another tag begins: "] [Black \"".
+/// Returns whether a bracket at `at` closes a tag and another tag begins, as in "] [Black \"".
 fn begins_another(characters: &[char], at: usize) -> bool {
     let skip = |from: usize| next(characters, from, |c| !c.is_whitespace());
     let begins = || {

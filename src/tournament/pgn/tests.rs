@@ -5,7 +5,7 @@ use super::super::{Pairing, Tournament};
 use super::*;
 use crate::tournament::Severity;
 
-/// What is read of a file, and what is told, as in "1:2 text".
+/// Reads a file. Returns the event and the doubts, as in "1:2 text".
 fn read_text(text: &str) -> (Tournament, Vec<String>) {
     let (tournament, doubts) = read_bytes("r.pgn", text.as_bytes()).expect("pairings");
     let doubts = doubts.iter().map(|doubt| {
@@ -24,7 +24,7 @@ fn names(pairing: &Pairing) -> String {
     format!("{} - {}", name(&pairing.white), name(&pairing.black))
 }
 
-/// The pairings of a round, as in "1 Adler, Jonas - Berg, Ina".
+/// Returns the pairings of a round, as in "1 Adler, Jonas - Berg, Ina".
 fn round(tournament: &Tournament, number: u32) -> Vec<String> {
     let pairings = &tournament.rounds[&number].pairings;
     let line = |pairing: &Pairing| {
@@ -37,7 +37,7 @@ fn round(tournament: &Tournament, number: u32) -> Vec<String> {
 }
 
 #[test]
-fn all_that_a_program_exports_is_read() {
+fn all_tags_of_an_export_are_read() {
     let text = r#"[Event "Club Open 2026"]
 [Site "Testtown"]
 [Date "2026.11.23"]
@@ -98,7 +98,7 @@ fn all_that_a_program_exports_is_read() {
 }
 
 #[test]
-fn quotes_and_brackets_are_read_as_far_as_they_are_clear() {
+fn missing_quotes_and_brackets_are_tolerated() {
     let text = r#"[Round "1.1"]
 [White "Adler, Jonas "Jojo""] [Black "Berg, \"Ina\""]
 [WhiteElo "2000]
@@ -128,7 +128,7 @@ fn quotes_and_brackets_are_read_as_far_as_they_are_clear() {
 }
 
 #[test]
-fn nobody_is_no_player() {
+fn placeholders_are_not_players() {
     let text = "[Round \"2.1\"]\n[White \"Adler, Jonas\"]\n[Black \"BYE\"]\n\n*\n\n\
                 [Round \"2.2\"]\n[White \"spielfrei\"]\n[Black \"Berg, Ina\"]\n\n*\n\n\
                 [Round \"2.3\"]\n[White \"NN, NN\"]\n[Black \"?\"]\n\n*\n\n\
@@ -152,7 +152,7 @@ fn nobody_is_no_player() {
 }
 
 #[test]
-fn values_that_cannot_be_are_told_with_their_places() {
+fn invalid_values_are_reported_with_their_positions() {
     let text = "[Round \"1.1\"]\n[White \"Adler, Jonas\"]\n[Black \"Berg, Ina\"]\n[WhiteFideId \"1989-04-12\"]\n\
                 [BlackFideId \"19890412\"]\n[WhiteElo \"GER\"]\n[Result \"won\"]\n\n\
                 [Round \"final\"]\n[White \"Cohn, Eva\"]\n[Black \"Dorn, Max\"]\n";
@@ -169,7 +169,7 @@ fn values_that_cannot_be_are_told_with_their_places() {
 }
 
 #[test]
-fn games_are_told_apart_without_empty_lines_and_moves() {
+fn games_are_separated_without_empty_lines_and_moves() {
     let text = "\u{feff}[Event \"a\"]\r\n[Round \"1\"]\r\n[Board \"1\"]\r\n[White \"A, A\"]\r\n[Black \"B, B\"]\r\n\
                 [Event \"a\"]\r\n[Round \"1\"]\r\n[Board \"2\"]\r\n[White \"C, C\"]\r\n[Black \"D, D\"]\r\n1. e4 *\r\n\
                 [Round \"1\"]\r\n[Board \"3\"]\r\n[White \"E, E\"]\r\n[White \"X, X\"]\r\n[Black \"F, F\"]\r\n\r\n\
@@ -183,7 +183,7 @@ fn games_are_told_apart_without_empty_lines_and_moves() {
 }
 
 #[test]
-fn what_stands_between_the_tags_is_told() {
+fn text_between_tags_is_reported() {
     let text =
         "Pairings of round 1\n[Round \"1.1\"]\n[White \"A, A\"]\ngarbage\n[Black \"B, B\"] and more\n\n*\n";
     let (tournament, doubts) = read_text(text);

@@ -5,7 +5,7 @@ fn refused(name: &str, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn format_is_found_by_what_is_in_a_file() {
+fn format_is_detected_by_the_content() {
     let pgn = b"[White \"A, A\"]\n[Black \"B, B\"]\n";
     let trf = b"012 Open\n001    1 m    Adler, Jonas\n";
     let csv = b"board,white,black\n1,A,B\n";
@@ -17,8 +17,8 @@ fn format_is_found_by_what_is_in_a_file() {
 }
 
 #[test]
-fn what_is_no_pairing_file_is_refused_with_advice() {
-    for (bytes, said) in [
+fn other_files_are_refused_with_advice() {
+    for (bytes, start) in [
         (b"".as_slice(), "x:1:1: the file is empty"),
         (b" \n\n", "x:1:1: the file is empty"),
         (b"PK\x03\x04...", "x:1:1: this is a zip file"),
@@ -28,12 +28,12 @@ fn what_is_no_pairing_file_is_refused_with_advice() {
         (b"hello\n", "x:1:1: this is neither PGN nor"),
     ] {
         let error = refused("x", bytes);
-        assert!(error.starts_with(said), "{error}");
+        assert!(error.starts_with(start), "{error}");
     }
 }
 
 #[test]
-fn folders_and_missing_files_are_told() {
+fn folders_and_missing_files_are_errors() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = read(&[folder.path().to_owned()]).expect_err("a folder");
     assert!(error.to_string().contains("this is a directory"), "{error}");

@@ -6,13 +6,13 @@ use kiebitz_game::position::Variant;
 use super::*;
 use crate::tournament::{FilePosition, Pairing, Player, Round};
 
-/// Boards that do what they are told, and players.
+/// A playing hall with two boards that accept every command.
 struct Room {
     seating: Seating,
     second: i64,
     rounds: Rounds,
     set_up: bool,
-    said: Vec<Event>,
+    events: Vec<Event>,
 }
 
 fn at(second: i64) -> Timestamp {
@@ -61,11 +61,11 @@ impl Room {
             second: 0,
             rounds: Rounds::default(),
             set_up: false,
-            said: Vec::new(),
+            events: Vec::new(),
         }
     }
 
-    /// The id of the board's last game, or of a new one.
+    /// Returns the id of the board's last game, or of the game that the event begins.
     fn game(&self, board: &str, kind: &EventKind) -> String {
         let games = self.seating.seats.get(board).map_or(0, |seat| seat.games.len());
         let begins = matches!(kind, EventKind::GameStarted { .. });
@@ -81,19 +81,19 @@ impl Room {
             ..kiebitz_game::events::samples::event(1, kind)
         };
         self.seating.apply(&event);
-        self.said.push(event);
+        self.events.push(event);
     }
 
-    /// What is said now, in short; every board takes it.
-    fn looks(&mut self) -> Vec<String> {
+    /// Returns a summary of the commands that are due now. The boards accept them.
+    fn look(&mut self) -> Vec<String> {
         let set_up = self.set_up;
         let view = |_: &str| View {
             set_up,
             has_time_control: false,
         };
-        let said = self.seating.look(at(self.second), &self.rounds, view);
+        let commands = self.seating.look(at(self.second), &self.rounds, view);
         let mut short = Vec::new();
-        for (board, command) in said {
+        for (board, command) in commands {
             let arguments = &command.arguments;
             let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
             short.push(match command.action {
@@ -106,12 +106,12 @@ impl Room {
                 Action::SetResult => format!("{board}: {} {}", text("result"), text("game")),
                 _ => format!("{board}: {}", text("time_control")),
             });
-            self.takes(&board, command);
+            self.accept(&board, command);
         }
         short
     }
 
-    fn takes(&mut self, board: &str, command: Command) {
+    fn accept(&mut self, board: &str, command: Command) {
         let seat = self.seating.seats.get(board);
         let playing = seat.is_some_and(|seat| seat.playing().is_some());
         let players = serde_json::from_value(command.arguments.clone()).ok();
@@ -149,12 +149,12 @@ impl Room {
         }
     }
 
-    fn commands(&mut self, board: &str, text: &str) {
+    fn command(&mut self, board: &str, text: &str) {
         let command = Command::parse(text).expect("a command");
-        self.takes(board, command);
+        self.accept(board, command);
     }
 
-    fn begins(&mut self, board: &str, plies: u32) {
+    fn begin_game(&mut self, board: &str, plies: u32) {
         let mut kind = started(
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             Variant::Standard,
@@ -168,7 +168,7 @@ impl Room {
         }
     }
 
-    fn ends(&mut self, board: &str, result: GameResult, reason: EndReason) {
+    fn end_game(&mut self, board: &str, result: GameResult, reason: EndReason) {
         let kind = EventKind::GameEnded {
             result,
             reason,
@@ -180,14 +180,14 @@ impl Room {
         self.event(board, true, kind);
     }
 
-    /// What is known is thrown away, and made again of what was said.
-    fn restarts(&mut self) {
+    /// Replaces the seating by one that is rebuilt from the events.
+    fn restart(&mut self) {
         let tournament = Arc::clone(&self.seating.tournament);
         self.seating = Seating::default();
         self.seating.place([("board-1", Some(1)), ("board-2", Some(2))]);
         self.seating.pair(tournament);
         for board in ["board-2", "board-1"] {
-            let of_board = self.said.iter().filter(|event| event.board == board);
+            let of_board = self.events.iter().filter(|event| event.board == board);
             let kept = |event: &&Event| match &event.kind {
                 EventKind::MoveMade(played) => [1, MIN_PLIES].contains(&played.ply),
                 _ => true,
@@ -200,89 +200,89 @@ impl Room {
 #[test]
 fn every_board_gets_the_pairing_of_its_table_once() {
     let mut room = Room::new(TWO_ROUNDS);
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
-    assert_eq!(room.looks(), [""; 0]);
-    room.begins("board-1", 12);
-    assert_eq!(room.looks(), [""; 0]);
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.look(), [""; 0]);
+    room.begin_game("board-1", 12);
+    assert_eq!(room.look(), [""; 0]);
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
 }
 
 #[test]
-fn a_correction_of_the_file_reaches_a_game_and_one_of_the_arbiter_stays() {
+fn corrections_in_the_file_and_by_the_arbiter_both_apply() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-1", 12);
-    room.commands(
+    room.look();
+    room.begin_game("board-1", 12);
+    room.command(
         "board-1",
         r#"{"id":"1","do":"set_players","white":"Adler, J.","black":"Berg","round":1,"table":1}"#,
     );
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), [""; 0]);
     room.seating
         .pair(tournament(&[&[(1, "Adler", "Bergmann"), (2, "Clausen", "Dorn")]]));
-    assert_eq!(room.looks(), ["board-1: Adler-Bergmann 1"]);
-    assert_eq!(room.looks(), [""; 0]);
-    // The arbiter has the score sheets; the spelling is that of the file.
-    room.ends("board-1", GameResult::Draw, EndReason::Kings);
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), ["board-1: Adler-Bergmann 1"]);
+    assert_eq!(room.look(), [""; 0]);
+    // The arbiter has the score sheets, but the file determines the spelling.
+    room.end_game("board-1", GameResult::Draw, EndReason::Kings);
+    assert_eq!(room.look(), [""; 0]);
     room.seating.pair(tournament(&[&[
         (1, "Adler", "Berg-Mann"),
         (2, "Clausen", "Dorn"),
     ]]));
-    assert_eq!(room.looks(), ["board-1: Adler-Berg-Mann 1"]);
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), ["board-1: Adler-Berg-Mann 1"]);
+    assert_eq!(room.look(), [""; 0]);
 }
 
-/// Players who try something out before their game, and such as analyse after it.
+/// Players try moves before their game, and analyse after it.
 #[test]
-fn what_is_played_beside_the_game_does_not_count() {
+fn trial_moves_and_analysis_do_not_count_as_the_game() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-1", 4);
-    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"], "that was no game");
-    room.begins("board-1", 30);
-    room.ends("board-1", GameResult::Draw, EndReason::Kings);
-    assert_eq!(room.looks(), [""; 0]);
-    room.begins("board-1", 30);
-    assert_eq!(room.looks(), [""; 0], "this is nobody's game");
+    room.look();
+    room.begin_game("board-1", 4);
+    room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1"], "that was no game");
+    room.begin_game("board-1", 30);
+    room.end_game("board-1", GameResult::Draw, EndReason::Kings);
+    assert_eq!(room.look(), [""; 0]);
+    room.begin_game("board-1", 30);
+    assert_eq!(room.look(), [""; 0], "this is nobody's game");
 }
 
-/// The first game ended without a result, and another one is played before the restart.
+/// The first game ended without a result, and another game began before the restart.
 #[test]
-fn a_second_game_is_nobodys_after_a_restart_too() {
+fn a_second_game_has_no_players_even_after_a_restart() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-1", 18);
-    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
-    room.begins("board-1", 3);
-    assert_eq!(room.looks(), [""; 0]);
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
-    // Its table was moved to another board meanwhile.
-    room.commands("board-2", r#"{"id":"1","do":"set_table","table":1}"#);
-    assert_eq!(room.looks(), [""; 0], "the game of that table has been played");
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    room.look();
+    room.begin_game("board-1", 18);
+    room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
+    room.begin_game("board-1", 3);
+    assert_eq!(room.look(), [""; 0]);
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
+    // The table was moved to another board meanwhile.
+    room.command("board-2", r#"{"id":"1","do":"set_table","table":1}"#);
+    assert_eq!(room.look(), [""; 0], "the game of that table has been played");
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
 }
 
 #[test]
-fn the_next_round_comes_when_all_have_set_up() {
+fn the_next_round_begins_when_all_boards_are_set_up() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
+    room.look();
     for board in ["board-1", "board-2"] {
-        room.begins(board, 30);
+        room.begin_game(board, 30);
         room.set_up = true;
-        assert_eq!(room.looks(), [""; 0], "there is still a game");
-        room.ends(board, GameResult::Unknown, EndReason::Reset);
+        assert_eq!(room.look(), [""; 0], "there is still a game");
+        room.end_game(board, GameResult::Unknown, EndReason::Reset);
         room.set_up = false;
     }
-    assert_eq!(room.looks(), [""; 0], "nobody has set up");
-    room.restarts();
+    assert_eq!(room.look(), [""; 0], "nobody has set up");
+    room.restart();
     room.set_up = true;
-    assert_eq!(room.looks(), [""; 0], "the round before is over");
-    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
-    room.begins("board-1", 3);
+    assert_eq!(room.look(), [""; 0], "the round before is over");
+    assert_eq!(room.look(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
+    room.begin_game("board-1", 3);
     assert_eq!(
         room.seating.seats["board-1"]
             .players
@@ -290,82 +290,82 @@ fn the_next_round_comes_when_all_have_set_up() {
             .and_then(|players| players.round),
         Some(2)
     );
-    room.restarts();
+    room.restart();
     room.set_up = false;
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), [""; 0]);
     assert_eq!(room.seating.round(), Some(2));
 }
 
 #[test]
-fn the_next_round_comes_by_command_while_half_the_hall_still_plays() {
+fn the_next_round_begins_by_command_during_play() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-1", 30);
-    room.begins("board-2", 30);
-    room.ends("board-2", GameResult::Draw, EndReason::Kings);
-    room.commands("board-2", r#"{"id":"1","do":"start_round","round":2}"#);
-    assert_eq!(room.looks(), ["board-2: Berg-Clausen 2"]);
-    room.ends("board-1", GameResult::WhiteWins, EndReason::Checkmate);
-    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2"]);
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    room.look();
+    room.begin_game("board-1", 30);
+    room.begin_game("board-2", 30);
+    room.end_game("board-2", GameResult::Draw, EndReason::Kings);
+    room.command("board-2", r#"{"id":"1","do":"start_round","round":2}"#);
+    assert_eq!(room.look(), ["board-2: Berg-Clausen 2"]);
+    room.end_game("board-1", GameResult::WhiteWins, EndReason::Checkmate);
+    assert_eq!(room.look(), ["board-1: Dorn-Adler 2"]);
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
     assert_eq!(room.seating.round(), Some(2));
 }
 
 #[test]
-fn rounds_begin_when_they_are_planned() {
+fn rounds_begin_as_planned() {
     let mut room = Room::new(TWO_ROUNDS);
     room.rounds = Rounds::planned([at(1000), at(9000)]);
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
-    room.begins("board-1", 30);
-    room.ends("board-1", GameResult::Draw, EndReason::Kings);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    room.begin_game("board-1", 30);
+    room.end_game("board-1", GameResult::Draw, EndReason::Kings);
     room.set_up = true;
     room.second = 8000;
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), [""; 0]);
     room.second = 8900;
-    assert_eq!(room.looks(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
+    assert_eq!(room.look(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
 }
 
 #[test]
 fn a_board_is_moved_by_command() {
     let mut room = Room::new(&[&[(1, "Adler", "Berg"), (2, "Clausen", "Dorn"), (7, "Ebert", "Falk")]]);
-    room.commands("board-2", r#"{"id":"1","do":"set_table","table":7}"#);
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Ebert-Falk 1"]);
-    room.commands("board-2", r#"{"id":"2","do":"set_table","table":1}"#);
-    assert_eq!(room.looks(), ["board-2: Adler-Berg 1"], "who came last is there");
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    room.command("board-2", r#"{"id":"1","do":"set_table","table":7}"#);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1", "board-2: Ebert-Falk 1"]);
+    room.command("board-2", r#"{"id":"2","do":"set_table","table":1}"#);
+    assert_eq!(room.look(), ["board-2: Adler-Berg 1"], "who came last is there");
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
 }
 
-/// Names come some minutes after the start.
+/// The pairings arrive some minutes after the start of the game.
 #[test]
-fn a_pairing_that_comes_late_goes_to_the_game_that_is_played() {
+fn a_late_pairing_applies_to_the_game_in_play() {
     let mut room = Room::new(&[]);
-    room.begins("board-1", 6);
-    assert_eq!(room.looks(), [""; 0]);
+    room.begin_game("board-1", 6);
+    assert_eq!(room.look(), [""; 0]);
     room.seating.pair(tournament(TWO_ROUNDS));
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
-    assert_eq!(room.looks(), [""; 0]);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.look(), [""; 0]);
 }
 
 #[test]
-fn names_of_a_pairing_that_is_none_any_more_are_taken_back_before_the_first_move() {
+fn names_of_a_removed_pairing_are_withdrawn_before_the_first_move() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-2", 0);
-    room.restarts();
+    room.look();
+    room.begin_game("board-2", 0);
+    room.restart();
     let others: &[&[(u32, &str, &str)]] = &[&[(1, "Adler", "Berg")]];
     room.seating.pair(tournament(others));
     assert_eq!(
-        room.looks(),
+        room.look(),
         ["board-2: - null"],
         "the pieces are set up, and nobody has moved"
     );
-    assert_eq!(room.looks(), [""; 0], "once");
+    assert_eq!(room.look(), [""; 0], "once");
     let players = room.seating.seats["board-2"].players.as_ref();
     assert_eq!(players.and_then(|players| players.white.as_ref()), None);
     room.seating.pair(tournament(&[]));
-    assert_eq!(room.looks(), ["board-1: - null"]);
+    assert_eq!(room.look(), ["board-1: - null"]);
     assert_eq!(
         room.seating.seats["board-1"]
             .announced
@@ -373,48 +373,48 @@ fn names_of_a_pairing_that_is_none_any_more_are_taken_back_before_the_first_move
             .and_then(|next| next.white.as_ref()),
         None
     );
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
     room.seating.pair(tournament(TWO_ROUNDS));
     assert_eq!(
-        room.looks(),
+        room.look(),
         ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"],
         "it is back"
     );
 }
 
 #[test]
-fn names_stay_once_somebody_has_moved_in_the_round_and_where_a_person_set_them() {
+fn names_stay_after_the_first_move_of_the_round_or_if_set_by_hand() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.commands(
+    room.look();
+    room.command(
         "board-2",
         r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
     );
-    room.begins("board-1", 1);
+    room.begin_game("board-1", 1);
     room.seating.pair(tournament(&[]));
-    assert_eq!(room.looks(), [""; 0], "the round is being played");
+    assert_eq!(room.look(), [""; 0], "the round is being played");
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.commands(
+    room.look();
+    room.command(
         "board-2",
         r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
     );
-    room.restarts();
+    room.restart();
     room.seating.pair(tournament(&[]));
-    assert_eq!(room.looks(), ["board-1: - null"], "the others were set by hand");
+    assert_eq!(room.look(), ["board-1: - null"], "the others were set by hand");
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.restarts();
+    room.look();
+    room.restart();
     room.seating.is_paired = false;
     room.seating.tournament = Arc::default();
-    assert_eq!(room.looks(), [""; 0], "what the files say is not known yet");
+    assert_eq!(room.look(), [""; 0], "what the files say is not known yet");
 }
 
-/// The pairing program has the results, as players reported them.
+/// The pairing program gets the results from the players.
 #[test]
 fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
-    let with = |results: [Option<GameResult>; 2]| {
+    let with_results = |results: [Option<GameResult>; 2]| {
         let mut paired = (*tournament(TWO_ROUNDS)).clone();
         let pairings = &mut paired.rounds.get_mut(&1).expect("a round").pairings;
         for (pairing, result) in pairings.iter_mut().zip(results) {
@@ -423,30 +423,33 @@ fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
         Arc::new(paired)
     };
     let mut room = Room::new(TWO_ROUNDS);
-    room.looks();
-    room.begins("board-1", 30);
-    room.ends("board-1", GameResult::Unknown, EndReason::Reset);
-    room.begins("board-2", 30);
-    room.begins("board-1", 12);
-    room.seating.pair(with([Some(GameResult::WhiteWins), None]));
-    assert_eq!(room.looks(), ["board-1: 1-0 board-1-1"], "another game has begun");
-    assert_eq!(room.looks(), [""; 0], "once, whatever the arbiter decides then");
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
-    // The players have told the result, and left.
+    room.look();
+    room.begin_game("board-1", 30);
+    room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
+    room.begin_game("board-2", 30);
+    room.begin_game("board-1", 12);
     room.seating
-        .pair(with([Some(GameResult::Draw), Some(GameResult::BlackWins)]));
+        .pair(with_results([Some(GameResult::WhiteWins), None]));
+    assert_eq!(room.look(), ["board-1: 1-0 board-1-1"], "another game has begun");
+    assert_eq!(room.look(), [""; 0], "once, whatever the arbiter decides then");
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
+    // The players have reported the result and left.
+    room.seating.pair(with_results([
+        Some(GameResult::Draw),
+        Some(GameResult::BlackWins),
+    ]));
     assert_eq!(
-        room.looks(),
+        room.look(),
         ["board-1: 1/2-1/2 board-1-1", "board-2: 0-1 board-2-1"]
     );
-    room.restarts();
-    assert_eq!(room.looks(), [""; 0]);
+    room.restart();
+    assert_eq!(room.look(), [""; 0]);
 }
 
-/// A forfeit that was entered before the round, and the players come and play after all.
+/// A forfeit was entered before the round, but the players play the game after all.
 #[test]
-fn a_result_that_the_file_had_before_ends_no_game_in_play() {
+fn an_earlier_result_in_the_file_does_not_end_a_game_in_play() {
     let mut paired = (*tournament(TWO_ROUNDS)).clone();
     for pairing in &mut paired.rounds.get_mut(&1).expect("a round").pairings {
         pairing.result = Some(GameResult::WhiteWins);
@@ -455,19 +458,18 @@ fn a_result_that_the_file_had_before_ends_no_game_in_play() {
     room.seating = Seating::default();
     room.seating.place([("board-1", Some(1))]);
     room.seating.pair(Arc::new(paired));
-    room.commands("board-1", r#"{"id":"1","do":"start_round","round":1}"#);
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"]);
-    room.begins("board-1", 12);
-    assert_eq!(room.looks(), [""; 0]);
-    room.ends("board-1", GameResult::BlackWins, EndReason::Checkmate);
-    assert_eq!(room.looks(), ["board-1: 1-0 board-1-1"]);
+    room.command("board-1", r#"{"id":"1","do":"start_round","round":1}"#);
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1"]);
+    room.begin_game("board-1", 12);
+    assert_eq!(room.look(), [""; 0]);
+    room.end_game("board-1", GameResult::BlackWins, EndReason::Checkmate);
+    assert_eq!(room.look(), ["board-1: 1-0 board-1-1"]);
 }
 
-/// What the files do not have any more is not known any more.
 #[test]
-fn facts_that_a_file_does_not_have_any_more_are_cleared() {
+fn facts_removed_from_a_file_are_cleared() {
     let mut room = Room::new(&[]);
-    let with = |title: Option<&str>| {
+    let with_title = |title: Option<&str>| {
         let mut paired = (*tournament(TWO_ROUNDS)).clone();
         let round = paired.rounds.get_mut(&1).expect("a round");
         let white = round.pairings[0].white.as_mut().expect("a player");
@@ -478,25 +480,28 @@ fn facts_that_a_file_does_not_have_any_more_are_cleared() {
         };
         Arc::new(paired)
     };
-    let known = |room: &Room| {
+    let white_facts = |room: &Room| {
         let players = room.seating.seats["board-1"]
             .announced
             .players()
             .expect("players");
         players.white_player.clone()
     };
-    room.seating.pair(with(Some("FM")));
-    room.looks();
-    assert_eq!(known(&room).and_then(|facts| facts.title), Some("FM".to_owned()));
-    room.seating.pair(with(None));
-    assert_eq!(room.looks(), ["board-1: Adler-Berg 1"]);
-    assert_eq!(known(&room), None);
-    assert_eq!(room.looks(), [""; 0], "once");
+    room.seating.pair(with_title(Some("FM")));
+    room.look();
+    assert_eq!(
+        white_facts(&room).and_then(|facts| facts.title),
+        Some("FM".to_owned())
+    );
+    room.seating.pair(with_title(None));
+    assert_eq!(room.look(), ["board-1: Adler-Berg 1"]);
+    assert_eq!(white_facts(&room), None);
+    assert_eq!(room.look(), [""; 0], "once");
 }
 
-/// A person who is named by hand and is another player of the event gets what the files have of that player.
+/// The arbiter names a player who belongs to another pairing of the event.
 #[test]
-fn another_player_of_the_files_is_known_by_name() {
+fn facts_are_added_for_any_player_named_by_hand() {
     let mut paired = (*tournament(TWO_ROUNDS)).clone();
     let dorn = paired
         .rounds

@@ -1,4 +1,4 @@
-//! Names that are taken back: those of a pairing that was none, where nobody has moved yet.
+//! Withdraws the names of a pairing that the files no longer contain, if no move has been made.
 
 use kiebitz_game::command::Command;
 use kiebitz_game::events::Players;
@@ -9,30 +9,30 @@ use super::{SeatedBoard, Seating, command};
 use crate::tournament::Pairing;
 
 impl Seating {
-    /// The boards that have names from a pairing which the files do not have any more, with the command that takes them
-    /// back. Once somebody has moved in the round, names stay: then a file goes because it has done its work.
+    /// Returns commands that clear the names of pairings that the files no longer contain. Once a move of the round has
+    /// been made the names stay, because a file may be removed when it is no longer needed.
     pub(super) fn withdrawn(&self) -> Vec<(String, Command)> {
         if !self.is_paired {
             return Vec::new();
         }
-        let gone = self.seats.iter().filter_map(|(board, seat)| {
-            let given = seat.holds()?;
-            let place = (given.round?, given.table?);
+        let commands = self.seats.iter().filter_map(|(board, seat)| {
+            let sent = seat.clearable_pairing()?;
+            let place = (sent.round?, sent.table?);
             let pairing = self.tournament.pairing(place.0, place.1);
             let is_paired = pairing.is_some_and(Pairing::is_played);
             let is_played = self.seats.values().any(|seat| seat.has_moved_in(place.0));
-            let command = (!is_paired && !is_played).then(|| take_back(place))??;
+            let command = (!is_paired && !is_played).then(|| clear_names(place))??;
             Some((board.clone(), command))
         });
-        gone.collect()
+        commands.collect()
     }
 }
 
 impl SeatedBoard {
-    /// The pairing that it was given, where it still has those names from there, and before the first move.
-    fn holds(&self) -> Option<&Players> {
-        let given = self.given.as_ref().filter(|_| !self.by_hand)?;
-        // A board that does not take them back is not asked again.
+    /// Returns the pairing that was sent to the board, if the board still has its names and the game has no moves.
+    fn clearable_pairing(&self) -> Option<&Players> {
+        let sent = self.sent_pairing.as_ref().filter(|_| !self.by_hand)?;
+        // A board that has refused to clear its names is not asked again.
         if self.refused == Some(Players::default()) {
             return None;
         }
@@ -42,12 +42,12 @@ impl SeatedBoard {
             None => self.announced.players(),
         }?;
         let is_same = (&players.white, &players.black, players.round, players.table)
-            == (&given.white, &given.black, given.round, given.table);
-        let is_named = given.white.is_some() || given.black.is_some();
-        (is_same && is_named).then_some(given)
+            == (&sent.white, &sent.black, sent.round, sent.table);
+        let is_named = sent.white.is_some() || sent.black.is_some();
+        (is_same && is_named).then_some(sent)
     }
 
-    /// Whether there was a move in a round, other than to try something out.
+    /// Returns whether a move was made in a round, apart from trial moves before a game.
     fn has_moved_in(&self, round: u32) -> bool {
         let of_round = |game: &&PairedGame| game.place().0 == Some(round);
         let mut games = self.games.iter().filter(of_round);
@@ -55,12 +55,12 @@ impl SeatedBoard {
     }
 }
 
-fn take_back(place: (u32, u32)) -> Option<Command> {
+fn clear_names(place: (u32, u32)) -> Option<Command> {
     let names = ["white", "black"].map(|side| (side.to_owned(), Value::Null));
     command("set_players", place, Map::from_iter(names))
 }
 
-/// Whether a command by hand names who plays now or next, and not in a game that is over.
+/// Returns whether a person's command sets the players of the current or next game, not of a finished one.
 pub(super) fn is_by_hand(by: &str, arguments: &Value, game: Option<&str>) -> bool {
     let named = arguments.get("game").and_then(Value::as_str);
     by != PAIRINGS && (named.is_none() || named == game)

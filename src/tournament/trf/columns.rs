@@ -1,48 +1,45 @@
-//! A player's line in FIDE's report, by its columns, wherever they have slipped to.
+//! Parses a player's line in FIDE's report, even if its columns are shifted.
 //!
-//! Columns are characters. Programs that count bytes pad a name with letters outside ASCII too little, and a name that is
-//! too long moves what follows: so the columns after the name are looked for some places to either side, until all of
-//! them fit.
+//! Columns are counted in characters. Programs that count bytes pad a name with non-ASCII letters too little, and a
+//! name that is too long shifts the columns after it. The parser therefore tries some shifts to both sides until all
+//! columns fit.
 
 use shakmaty::Color;
 
-/// A player's line.
 #[derive(Debug)]
 pub(super) struct TrfLine {
-    /// The number by which others name the player.
+    /// Starting number, by which the lines of opponents refer to the player.
     pub(super) number: u32,
     pub(super) title: String,
     pub(super) name: String,
     pub(super) rating: String,
     pub(super) federation: String,
     pub(super) id: String,
-    /// Where the id stands, from 1.
+    /// Column of the FIDE id, counted from 1.
     pub(super) id_column: usize,
-    /// From the first round; `None`: not in that round. All are missing where they do not fit.
+    /// Rounds of the player, from the first; `None` if the cell is blank. Empty if the rounds do not fit their columns.
     pub(super) rounds: Vec<Option<Cell>>,
     pub(super) rounds_fit: bool,
 }
 
-/// A player's round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The opponent's number; 0: none.
+    /// Starting number of the opponent; 0 if there is none.
     pub(super) opponent: u32,
     pub(super) color: Option<Color>,
-    /// In upper case; a blank where there is none.
+    /// Code of the result in upper case, or a blank.
     pub(super) result: char,
-    /// From 1.
+    /// First column of the entry, counted from 1.
     pub(super) column: usize,
 }
 
-/// Why a line cannot be read, with the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TrfLineError {
     Number,
     Columns,
 }
 
-/// Reads a line that begins with 001.
+/// Parses a line with the code 001.
 pub(super) fn line(text: &str) -> Result<TrfLine, TrfLineError> {
     let line = TrfColumns::of(text);
     let number = line.field(5, 8, 0).parse().map_err(|_| TrfLineError::Number)?;
@@ -51,9 +48,9 @@ pub(super) fn line(text: &str) -> Result<TrfLine, TrfLineError> {
     let strict = shifts(text).find(all_fits);
     let shift = strict.or_else(|| shifts(text).find(|shift| line.player_fits(*shift)));
     let shift = shift.ok_or(TrfLineError::Columns)?;
-    // What stands between is not needed, and may be what has slipped.
-    let slipped = || shifts(text).find(|shift| line.is_blank(&[90, 91], *shift) && line.rounds_fit(*shift));
-    let rounds = strict.or_else(slipped);
+    // The columns between id and rounds are not needed, and may themselves cause the shift of the rounds.
+    let shifted = || shifts(text).find(|shift| line.is_blank(&[90, 91], *shift) && line.rounds_fit(*shift));
+    let rounds = strict.or_else(shifted);
     Ok(TrfLine {
         number,
         title: line.field(11, 13, 0),
@@ -67,7 +64,7 @@ pub(super) fn line(text: &str) -> Result<TrfLine, TrfLineError> {
     })
 }
 
-/// How far what follows the name may have slipped, the likeliest first.
+/// Returns the shifts to try for the columns after the name, the most likely first.
 fn shifts(text: &str) -> impl Iterator<Item = isize> {
     let characters = text.chars().count();
     let more_bytes = isize::try_from(text.len() - characters).unwrap_or_default();
@@ -86,7 +83,7 @@ impl TrfColumns {
         }
     }
 
-    /// What stands in a column, from 1, that has slipped; blank where the line has ended.
+    /// Returns the character at a shifted column, counted from 1. Returns a blank beyond the end of the line.
     fn at(&self, column: usize, shift: isize) -> char {
         let index = column.saturating_add_signed(shift).checked_sub(1);
         let found = index.and_then(|index| self.characters.get(index)).copied();
@@ -102,7 +99,7 @@ impl TrfColumns {
         self.field(15, 47_usize.saturating_add_signed(shift), 0)
     }
 
-    /// The first column of a field that is not blank.
+    /// Returns the first column of a field that is not blank.
     fn first_of(&self, from: usize, to: usize, shift: isize) -> usize {
         let first = (from..=to).find(|column| self.at(*column, shift) != ' ');
         first.unwrap_or(from).saturating_add_signed(shift)
@@ -117,7 +114,7 @@ impl TrfColumns {
         text.chars().all(allowed)
     }
 
-    /// Whether rating, federation and id stand where they do with this shift.
+    /// Returns whether rating, federation and id fit with this shift.
     fn player_fits(&self, shift: isize) -> bool {
         self.is_blank(&[48, 53, 57, 69], shift)
             && (shift == 0 || self.is_credible(shift))
@@ -129,15 +126,15 @@ impl TrfColumns {
             && self.field(54, 56, shift).chars().all(|c| !c.is_ascii_digit())
     }
 
-    /// Whether there is anything in these columns, and nothing of it in the name.
+    /// Returns whether the shifted columns are not all blank, the rating is plausible and the name has no digits.
     fn is_credible(&self, shift: isize) -> bool {
         let rating = self.field(49, 52, shift);
-        let is_one = rating.is_empty() || rating == "0" || rating.len() > 2;
-        let is_there = !self.field(49, 68, shift).is_empty();
-        is_one && is_there && !self.name(shift).contains(|c: char| c.is_ascii_digit())
+        let is_rating = rating.is_empty() || rating == "0" || rating.len() > 2;
+        let is_present = !self.field(49, 68, shift).is_empty();
+        is_rating && is_present && !self.name(shift).contains(|c: char| c.is_ascii_digit())
     }
 
-    /// Whether birthday, points and place do.
+    /// Returns whether birthday, points and rank fit with this shift.
     fn rest_fits(&self, shift: isize) -> bool {
         self.is_blank(&[80, 85, 90, 91], shift)
             && self.has_only(70, 79, shift, |c| {
@@ -147,13 +144,12 @@ impl TrfColumns {
             && self.has_only(86, 89, shift, |c| c.is_ascii_digit())
     }
 
-    /// Whether the rounds do.
+    /// Returns whether the rounds fit with this shift.
     fn rounds_fit(&self, shift: isize) -> bool {
         self.round_columns(shift)
             .all(|from| self.cell(from, shift).is_some())
     }
 
-    /// The first columns of the rounds.
     fn round_columns(&self, shift: isize) -> impl Iterator<Item = usize> {
         let ends = self.characters.len();
         (0..)
@@ -166,17 +162,17 @@ impl TrfColumns {
         columns.map(|from| self.cell(from, shift).flatten()).collect()
     }
 
-    /// The round that begins in a column: `None`: it does not fit; `Some(None)`: it is blank.
+    /// Parses the entry of a round. Returns `None` if it does not fit, and `Some(None)` if it is blank.
     fn cell(&self, from: usize, shift: isize) -> Option<Option<Cell>> {
         let opponent = self.field(from, from + 3, shift);
         let color = self.at(from + 5, shift).to_ascii_lowercase();
         let result = self.at(from + 7, shift).to_ascii_uppercase();
         let blanks = [from + 4, from + 6, from + 8, from + 9];
-        let is_right = opponent.bytes().all(|byte| byte.is_ascii_digit())
+        let is_valid = opponent.bytes().all(|byte| byte.is_ascii_digit())
             && matches!(color, 'w' | 'b' | '-' | ' ')
             && "10=+-HFUZWDL½ ".contains(result)
             && self.is_blank(&blanks, shift);
-        if !is_right {
+        if !is_valid {
             return None;
         }
         if opponent.is_empty() && color == ' ' && result == ' ' {
@@ -196,9 +192,8 @@ impl TrfColumns {
     }
 }
 
-/// The column of the first round.
 pub(super) const FIRST_ROUND: usize = 92;
-/// The columns of a round.
+/// Width of a round, in columns.
 pub(super) const WIDTH: usize = 10;
-/// How far columns are looked for.
+/// Largest shift of columns to try.
 const FARTHEST: isize = 14;

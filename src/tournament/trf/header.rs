@@ -1,4 +1,4 @@
-//! What a report says of the event, its teams and its rounds' days.
+//! Reads the lines of a report about the event, its teams and the dates of its rounds.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,20 @@ pub(super) struct TrfHeader {
     pub(super) name: Option<String>,
     pub(super) city: Option<String>,
     pub(super) federation: Option<String>,
-    /// As FIDE encodes it, which is as PGN has it.
+    /// Time control in FIDE's encoding, which is that of PGN.
     encoded: Option<String>,
-    /// In words.
+    /// Time control in words.
     allotted: Option<String>,
     begins: Option<String>,
     ends: Option<String>,
-    /// The rounds' days as they were written, by round.
+    /// Dates of the rounds as written, by round.
     days: BTreeMap<u32, String>,
-    /// The teams, with the numbers of their players.
+    /// Teams, with the starting numbers of their players.
     teams: Vec<(String, Vec<u32>)>,
-    /// Round and number of players who asked not to be paired and get points.
+    /// Players who asked not to be paired and get points.
     pub(super) byes: Vec<Bye>,
 }
 
-/// A player who is not to be paired in a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bye {
     pub(super) round: u32,
@@ -57,7 +56,7 @@ impl TrfHeader {
         self.encoded.clone().or_else(|| self.allotted.clone())
     }
 
-    /// The days stand over the rounds: what begins some columns beside still belongs to the nearest.
+    /// Reads the dates above the rounds. A date that is some columns off belongs to the nearest round.
     fn days(&mut self, line: &str) {
         for (column, word) in words(line) {
             let beyond = (column + WIDTH / 2).checked_sub(FIRST_ROUND);
@@ -67,32 +66,33 @@ impl TrfHeader {
         }
     }
 
-    /// A team's name from a column on, and after it the numbers of its players.
+    /// Reads a team: the name from column `from` on, then the starting numbers of the players.
     fn team(&mut self, line: &str, from: usize, number: usize, doubts: &mut Doubts) {
         let name: String = line.chars().skip(from - 1).take(TEAM_NAME).collect();
         let name = name.trim();
-        // Where bytes were counted, the numbers stand so much further to the left.
-        let slipped = line.len() - line.chars().count();
+        // If the program counted bytes, the numbers are shifted left by the extra bytes of the name.
+        let extra_bytes = line.len() - line.chars().count();
         let words: Vec<(usize, &str)> = words(line).collect();
         let points = words.iter().rposition(|(_, word)| word.contains('.'));
         let numbers = match (from, points) {
-            // Points, then the rank, then the players.
+            // Points come first, then the rank, then the players.
             (ROSTER, Some(points)) => words.get(points + 2..).unwrap_or_default(),
             _ => {
                 let first = from + if from == ROSTER { 65 } else { TEAM_NAME };
-                let begins = words.iter().position(|(column, _)| column + slipped >= first);
+                let begins = words.iter().position(|(column, _)| column + extra_bytes >= first);
                 begins.and_then(|begins| words.get(begins..)).unwrap_or_default()
             }
         };
         let players: Vec<u32> = numbers.iter().filter_map(|(_, word)| word.parse().ok()).collect();
         if name.is_empty() || players.is_empty() {
-            let why = "the name or the players of this team are not in their columns: the team is left out";
-            return doubts.note(DoubtKind::Unclear, (number, from), why);
+            let reason =
+                "the name or the players of this team are not in their columns: the team is left out";
+            return doubts.note(DoubtKind::Unclear, (number, from), reason);
         }
         self.teams.push((name.to_owned(), players));
     }
 
-    /// "240 H 003  026  047": a bye of half a point in round 3. An absence without points ("Z") is nothing to tell.
+    /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.
     fn byes(&mut self, line: &str, number: usize) {
         let mut words = line.split_whitespace().skip(1);
         let is_bye = words
@@ -127,7 +127,7 @@ impl TrfHeader {
         }
     }
 
-    /// A day as in "26/11/23". Some programs turn it round: what lies within the event is meant.
+    /// Parses a date such as "26/11/23". Some programs swap year and day, so a date within the event is preferred.
     fn day(&self, text: &str) -> Option<String> {
         if let Some(day) = values::date(text) {
             return Some(day);
@@ -147,7 +147,7 @@ impl TrfHeader {
     }
 }
 
-/// The words of a line, each with its column, from 1.
+/// Splits a line into words, each with its column, counted from 1.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let words = line.split(char::is_whitespace).map(move |word| {
@@ -158,8 +158,8 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     words.filter(|(_, word)| !word.is_empty())
 }
 
-/// Where a team's name begins, and with 013 that of old.
+/// Column at which a team's name begins, with the current code 310 and the old code 013.
 const ROSTER: usize = 9;
 const OLD_ROSTER: usize = 5;
-/// In columns.
+/// Width of a team's name, in columns.
 const TEAM_NAME: usize = 32;

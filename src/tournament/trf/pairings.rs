@@ -1,4 +1,4 @@
-//! From the players' lines of a report to pairings: each game stands in two of them.
+//! Builds pairings from the players' lines of a report. Each game occurs in the lines of both players.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::header::Bye;
 use super::{Entries, PlayerEntry};
 
-/// The rounds, their pairings in the order of the players with White.
+/// Returns the rounds. Their pairings are in the order in which the players are listed.
 pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
     let last = entries
         .list
@@ -77,8 +77,8 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
             doubts.lost(DoubtKind::Contradiction, place, text);
             continue;
         };
-        let theirs = self::cell(opponent, index).filter(|theirs| theirs.opponent == entry.number);
-        let Some(theirs) = theirs else {
+        let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
+        let Some(opponent_cell) = opponent_cell else {
             let text = format!(
                 "this line pairs {} with {} in round {number}, but the line of {} ({}) has another opponent: \
                  this pairing is left out",
@@ -88,33 +88,33 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
             continue;
         };
         done.insert(pair);
-        pairings.extend(game(number, (entry, cell), (opponent, theirs), doubts));
+        pairings.extend(game(number, (entry, cell), (opponent, opponent_cell), doubts));
     }
     pairings
 }
 
-/// The pairing of two players of whom each names the other.
+/// Builds the pairing of two players whose lines name each other.
 fn game(
     number: u32,
     one: (&PlayerEntry, Cell),
     other: (&PlayerEntry, Cell),
     doubts: &mut Doubts,
 ) -> Option<Pairing> {
-    let ((entry, cell), (opponent, theirs)) = (one, other);
+    let ((entry, cell), (opponent, opponent_cell)) = (one, other);
     let place = (entry.player.place.line, cell.column);
-    if cell.color.is_some() && cell.color == theirs.color {
+    if cell.color.is_some() && cell.color == opponent_cell.color {
         let text = format!(
             "{} and {} have the same colour in round {number}: the colour in this line is used",
             entry.player.name, opponent.player.name
         );
         doubts.lost(DoubtKind::Contradiction, place, text);
     }
-    let color = cell.color.or_else(|| theirs.color.map(|color| !color));
+    let color = cell.color.or_else(|| opponent_cell.color.map(|color| !color));
     let ((white, of_white), (black, of_black)) = match color {
         Some(Color::White) => (one, other),
         Some(Color::Black) => (other, one),
         None => {
-            // A game that was never played has none, and nothing is missed.
+            // A game that was decided without play has a result but may lack colours; its pairing is not needed.
             if cell.result == ' ' {
                 let text = format!(
                     "{} has no colour in round {number}: this pairing is left out",
@@ -148,19 +148,19 @@ fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -
     }
 }
 
-/// The result, from what each player's line says; a game that is to be played has none.
+/// Returns the result from the entries of both players; `None` if the game has not been played.
 fn result(white: char, black: char) -> Option<GameResult> {
-    let halves = |result: char| match result {
+    let half_points = |result: char| match result {
         '1' | '+' | 'W' => Some(2),
         '=' | 'D' => Some(1),
         '0' | '-' | 'L' => Some(0),
         _ => None,
     };
-    let (white, black) = (halves(white), halves(black));
-    // One line may not have it yet.
+    let (white, black) = (half_points(white), half_points(black));
+    // One line may not have the result yet.
     match (
-        white.or_else(|| black.map(|halves| 2 - halves))?,
-        black.or_else(|| white.map(|halves| 2 - halves))?,
+        white.or_else(|| black.map(|half_points| 2 - half_points))?,
+        black.or_else(|| white.map(|half_points| 2 - half_points))?,
     ) {
         (2, 0) => Some(GameResult::WhiteWins),
         (0, 2) => Some(GameResult::BlackWins),

@@ -4,7 +4,7 @@ use super::super::read_bytes;
 use super::*;
 use crate::tournament::{Doubt, Severity};
 
-/// A player's line; the rounds as in "   2 w 1".
+/// Formats a player's line, with rounds such as "   2 w 1".
 fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str, rounds: &[&str]) -> String {
     let rounds: Vec<String> = rounds.iter().map(|round| format!("{round:<10}")).collect();
     let rounds = rounds.concat();
@@ -87,9 +87,9 @@ fn event_players_and_pairings_are_read() {
     assert_eq!(pairing.place.to_string(), "e.trf:11:102");
 }
 
-/// Programs that count bytes, and names that are too long.
+/// Covers programs that count bytes, and names that are too long.
 #[test]
-fn columns_that_have_slipped_are_found() {
+fn shifted_columns_are_found() {
     let of_bytes = |number, name: &str, rounds: &[&str]| {
         let line = line(
             number,
@@ -170,7 +170,7 @@ fn results_come_from_both_lines() {
 }
 
 #[test]
-fn byes_are_pairings_with_nobody_and_absences_none() {
+fn byes_are_pairings_without_opponent_and_absences_are_ignored() {
     let byes = [
         "0000 - U", "0000 - F", "0000 - H", "0000 - Z", "     - ", "0000 - -", "",
     ];
@@ -226,7 +226,7 @@ fn teams_of_old_and_new_reports_are_read() {
 }
 
 #[test]
-fn contradictions_are_told_at_their_places() {
+fn contradictions_are_reported_with_their_positions() {
     let text = [
         line(1, "", "Adler, Jonas", "2000", "GER", "1990-01-01", &["   9 w"]),
         line(2, "", "Berg, Ina", "2000", "GER", "12", &["   3 b"]),
@@ -260,7 +260,7 @@ fn contradictions_are_told_at_their_places() {
 }
 
 #[test]
-fn report_without_players_and_that_of_vega_are_refused() {
+fn reports_without_players_and_of_vega_are_refused() {
     let error = read_bytes("e.trf", b"012 Club Open\n022 Testtown\n").expect_err("no players");
     assert!(
         error

@@ -1,8 +1,8 @@
-//! Events as the schema wants them, and what it refuses.
+//! Events that the schema accepts, and values that it must refuse.
 
 use serde_json::{Value, json};
 
-/// One valid event per type.
+/// Returns one valid event per type.
 pub(super) fn examples() -> Vec<Value> {
     let played = json!({
         "ply": 1, "color": "white", "uci": "e2e4", "san": "e4",
@@ -109,7 +109,7 @@ fn with(mut event: Value, fields: &Value) -> Value {
     event
 }
 
-/// Type, field and a value that the field must not have.
+/// Returns event type, field, and a value that the field must not have.
 pub(super) fn wrong_values() -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("board.connected", "v", json!(2)),

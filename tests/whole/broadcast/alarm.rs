@@ -1,4 +1,4 @@
-//! A phone, a program and a lamp that are told when somebody is needed: over troubles, a kill and a board that goes.
+//! Alarms to a phone, a program and a lamp: with failed posts, a killed daemon and a disconnected board.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -16,9 +16,9 @@ use crate::mosquitto::{Mosquitto, free_port};
 use crate::mqtt_world::{Listener, topic};
 use crate::spectators::Program;
 
-/// In move 3 a knight goes where no knight can go, and the clock is pressed; they play on.
+/// In move 3 a knight makes an illegal move and the clock is pressed; the game goes on.
 const GAME: &str = "1. e4 e5 2. Nc3 Nc6 3. Nc3b4 d6 4. h3 h6 5. a3 a6 6. d3 Be7 7. f3 f6 8. g3 g6 9. Be2 Bd7";
-/// They go to and fro until the test is over.
+/// Number of additional moves, in which the kings go to and fro until the test is over.
 const ON: usize = 60;
 
 #[derive(Default)]
@@ -30,30 +30,30 @@ struct Held {
 }
 
 #[derive(Clone)]
-struct Others {
+struct Recipients {
     address: SocketAddr,
     held: Arc<Mutex<Held>>,
 }
 
-impl Others {
+impl Recipients {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let others = Self {
+        let recipients = Self {
             address: listener.local_addr().expect("an address"),
             held: Arc::default(),
         };
-        let phone = async |State(others): State<Self>, headers: HeaderMap, text: String| {
-            others.take(&headers, &text, |held| &mut held.phone)
+        let phone = async |State(recipients): State<Self>, headers: HeaderMap, text: String| {
+            recipients.take(&headers, &text, |held| &mut held.phone)
         };
-        let program = async |State(others): State<Self>, headers: HeaderMap, text: String| {
-            others.take(&headers, &text, |held| &mut held.program)
+        let program = async |State(recipients): State<Self>, headers: HeaderMap, text: String| {
+            recipients.take(&headers, &text, |held| &mut held.program)
         };
         let router = Router::new()
             .route("/", post(phone))
             .route("/alarm", post(program))
-            .with_state(others.clone());
+            .with_state(recipients.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        others
+        recipients
     }
 
     fn take(
@@ -75,31 +75,33 @@ impl Others {
         StatusCode::OK
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
-    /// How often the program was told that of an alarm of that kind.
+    /// Number of messages to the program about alarms of a kind in a state.
     fn times(&self, kind: &str, state: &str) -> usize {
         self.see(|held| {
-            let told = held.program.iter();
-            told.filter(|told| told["kind"] == kind && told["state"] == state)
+            let messages = held.program.iter();
+            messages
+                .filter(|message| message["kind"] == kind && message["state"] == state)
                 .count()
         })
     }
 }
 
-/// What the lamp was told, in order.
+/// Payloads that the lamp received, in order.
 fn lamp(listener: &Listener) -> Vec<String> {
-    let heard = listener.heard();
-    let told = heard.iter().filter(|publish| topic(publish) == "lamp/1");
-    told.map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
+    let inbox = listener.inbox();
+    let payloads = inbox.iter().filter(|publish| topic(publish) == "lamp/1");
+    payloads
+        .map(|publish| String::from_utf8_lossy(&publish.payload).into_owned())
         .collect()
 }
 
 #[tokio::test]
 async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
-    let others = Others::start().await;
+    let recipients = Recipients::start().await;
     let broker = Mosquitto::start().await;
     let listener = Listener::start("lamp", broker.address()).await;
     let lichess = Lichess::start([]).await;
@@ -107,7 +109,7 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     let token_file = hall.path().join("alarm-token");
     std::fs::write(&token_file, "sesame\n").expect("a token");
     let mut config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
-    let (address, broker) = (others.address, broker.address());
+    let (address, broker) = (recipients.address, broker.address());
     config.push_str(&format!(
         "[mqtt]\nurl = \"mqtt://{broker}\"\ncommands = true\n\
          [[alarm]]\nname = \"phone\"\nsend = \"ntfy\"\nurl = \"http://{address}/arbiters\"\ntoken_file = {token_file:?}\n\
@@ -142,25 +144,34 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     let board = Program::start(hall.path(), &emulate);
     until("the illegal move is told", &hall, async || {
         let is_on = lamp(&listener).last().is_some_and(|to| to == "ON");
-        is_on && others.times("illegal_move", "raised") == 1 && others.see(|held| held.phone.len() == 1)
+        is_on
+            && recipients.times("illegal_move", "raised") == 1
+            && recipients.see(|held| held.phone.len() == 1)
     })
     .await;
-    let incident = others.see(|held| {
-        let told = held.program.iter().find(|told| told["kind"] == "illegal_move");
-        told.expect("it was raised")["incident"].clone()
+    let incident = recipients.see(|held| {
+        let raised = held
+            .program
+            .iter()
+            .find(|message| message["kind"] == "illegal_move");
+        raised.expect("it was raised")["incident"].clone()
     });
     let decision = format!(
         "{{\"id\":\"1\",\"do\":\"close_incident\",\"incident\":{incident},\"decision\":\"they play on\"}}"
     );
     listener.send("kiebitz/boards/board-1/command", &decision, false, None);
     until("the illegal move is over", &hall, async || {
-        others.see(|held| held.phone.len() >= 2) && others.times("illegal_move", "cleared") == 1
+        recipients.see(|held| held.phone.len() >= 2) && recipients.times("illegal_move", "cleared") == 1
     })
     .await;
-    others.see(|held| {
-        let told = |nth: usize, field: &str| held.phone[nth][field].to_string();
+    recipients.see(|held| {
+        let field_of = |nth: usize, field: &str| held.phone[nth][field].to_string();
         assert_eq!(
-            (told(0, "topic"), told(0, "title"), told(0, "priority")),
+            (
+                field_of(0, "topic"),
+                field_of(0, "title"),
+                field_of(0, "priority")
+            ),
             (
                 "\"arbiters\"".to_owned(),
                 "\"Table 1: Illegal move\"".to_owned(),
@@ -168,16 +179,19 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
             )
         );
         assert_eq!(
-            (told(1, "message"), told(1, "priority")),
+            (field_of(1, "message"), field_of(1, "priority")),
             ("\"Over.\"".to_owned(), "2".to_owned())
         );
-        let raised = held.program.iter().find(|told| told["kind"] == "illegal_move");
+        let raised = held
+            .program
+            .iter()
+            .find(|message| message["kind"] == "illegal_move");
         let raised = raised.expect("it was raised");
         assert_eq!((&raised["white"], &raised["table"]), (&"Adler".into(), &1.into()));
     });
     drop(board);
     until("the board is missed", &hall, async || {
-        others.times("board_disconnected", "raised") == 1
+        recipients.times("board_disconnected", "raised") == 1
             && lamp(&listener).last().is_some_and(|to| to == "ON")
     })
     .await;
@@ -190,18 +204,21 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     .await;
     let board = Program::start(hall.path(), &emulate);
     until("the board is back", &hall, async || {
-        others.times("board_disconnected", "cleared") == 1
+        recipients.times("board_disconnected", "cleared") == 1
             && lamp(&listener).last().is_some_and(|to| to == "OFF")
     })
     .await;
     for kind in ["illegal_move", "board_disconnected"] {
         assert_eq!(
-            (others.times(kind, "raised"), others.times(kind, "cleared")),
+            (
+                recipients.times(kind, "raised"),
+                recipients.times(kind, "cleared")
+            ),
             (1, 1),
             "{kind}"
         );
     }
-    others.see(|held| {
+    recipients.see(|held| {
         assert_eq!(
             held.phone.len(),
             2,
@@ -214,26 +231,26 @@ async fn alarms_reach_a_phone_a_program_and_a_lamp_once() {
     daemon.stop();
 }
 
-/// The broker is an output like the others: a program is told that it is away, and that it is back.
+/// The broker is an output too: a program gets an alarm when the broker is lost, and a message when it is back.
 #[tokio::test]
 async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let others = Others::start().await;
+    let recipients = Recipients::start().await;
     let mut broker = Mosquitto::start().await;
     let lichess = Lichess::start([]).await;
     let hall = Hall::open(1, &lichess, "");
     let config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
-    let (http, address) = (free_port(), others.address);
+    let (http, address) = (free_port(), recipients.address);
     let config = config.replace(
         "[daemon]\n",
         &format!("[http]\nlisten = \"127.0.0.1:{http}\"\n[daemon]\n"),
     );
-    let told = format!(
+    let config = format!(
         "{config}[mqtt]\nurl = \"mqtt://{}\"\n\
          [[alarm]]\nname = \"program\"\nsend = \"webhook\"\nurl = \"http://{address}/alarm\"\nkinds = [\"output\"]\n",
         broker.address()
     );
-    std::fs::write(hall.path().join("kiebitz.toml"), told).expect("a configuration");
+    std::fs::write(hall.path().join("kiebitz.toml"), config).expect("a configuration");
     std::fs::write(
         hall.path().join("round.csv"),
         "board,round,white,black\n1,2,Adler,Berg\n",
@@ -266,9 +283,10 @@ async fn a_broker_that_is_lost_raises_an_alarm_until_it_is_back() {
     )
     .await;
     let of_broker = |state: &str| {
-        others.see(|held| {
-            let told = held.program.iter();
-            told.filter(|told| told["alarm"] == "output broker" && told["state"] == state)
+        recipients.see(|held| {
+            let messages = held.program.iter();
+            messages
+                .filter(|message| message["alarm"] == "output broker" && message["state"] == state)
                 .count()
         })
     };

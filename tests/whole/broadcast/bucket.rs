@@ -1,4 +1,4 @@
-//! A bucket of a real S3-compatible server, which is locked at first and then away for a while.
+//! Publishes to a bucket of an S3-compatible server, which first refuses the key and later stops for a while.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -36,7 +36,7 @@ async fn serve(folder: &Path, at: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
 }
 
 #[tokio::test]
-async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
+async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     let lichess = Lichess::start([]).await;
     let hall = Hall::open(1, &lichess, "");
     let folder = hall.path().join("buckets");
@@ -65,14 +65,14 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
     })
     .await;
     std::fs::write(&key_file, format!("{}\n{}\n", KEY.0, KEY.1)).expect("a key");
-    let there =
+    let read =
         |path: &str| std::fs::read_to_string(folder.join("chess/2026/open").join(path)).unwrap_or_default();
     until("the files", &hall, async || {
-        there("tournament.json").contains("rounds") && there("round-3/games.pgn").contains("Clausen")
+        read("tournament.json").contains("rounds") && read("round-3/games.pgn").contains("Clausen")
     })
     .await;
     until("the same as on the disk", &hall, async || {
-        there("round-3/games.pgn") == hall.on_disk("round-3/games.pgn")
+        read("round-3/games.pgn") == hall.on_disk("round-3/games.pgn")
     })
     .await;
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -88,18 +88,18 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
         .get(&"2026/open/round-3/games.pgn".into())
         .await
         .expect("an object");
-    let told = |attribute| {
+    let attribute_of = |attribute| {
         games
             .attributes
             .get(&attribute)
             .map(|value| value.as_ref().to_owned())
     };
     assert_eq!(
-        told(Attribute::ContentType).as_deref(),
+        attribute_of(Attribute::ContentType).as_deref(),
         Some("application/vnd.chess-pgn; charset=utf-8")
     );
     assert_eq!(
-        told(Attribute::CacheControl).as_deref(),
+        attribute_of(Attribute::CacheControl).as_deref(),
         Some("public, max-age=0, must-revalidate, s-maxage=3")
     );
 
@@ -110,10 +110,10 @@ async fn a_bucket_gets_the_round_as_soon_as_it_takes_it() {
         hall.on_disk("round-3/games.pgn").contains("Duda")
     })
     .await;
-    assert!(there("round-3/games.pgn").contains("Dorn"));
+    assert!(read("round-3/games.pgn").contains("Dorn"));
     let (_, _server) = serve(&folder, address).await;
     until("the correction in the bucket", &hall, async || {
-        there("round-3/games.pgn").contains("Duda")
+        read("round-3/games.pgn").contains("Duda")
     })
     .await;
     daemon.stop();

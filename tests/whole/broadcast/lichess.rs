@@ -1,5 +1,5 @@
-//! A server that takes broadcasts as lichess.org does, as far as its source and its documentation say: which game goes to
-//! which board, what is refused, and what goes wrong.
+//! A server that accepts broadcasts like lichess.org, following its source and documentation: it assigns games to
+//! boards, refuses games, and has typical failures.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -20,41 +20,42 @@ use shakmaty::{CastlingMode, Chess, Position};
 use tokio::net::TcpListener;
 
 pub(crate) const TOKEN: &str = "lip_right";
-/// Lichess keeps so many games of a text and drops the others.
+/// Limit of Lichess on the number of games in one push. Further games are dropped.
 const MAX_GAMES: usize = 100;
+/// Limit of Lichess on the length of one push, in bytes.
 const MAX_TEXT: usize = 512 << 10;
 
-/// A board of a round, as viewers see it.
+/// A game of a round, as viewers see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Chapter {
     pub(crate) tags: BTreeMap<String, String>,
     pub(crate) moves: Vec<String>,
-    /// After each move, as written.
+    /// Clock comment after each move, as written.
     pub(crate) clocks: Vec<Option<String>>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// Rounds by their names, each with its boards.
+    /// Games of each round, by the round's name.
     pub(crate) rounds: BTreeMap<String, Vec<Chapter>>,
     pub(crate) broadcasts: Vec<String>,
     pub(crate) pushes: usize,
-    /// Games that were refused, and what for.
+    /// Reasons of refused games.
     pub(crate) refused: Vec<String>,
-    /// Two requests came at once.
+    /// Whether two requests overlapped.
     pub(crate) crowded: bool,
-    /// Games that were there before anybody could know their start position, as that of another one.
+    /// Tags of games whose start position changed after they had arrived, or whose Chess960 start position was missing.
     pub(crate) premature: Vec<String>,
 }
 
-/// What goes wrong with the push of a number.
+/// Failure of a push.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Trouble {
-    /// Too many requests.
+    /// Answers 429.
     TooMany,
-    /// It hangs up, having taken nothing.
+    /// Answers 502 and stores nothing.
     HangsUp,
-    /// It says that all is well, and forgets it.
+    /// Reports success, but stores nothing.
     Forgets,
 }
 
@@ -87,8 +88,8 @@ impl Lichess {
         lichess
     }
 
-    pub(crate) fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    pub(crate) fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 }
 
@@ -107,7 +108,7 @@ fn is_allowed(headers: &HeaderMap) -> bool {
         .is_some_and(|value| value == &format!("Bearer {TOKEN}"))
 }
 
-/// A value of a form, as far as tests need it.
+/// The name in a form, decoded.
 fn name_of(form: &str) -> String {
     let value = form.strip_prefix("name=").expect("a name");
     let mut bytes = Vec::new();
@@ -141,7 +142,7 @@ async fn new_broadcast(State(lichess): State<Lichess>, headers: HeaderMap, form:
     axum_json(json!({"tour": {"id": "tour0001", "name": name}, "rounds": []}))
 }
 
-/// The id of a round is its name with eight characters.
+/// Id of a round: its name, padded to eight characters.
 fn id_of(name: &str) -> String {
     format!("{:0>8}", name.replace(' ', ""))
 }
@@ -247,7 +248,7 @@ impl Lichess {
             }
             let found = (0..boards.len())
                 .filter(|nth| !taken.contains(nth))
-                .find(|nth| same(&boards[*nth], &chapter));
+                .find(|nth| is_same_game(&boards[*nth], &chapter));
             let nth = found.unwrap_or(boards.len());
             taken.push(nth);
             if matches!(trouble, Some(Trouble::Forgets)) {
@@ -266,8 +267,9 @@ impl Lichess {
     }
 }
 
-/// Whether a game belongs on a board: by its id, else by the players in the same round, else by a position that both had.
-fn same(board: &Chapter, game: &Chapter) -> bool {
+/// Whether a game belongs to a board: both have the same id, or the same event, round and table and either the same
+/// players or the same moves as far as both go.
+fn is_same_game(board: &Chapter, game: &Chapter) -> bool {
     let tag = |name: &str| (board.tags.get(name), game.tags.get(name));
     let equal = |name: &str| matches!(tag(name), (Some(one), Some(other)) if one == other);
     if equal("GameId") {
@@ -281,7 +283,7 @@ fn same(board: &Chapter, game: &Chapter) -> bool {
     place && (players || board.moves[..shorter] == game.moves[..shorter])
 }
 
-/// Reads a game; one with an illegal move is refused as a whole.
+/// Reads a game. Fails if the game has an illegal move, as Lichess refuses such a game completely.
 pub(crate) fn read(game: &str) -> Result<Chapter, (BTreeMap<String, String>, String)> {
     let mut reader = Reader::new(game.as_bytes());
     let read = reader.read_game(&mut Scribe).expect("text").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Addresses that a round and its events are posted to, which have their days.
+//! Webhooks for a round and its events, with servers that fail at times.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,47 +13,47 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use super::lichess::Lichess;
-use super::{ENDLESS, Hall, MATE, asks, until};
+use super::{ENDLESS, Hall, MATE, stdout_of, until};
 use crate::spectators::Program;
 
 #[derive(Default)]
 struct Held {
     posts: usize,
-    /// The last text of each round.
+    /// Last text of each round.
     rounds: BTreeMap<u32, String>,
-    /// By board and number.
+    /// Events by board and number.
     events: BTreeMap<(String, u64), Value>,
-    /// An event came before one with a smaller number.
+    /// Events that arrived after one with a larger number.
     disorder: Vec<String>,
     strangers: usize,
 }
 
 #[derive(Clone)]
-struct Club {
+struct Receiver {
     address: SocketAddr,
     held: Arc<Mutex<Held>>,
 }
 
-impl Club {
+impl Receiver {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let club = Self {
+        let receiver = Self {
             address: listener.local_addr().expect("an address"),
             held: Arc::default(),
         };
         let router = Router::new()
             .route("/round/{round}", post(round))
             .route("/events", post(events))
-            .with_state(club.clone());
+            .with_state(receiver.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        club
+        receiver
     }
 
-    fn see<T>(&self, look: impl FnOnce(&Held) -> T) -> T {
-        look(&self.held.lock().expect("no panic"))
+    fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
+        read(&self.held.lock().expect("no panic"))
     }
 
-    /// What goes wrong with every fifth post, in turn.
+    /// Error response to the 5th, 10th and 15th post.
     fn trouble(&self, headers: &HeaderMap) -> Option<Response> {
         let mut held = self.held.lock().expect("no panic");
         held.posts += 1;
@@ -74,24 +74,24 @@ impl Club {
 }
 
 async fn round(
-    State(club): State<Club>,
+    State(receiver): State<Receiver>,
     Path(round): Path<u32>,
     headers: HeaderMap,
     text: String,
 ) -> Response {
-    if let Some(trouble) = club.trouble(&headers) {
+    if let Some(trouble) = receiver.trouble(&headers) {
         return trouble;
     }
-    club.held.lock().expect("no panic").rounds.insert(round, text);
+    receiver.held.lock().expect("no panic").rounds.insert(round, text);
     StatusCode::NO_CONTENT.into_response()
 }
 
-async fn events(State(club): State<Club>, headers: HeaderMap, text: String) -> Response {
-    if let Some(trouble) = club.trouble(&headers) {
+async fn events(State(receiver): State<Receiver>, headers: HeaderMap, text: String) -> Response {
+    if let Some(trouble) = receiver.trouble(&headers) {
         return trouble;
     }
     let events: Vec<Value> = serde_json::from_str(&text).expect("JSON");
-    let mut held = club.held.lock().expect("no panic");
+    let mut held = receiver.held.lock().expect("no panic");
     for event in events {
         let board = event["board"].as_str().expect("a board").to_owned();
         let seq = event["seq"].as_u64().expect("a number");
@@ -106,15 +106,15 @@ async fn events(State(club): State<Club>, headers: HeaderMap, text: String) -> R
 }
 
 #[tokio::test]
-async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
-    let club = Club::start().await;
+async fn webhooks_get_the_round_and_every_event_despite_failures_and_a_kill() {
+    let receiver = Receiver::start().await;
     let lichess = Lichess::start([]).await;
     let token = |hall: &Hall| std::fs::write(hall.path().join("club-token"), "sesame\n").expect("a token");
     let hall = Hall::open(2, &lichess, "");
     token(&hall);
     let mut config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
     let token_file = hall.path().join("club-token");
-    let address = club.address;
+    let address = receiver.address;
     config.push_str(&format!(
         "[[webhook]]\nname = \"round\"\nurl = \"http://{address}/round/{{round}}\"\ntoken_file = {token_file:?}\n\
          [[webhook]]\nname = \"events\"\nurl = \"http://{address}/events\"\nsend = \"events\"\ntoken_file = {token_file:?}\n"
@@ -132,19 +132,21 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
     ];
     let boards = Program::start(hall.path(), &emulate);
     until("the first events", &hall, async || {
-        club.see(|held| held.events.values().any(|event| event["type"] == "move.made"))
+        receiver.see(|held| held.events.values().any(|event| event["type"] == "move.made"))
     })
     .await;
     drop(daemon);
     let daemon = hall.daemon();
     until("all moves of the round", &hall, async || {
-        let text = club.see(|held| held.rounds.get(&4).cloned()).unwrap_or_default();
+        let text = receiver
+            .see(|held| held.rounds.get(&4).cloned())
+            .unwrap_or_default();
         text.contains("Qxf7#") && text.contains("b6")
     })
     .await;
     drop(boards);
-    let exported = || asks(hall.path(), "kiebitz.toml", &["export"]);
-    // What a board says of itself between games is not posted again after a kill; all of a game is.
+    let exported = || stdout_of(hall.path(), "kiebitz.toml", &["export"]);
+    // After a kill, all events of games are posted again, but events outside games are not.
     let all = async || {
         let lines = exported();
         let events = lines
@@ -152,7 +154,7 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
         let of_games: Vec<Value> = events.filter(|event| !event["game"].is_null()).collect();
         of_games.len() > 50
-            && club.see(|held| {
+            && receiver.see(|held| {
                 of_games.iter().all(|event| {
                     let board = event["board"].as_str().expect("a board").to_owned();
                     let seq = event["seq"].as_u64().expect("a number");
@@ -163,10 +165,10 @@ async fn webhooks_get_the_round_and_every_event_over_troubles_and_a_kill() {
     until("every event of the games", &hall, all).await;
     let served = hall.served("round-4/games.pgn").await;
     until("the last text", &hall, async || {
-        club.see(|held| held.rounds[&4] == served)
+        receiver.see(|held| held.rounds[&4] == served)
     })
     .await;
-    club.see(|held| {
+    receiver.see(|held| {
         assert!(held.posts > 15, "all troubles were met: {}", held.posts);
         assert!(held.disorder.is_empty(), "{:?}", held.disorder);
         assert_eq!(held.strangers, 0, "the token was sent each time");

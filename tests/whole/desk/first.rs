@@ -1,4 +1,4 @@
-//! The desk of a computer on which nobody can log in yet.
+//! The desk of a computer whose users' file is empty.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::mosquitto::free_port;
 use crate::spectators::Program;
 
 #[tokio::test]
-async fn the_first_operator_is_made_with_the_code_of_the_log() {
+async fn the_first_operator_is_created_with_the_code_of_the_log() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
@@ -22,25 +22,28 @@ async fn the_first_operator_is_made_with_the_code_of_the_log() {
 
     let session = sent(guest.get("session")).await;
     assert_eq!(session.status(), 401);
-    let said: Value = serde_json::from_str(&session.text().await.expect("an answer")).expect("JSON");
-    assert_eq!(said["first"], true);
-    let ask = |code: &str, user: &str, password: &str| {
+    let answer: Value = serde_json::from_str(&session.text().await.expect("an answer")).expect("JSON");
+    assert_eq!(answer["first"], true);
+    let create = |code: &str, user: &str, password: &str| {
         guest.post(
             "first",
             &json!({"code": code, "user": user, "password": password}),
         )
     };
-    assert_eq!(sent(ask("AAAAAAAAAA", "chief", "operate-it")).await.status(), 401);
-    let short = sent(ask(code, "chief", "short")).await;
+    assert_eq!(
+        sent(create("AAAAAAAAAA", "chief", "operate-it")).await.status(),
+        401
+    );
+    let short = sent(create(code, "chief", "short")).await;
     assert_eq!(short.status(), 422);
     assert!(short.text().await.expect("an answer").contains("8 characters"));
     assert!(!folder.join("users").exists(), "nobody is made by that");
-    let made = sent(ask(code, "chief", "operate-it")).await;
+    let made = sent(create(code, "chief", "operate-it")).await;
     assert_eq!(made.status(), 200);
     assert!(made.headers().contains_key("set-cookie"), "they are logged in");
     assert!(made.text().await.expect("an answer").contains("operator"));
     assert_eq!(
-        sent(ask(code, "other", "operate-it")).await.status(),
+        sent(create(code, "other", "operate-it")).await.status(),
         404,
         "it is used up"
     );

@@ -1,10 +1,10 @@
-// An operator at the desk of a hub, in chromium: all halls are there, what is in the halls is not offered, a hall that goes is
-// one line, and a command that nobody answers says so.
+// An operator uses the desk of a hub in chromium: all halls are listed, functions of a single hall are not offered, an
+// offline hall is shown in a single line, and an unanswered command is reported.
 //
 //   node hub.mjs ADDRESS USER PASSWORD PROFILE
 //
-// Whoever runs it kills the daemon of the hall north when it prints "kill"; the hall south takes no commands. It uses what is
-// among the wall's scripts: viewer.mjs, playwright-core and axe-core.
+// When the script prints "kill", the caller must kill the daemon of the hall north. The hall south must not accept
+// commands. Needs viewer.mjs, playwright-core and axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import { Viewer, browser, until } from "./viewer.mjs";
@@ -12,19 +12,19 @@ import { Viewer, browser, until } from "./viewer.mjs";
 const [address, user, password, profile] = process.argv.slice(2);
 const LONGEST = 200_000;
 
-async function looksWell({ viewer }, what) {
+async function assertUsable({ viewer }, what) {
   assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
   assert.deepEqual(await viewer.barriers(), [], what);
 }
 
-/** Somebody at the desk, who sees both halls. The browser says that it was refused, and what a hub has no answer to. */
-async function sit(context, search, width, dark) {
+/** Opens the desk. Ignores the browser's messages about requests that fail before the login or that a hub refuses. */
+async function openDesk(context, search, width, dark) {
   const viewer = await Viewer.open(context, address + search, width, dark);
-  viewer.forgive(true);
+  viewer.ignoreNetworkErrors(true);
   return { viewer, page: viewer.page };
 }
 
-async function comesIn({ page }) {
+async function logsIn({ page }) {
   await until("the form", 15, () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
@@ -32,7 +32,7 @@ async function comesIn({ page }) {
   await until("both halls", 60, async () => (await page.locator(".seat .clock:not(:empty)").count()) === 4);
 }
 
-async function hasNoPast({ page }) {
+async function hasNoPastGames({ page }) {
   assert.equal(await page.locator(".to-past").isVisible(), false, "past games are in the halls");
   assert.ok(await page.getByText("at the desk of each hall").isVisible(), "it says where they are");
   await page.evaluate(() => (location.hash = "#/games"));
@@ -47,12 +47,12 @@ async function setsUp(operator) {
   await until("the set-up", 10, () => page.locator(".setup").isVisible());
   const steps = await page.locator(".step h3").allTextContents();
   assert.deepEqual(steps, ["1. Boards", "2. Start"]);
-  await looksWell(operator, "the set-up");
+  await assertUsable(operator, "the set-up");
   await page.locator(".back-to").click();
 }
 
-/** Enters a note on a board, and returns what is said of it. */
-async function notes({ page }, board) {
+/** Enters a note on a board, and returns the answer that the page shows. */
+async function enterNote({ page }, board) {
   await page.evaluate((name) => (location.hash = `#/board/${encodeURIComponent(name)}`), board);
   const fold = page.locator(".fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
   await fold.locator("summary").click();
@@ -63,27 +63,27 @@ async function notes({ page }, board) {
   return answer.textContent();
 }
 
-async function works(context) {
-  const operator = await sit(context, "", 1280, false);
-  await comesIn(operator);
+async function usesDesk(context) {
+  const operator = await openDesk(context, "", 1280, false);
+  await logsIn(operator);
   const { page } = operator;
-  await hasNoPast(operator);
-  await looksWell(operator, "the desk");
+  await hasNoPastGames(operator);
+  await assertUsable(operator, "the desk");
   await setsUp(operator);
-  assert.match(await notes(operator, "north/kiebitz/board-1"), /^Done/);
-  await looksWell(operator, "a board");
-  assert.match(await notes(operator, "south/kiebitz/board-1"), /^No answer from south/);
+  assert.match(await enterNote(operator, "north/kiebitz/board-1"), /^Done/);
+  await assertUsable(operator, "a board");
+  assert.match(await enterNote(operator, "south/kiebitz/board-1"), /^No answer from south/);
   await page.evaluate(() => (location.hash = "#/"));
   console.log("kill");
   const gone = page.locator(".needs .line", { hasText: "No contact" });
   await until("the hall is gone", 30, async () => (await gone.count()) === 1);
   assert.match(await gone.textContent(), /north/);
   assert.match(await page.locator(".tables .bad .health").first().textContent(), /no contact/);
-  await looksWell(operator, "a hall that is gone");
-  assert.match(await notes(operator, "north/kiebitz/board-1"), /north cannot be reached/);
-  const other = await sit(context, "?lang=de", 320, true);
+  await assertUsable(operator, "a hall that is gone");
+  assert.match(await enterNote(operator, "north/kiebitz/board-1"), /north cannot be reached/);
+  const other = await openDesk(context, "?lang=de", 320, true);
   await until("the hall is gone", 30, async () => (await other.page.locator(".needs .line", { hasText: "Kein Kontakt" }).count()) === 1);
-  await looksWell(other, "a phone");
+  await assertUsable(other, "a phone");
   for (const { viewer } of [operator, other]) await viewer.close();
 }
 
@@ -94,7 +94,7 @@ setTimeout(() => {
 
 const context = await browser(profile);
 try {
-  await works(context);
+  await usesDesk(context);
 } catch (error) {
   console.error(error);
   process.exitCode = 1;

@@ -1,4 +1,4 @@
-//! The desk of a hub: the boards of two halls, of which one takes no commands.
+//! The desk of a hub with boards of two halls, one of which takes no commands.
 
 use core::time::Duration;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ const SOUTH: &str = "south/kiebitz/board-1";
 const ROUND: &str =
     "round,board,white,black\n3,1,\"Adler, Jonas\",\"Berg, Ines\"\n3,51,\"Clausen, Per\",\"Dorn, Uta\"\n";
 
-/// Two daemons and a hub, in a folder.
+/// Configures two daemons and a hub in a folder.
 fn configure(folder: &Path, broker: SocketAddr, port: u16) {
     let at = |name: &str| folder.join(name);
     let event = format!("[event]\npairings = [{:?}]\n", at("round.csv"));
@@ -60,7 +60,7 @@ fn daemon(folder: &Path, hall: &str) -> Program {
     Program::start(folder, &["run", "--config", &format!("{hall}.toml")])
 }
 
-/// They think fast, and rest for long after the game: the arbiters stand at the board meanwhile.
+/// Starts players who move fast, and pause long after the game so that the arbiters have time to decide.
 fn players(folder: &Path, hall: &str) -> Program {
     players_at(folder, hall, "0.5")
 }
@@ -73,9 +73,9 @@ fn players_at(folder: &Path, hall: &str, speed: &str) -> Program {
     Program::start(folder, &args)
 }
 
-/// Gives commands, each with an id of its own, until the answer is so.
+/// Repeats a command, each time with a new id, until the answer matches `wanted`.
 async fn commanded_until(
-    what: &str,
+    goal: &str,
     guest: &Guest,
     board: &str,
     wanted: impl Fn(StatusCode, &Value) -> bool,
@@ -83,7 +83,7 @@ async fn commanded_until(
     let mut last = (StatusCode::OK, Value::Null);
     let waiting = async {
         for id in 0_u32.. {
-            let note = json!({"id": format!("{what} {id}"), "do": "annotate", "text": "still here"});
+            let note = json!({"id": format!("{goal} {id}"), "do": "annotate", "text": "still here"});
             last = guest.command_to(board, &note).await;
             if wanted(last.0, &last.1) {
                 return;
@@ -92,7 +92,7 @@ async fn commanded_until(
         }
     };
     let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
-    assert!(waited.is_ok(), "not in time: {what}: {last:?}");
+    assert!(waited.is_ok(), "not in time: {goal}: {last:?}");
 }
 
 async fn guest(port: u16, name: &str, password: &str) -> Guest {
@@ -102,8 +102,8 @@ async fn guest(port: u16, name: &str, password: &str) -> Guest {
     guest
 }
 
-/// What daemons have is not offered.
-async fn what_is_in_the_halls_is_not_here(chief: &Guest) {
+/// Checks that the hub refuses requests for data that only daemons have.
+async fn data_of_the_halls_is_refused(chief: &Guest) {
     let session = sent(chief.get("session")).await.text().await.expect("an answer");
     let session: Value = serde_json::from_str(&session).expect("JSON");
     assert_eq!(session["hub"], true, "{session}");
@@ -122,7 +122,7 @@ async fn what_is_in_the_halls_is_not_here(chief: &Guest) {
     }
 }
 
-/// An illegal move in one hall is decided at the hub. Returns the game that was played there.
+/// Decides an illegal move in one hall at the hub. Returns the id of the game.
 async fn decide(arbiter: &Guest, viewer: &Guest, north: &mut Stream) -> String {
     north
         .until("the illegal move", |known| {
@@ -192,8 +192,8 @@ async fn a_hub_has_the_desk_of_all_halls() {
     let arbiter = guest(port, "meier", "rook-on-a1").await;
     let viewer = guest(port, "hall", "look-at-it").await;
     let chief = guest(port, "chief", "operate-it").await;
-    what_is_in_the_halls_is_not_here(&chief).await;
-    let of_halls = ["north", "south"].map(|hall| players(folder, hall));
+    data_of_the_halls_is_refused(&chief).await;
+    let players = ["north", "south"].map(|hall| players(folder, hall));
     let mut north = Stream::of(&arbiter, NORTH).await;
     let mut south = Stream::of(&arbiter, SOUTH).await;
     let game = decide(&arbiter, &viewer, &mut north).await;
@@ -212,12 +212,15 @@ async fn a_hub_has_the_desk_of_all_halls() {
         (504, &json!("silent")),
         "{silent}"
     );
-    let why = silent["error"].as_str().expect("a text");
+    let reason = silent["error"].as_str().expect("a text");
     assert!(
-        why.contains("south did not answer") && why.contains("commands = true"),
-        "{why}"
+        reason.contains("south did not answer") && reason.contains("commands = true"),
+        "{reason}"
     );
-    assert!(why.contains("south/kiebitz/boards/board-1/command/hub"), "{why}");
+    assert!(
+        reason.contains("south/kiebitz/boards/board-1/command/hub"),
+        "{reason}"
+    );
 
     let begin = json!({"id": "4", "do": "start_round", "round": 3});
     assert_eq!(
@@ -236,7 +239,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
         .until("the round", |known| known["pairings"]["round"] == 3)
         .await;
 
-    // SIGKILL: the broker says that it is gone.
+    // SIGKILL: the broker publishes the daemon's last will.
     drop(north_daemon);
     north
         .until("the board is gone", |known| {
@@ -268,7 +271,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
             known["connected"] == false
         })
         .await;
-    drop(of_halls);
+    drop(players);
     for program in [hub, north_daemon, south_daemon] {
         program.stop();
     }
@@ -285,7 +288,7 @@ async fn a_hub_has_the_desk_of_all_halls() {
     );
 }
 
-/// The commands in the journal of the hall, which knows the game by its own name.
+/// The commands for a game in the journal of the hall, which does not prefix the game's id.
 fn taken(folder: &Path, game: &str) -> Vec<String> {
     let own = game.strip_prefix(&format!("{NORTH}: ")).expect("the hub's name");
     let exported = Command::new(crate::program())
@@ -299,19 +302,19 @@ fn taken(folder: &Path, game: &str) -> Vec<String> {
     taken.map(str::to_owned).collect()
 }
 
-/// The same in a browser: what a hub does not have is not offered, and a hall that goes is one line.
+/// In a browser: functions that a hub lacks are not offered, and an offline hall is shown in a single line.
 #[tokio::test]
 async fn an_operator_sees_all_halls_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     let broker = Mosquitto::start().await;
     configure(folder, broker.address(), port);
-    // They are still thinking when all else is over.
+    // The game must last longer than the test.
     std::fs::write(folder.join("north.pgn"), OTHER).expect("a game");
     let mut north_daemon = Some(daemon(folder, "north"));
     let south_daemon = daemon(folder, "south");
     let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
-    let of_halls = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
+    let players = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
     let mut script = Command::new("node")
         .args(["hub.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["chief", "operate-it"])
@@ -321,14 +324,14 @@ async fn an_operator_sees_all_halls_in_a_browser() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("node: install it, or let tests/run do so");
-    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
-        assert_eq!(said.expect("text"), "kill");
+    for line in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(line.expect("text"), "kill");
         drop(north_daemon.take().expect("one kill"));
     }
-    let worked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(worked.success(), "what the script says is above\n{log}");
-    drop(of_halls);
+    assert!(status.success(), "what the script says is above\n{log}");
+    drop(players);
     for program in [hub, south_daemon] {
         program.stop();
     }

@@ -1,27 +1,27 @@
-// An arbiter at the desk, in chromium: an illegal move is found, judged, corrected by dragging, undone and closed, while a
-// second arbiter looks on.
+// An arbiter uses the desk in chromium, while a second arbiter watches: the arbiter judges an illegal move, corrects a
+// move by dragging, undoes the correction, and enters players, a result and a note.
 //
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
-// Whoever runs it kills kiebitz and starts it again when it prints "restart". The desk at ADDRESS has, sooner or later, an
-// open illegal move, in a game of two moves and more. It uses what is among the wall's scripts: line.mjs, viewer.mjs,
-// playwright-core and axe-core.
+// When the script prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an
+// open illegal move in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the
+// same folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { line } from "./line.mjs";
+import { startProxy } from "./line.mjs";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
 const LONGEST = 240_000;
 const ILLEGAL = ".needs li.violation .line";
 
-/** Somebody at the desk. */
+/** An arbiter with a page of the desk. */
 class Arbiter {
-  /** `width` of the window; `search` is the rest of the address `at` which the desk is. */
-  static async sit(context, search, width, dark, at = address) {
+  /** Opens the desk in a window of this width. `search` is appended to the desk's address `at`. */
+  static async open(context, search, width, dark, at = address) {
     const arbiter = new Arbiter();
     arbiter.viewer = await Viewer.open(context, at + search, width, dark);
     arbiter.page = arbiter.viewer.page;
@@ -38,35 +38,35 @@ class Arbiter {
     return this.page.locator(selector).first().textContent();
   }
 
-  /** The moves as they are written on the page. */
+  /** The moves in the notation of the page. */
   moves() {
     const read = (all) => all.map((move) => move.querySelector("b").firstChild.textContent);
     return this.page.locator(".opened .move").evaluateAll(read);
   }
 
-  /** Presses a button of a part that is folded, and says yes. */
+  /** Unfolds a part of the page if necessary, presses a button in it, and confirms. */
   async press(part, label) {
     const fold = this.page.locator(".opened .fold", { has: this.page.locator("summary", { hasText: part }) });
     if ((await fold.getAttribute("open")) === null) await fold.locator("summary").click();
-    await this.sure(fold.getByRole("button", { name: label, exact: true }));
+    await this.confirm(fold.getByRole("button", { name: label, exact: true }));
   }
 
-  /** Presses a button; where it asks, the answer is yes. */
-  async sure(button) {
+  /** Presses a button, and confirms if the page asks. */
+  async confirm(button) {
     await button.click();
     const yes = this.page.locator(".question:not([hidden]) .main");
     if (!(await yes.isVisible())) return;
-    // Nobody says yes before having read.
+    // The page ignores a confirmation that comes too quickly.
     await this.page.waitForTimeout(400);
     await yes.click();
   }
 
-  /** Waits for an answer that was good. */
+  /** Waits until the page shows that a command was accepted. */
   async answered() {
     await until("an answer", 20, async () => (await this.page.locator(".deed .answer.good").count()) > 0);
   }
 
-  /** Moves a piece on the diagram, by hand. */
+  /** Drags a piece on the diagram with the mouse. */
   async drag(from, to) {
     const box = await this.page.locator(".frame.edited cg-board").boundingBox();
     const turned = await this.page.locator(".stage.turned").count();
@@ -81,27 +81,27 @@ class Arbiter {
     await this.page.mouse.up();
   }
 
-  async looksWell(what) {
+  async assertUsable(what) {
     assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
     assert.deepEqual(await this.viewer.barriers(), [], what);
   }
 }
 
-/** Nobody comes in with the wrong password; the right one opens the desk. */
-async function comesIn(arbiter) {
+/** A wrong password is refused, and the right one opens the desk. */
+async function logsIn(arbiter) {
   const { page, viewer } = arbiter;
   await until("the form", 15, () => page.locator(".login").isVisible());
-  await arbiter.looksWell("the form");
+  await arbiter.assertUsable("the form");
   await arbiter.logIn(user, `${password} not`);
   await until("it says no", 10, async () => /wrong/.test(await arbiter.text(".login .answer")));
   assert.equal(await page.locator(".seat").count(), 0, "nothing is shown");
   await arbiter.logIn(user, password);
   await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
-  // Up to here the browser has said that it was refused.
-  viewer.forgive(false);
+  // Until the login the browser logs refused requests as errors.
+  viewer.ignoreNetworkErrors(false);
 }
 
-/** Goes to the illegal move with the keys alone. */
+/** Opens the illegal move with the keyboard alone. */
 async function findsIllegalMove(arbiter) {
   const { page } = arbiter;
   await until("an illegal move", 90, () => page.locator(ILLEGAL).first().isVisible());
@@ -117,7 +117,7 @@ async function findsIllegalMove(arbiter) {
   return href;
 }
 
-/** What the arbiter needs to judge it. */
+/** Checks that the page shows the article, the advice, the positions and the reports of the squares. */
 async function seesEvidence(arbiter) {
   const { page } = arbiter;
   assert.match(await arbiter.text(".case .article"), /Art\. .*\d.*\(FIDE \d{4}\)/);
@@ -141,10 +141,10 @@ async function seesEvidence(arbiter) {
   }
 }
 
-/** Takes the illegal move back and settles it with a decision. */
+/** Confirms that the position has been restored, and closes the incident with a decision. */
 async function judges(arbiter, second) {
   const { page } = arbiter;
-  await arbiter.sure(page.getByRole("button", { name: "This position has been restored" }));
+  await arbiter.confirm(page.getByRole("button", { name: "This position has been restored" }));
   await arbiter.answered();
   await page.locator(".case .fold", { hasText: /Settle|Decide again/ }).first().locator("summary").click();
   await page.locator(".case textarea").fill("Two minutes for the opponent.");
@@ -159,20 +159,20 @@ async function judges(arbiter, second) {
   });
 }
 
-/** Whoever reads German is advised in German by the same daemon. */
-async function readsAdvice(context, { page }) {
-  const other = await Arbiter.sit(context, `?lang=de${await page.evaluate(() => location.hash)}`, 1280, false);
+/** The same daemon gives advice in German to a page in German. */
+async function readsGermanAdvice(context, { page }) {
+  const other = await Arbiter.open(context, `?lang=de${await page.evaluate(() => location.hash)}`, 1280, false);
   await until("the advice", 15, async () => /^Regelwidriger Zug/.test(await other.text(".case .advice")));
   assert.match(await other.text(`${ILLEGAL} `), /Regelwidriger Zug von/, "and in the list");
   assert.match(await page.locator(".case .advice").textContent(), /^Illegal move/);
   await other.viewer.close();
 }
 
-/** The last move was another one: it is dragged, the second arbiter sees it, and it is undone. */
+/** Corrects a move by dragging a piece, and undoes the correction. The second arbiter sees both. */
 async function correctsByDragging(arbiter, second) {
   const { page } = arbiter;
   const before = await arbiter.moves();
-  // Nobody moves on while the arbiter stands at the board.
+  // No further moves are played while the arbiter is at the board.
   assert.ok(before.length >= 1, "there are moves");
   await second.page.evaluate((hash) => {
     location.hash = hash;
@@ -182,14 +182,14 @@ async function correctsByDragging(arbiter, second) {
   assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table");
   await arbiter.press("Position", "Correct moves");
   await until("the diagram is free", 10, () => page.locator(".frame.edited piece").first().isVisible());
-  // From the first move on, which becomes d3; the later ones go, because they may not fit.
+  // Replaces the first move by d3, and removes the later ones, which may not be legal any more.
   await page.locator(".correct select").selectOption("1");
   await arbiter.drag("d2", "d3");
   await until("it is entered", 5, async () => (await arbiter.text(".correct .entered")).includes("d2d3"));
   const keep = page.locator(".correct .keep input");
   if (await keep.isVisible()) await keep.uncheck();
-  await arbiter.looksWell("a correction");
-  await arbiter.sure(page.getByRole("button", { name: "Enter these moves" }));
+  await arbiter.assertUsable("a correction");
+  await arbiter.confirm(page.getByRole("button", { name: "Enter these moves" }));
   const isD3 = async (one) => (await one.moves())[0] === "d3";
   await until("the move is another", 20, () => isD3(arbiter));
   await until("for the second arbiter too", 20, () => isD3(second));
@@ -199,14 +199,14 @@ async function correctsByDragging(arbiter, second) {
   await until("for both", 20, () => isUndone(second));
 }
 
-/** The players are named, with what else is known of them; a name is corrected; the names were swapped. */
+/** Enters the players with FIDE id, title and rating, corrects a name, and swaps the names. */
 async function namesPlayers(arbiter, second) {
   const { page } = arbiter;
   const fold = page.locator(".fold", { has: page.locator("summary", { hasText: /^Players$/ }) });
   await fold.locator("summary").click();
   const side = (at) => fold.locator("fieldset.player").nth(at);
   const box = (at, label) => side(at).getByLabel(label, { exact: true });
-  const enter = () => arbiter.sure(fold.getByRole("button", { name: "Enter the players", exact: true }));
+  const enter = () => arbiter.confirm(fold.getByRole("button", { name: "Enter the players", exact: true }));
   const names = (one) => one.text(".opened .names");
   for (const [label, value] of [["Name", "Adler, Jonas"], ["FIDE id", "4600001"], ["Title", "FM"], ["Rating", "2301"]]) {
     await box(0, label).fill(value);
@@ -219,7 +219,7 @@ async function namesPlayers(arbiter, second) {
   await box(0, "Name").fill("Adler, Jonas-Paul");
   await enter();
   await until("a corrected name", 20, async () => (await names(second)) === "Adler, Jonas-Paul – Becker, Anna");
-  await arbiter.looksWell("the players");
+  await arbiter.assertUsable("the players");
   await fold.getByRole("button", { name: "Swap colours" }).click();
   await page.waitForTimeout(400);
   await fold.getByRole("button", { name: "The names were swapped" }).click();
@@ -234,7 +234,7 @@ async function namesPlayers(arbiter, second) {
   await fold.locator("summary").click();
 }
 
-/** A result, and the game goes on all the same; a note that both see. */
+/** Enters a result and withdraws it, and enters a note. The second arbiter sees them. */
 async function entersAndUndoes(arbiter, second) {
   const { page } = arbiter;
   await arbiter.press("Result", "Enter the result");
@@ -249,46 +249,46 @@ async function entersAndUndoes(arbiter, second) {
   await until("it is said aloud", 10, async () => (await arbiter.text("#said")).startsWith("Save the note. Done"));
 }
 
-/** The same in German, on a phone, in the dark; and when the network is gone, the page says so. */
-async function looksElsewhere(context) {
+/** Checks other languages, window widths and colour schemes. */
+async function checksOtherViews(context) {
   for (const [search, width, dark, words] of [
     ["?lang=de", 320, true, "Zu tun"],
     ["?lang=de", 390, false, "Turniersaal"],
     ["?lang=en", 1280, true, "Needs attention"],
   ]) {
-    const arbiter = await Arbiter.sit(context, search, width, dark);
+    const arbiter = await Arbiter.open(context, search, width, dark);
     const { page } = arbiter;
     await until(search, 15, async () => (await page.locator(".seat").count()) > 0);
     assert.ok((await arbiter.text("body")).includes(words), words);
-    await arbiter.looksWell(`${search} at ${width}`);
+    await arbiter.assertUsable(`${search} at ${width}`);
     await page.locator(".seat .open").first().click();
     await until("a board", 10, () => page.locator(".opened piece").first().isVisible());
-    await arbiter.looksWell(`a board, ${search} at ${width}`);
+    await arbiter.assertUsable(`a board, ${search} at ${width}`);
     await page.keyboard.press("Escape");
     await until("the list again", 5, () => page.locator(".needs h2").isVisible());
     await arbiter.viewer.close();
   }
 }
 
-/** A line that is cut is noticed, and goes on by itself. */
-async function saysWhenStale(context) {
-  const wire = await line(new URL(address).port);
-  const { viewer, page } = await Arbiter.sit(context, "", 390, false, wire.address);
+/** The page reports a lost connection, and reconnects by itself. */
+async function reportsStaleData(context) {
+  const proxy = await startProxy(new URL(address).port);
+  const { viewer, page } = await Arbiter.open(context, "", 390, false, proxy.address);
   const state = page.locator("#state");
   await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
-  viewer.forgive(true);
+  viewer.ignoreNetworkErrors(true);
   await context.setOffline(true);
-  wire.cut();
+  proxy.cut();
   await until("it says that it is stale", 15, async () => /Not up to date since \d/.test(await state.textContent()));
   await context.setOffline(false);
   await until("it is back", 30, async () => (await state.textContent()) === "");
-  viewer.forgive(false);
+  viewer.ignoreNetworkErrors(false);
   await viewer.close();
-  wire.close();
+  proxy.close();
 }
 
-/** kiebitz is killed and started again: who was there logs in again, and nothing that was decided is lost. */
-async function outlivesRestart(arbiter, second) {
+/** After kiebitz has been killed and restarted, users log in again, and no decision is lost. */
+async function survivesRestart(arbiter, second) {
   const { page } = arbiter;
   await page.evaluate(() => {
     location.hash = location.hash.replace(/\/incident.*/, "");
@@ -304,10 +304,10 @@ async function outlivesRestart(arbiter, second) {
   await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
 }
 
-async function leaves(arbiter) {
+async function logsOut(arbiter) {
   const { page, viewer } = arbiter;
   await page.keyboard.press("Escape");
-  viewer.forgive(true);
+  viewer.ignoreNetworkErrors(true);
   await page.getByRole("button", { name: "Log out" }).click();
   await until("the form", 10, () => page.locator(".login").isVisible());
   assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
@@ -320,25 +320,25 @@ setTimeout(() => {
 
 const context = await browser(profile);
 try {
-  const arbiter = await Arbiter.sit(context, "", 1280, false);
-  arbiter.viewer.forgive(true);
-  await comesIn(arbiter);
-  const second = await Arbiter.sit(context, "", 1280, true);
+  const arbiter = await Arbiter.open(context, "", 1280, false);
+  arbiter.viewer.ignoreNetworkErrors(true);
+  await logsIn(arbiter);
+  const second = await Arbiter.open(context, "", 1280, true);
   await until("the second arbiter has the same list", 90, () => second.page.locator(ILLEGAL).first().isVisible());
   await findsIllegalMove(arbiter);
-  await arbiter.looksWell("an illegal move");
+  await arbiter.assertUsable("an illegal move");
   await seesEvidence(arbiter);
-  await readsAdvice(context, arbiter);
+  await readsGermanAdvice(context, arbiter);
   await judges(arbiter, second);
   await correctsByDragging(arbiter, second);
   await namesPlayers(arbiter, second);
   await entersAndUndoes(arbiter, second);
-  await looksElsewhere(context);
-  for (const one of [arbiter, second]) one.viewer.forgive(true);
-  await saysWhenStale(context);
-  await outlivesRestart(arbiter, second);
+  await checksOtherViews(context);
+  for (const one of [arbiter, second]) one.viewer.ignoreNetworkErrors(true);
+  await reportsStaleData(context);
+  await survivesRestart(arbiter, second);
   await second.viewer.close();
-  await leaves(arbiter);
+  await logsOut(arbiter);
   await arbiter.viewer.close();
 } catch (error) {
   console.error(error);

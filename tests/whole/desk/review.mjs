@@ -1,10 +1,11 @@
-// Somebody looks through a past game at the desk, in chromium: finds it, steps through it by moves and by what the sensors
-// said, sees what a move rests on, takes the report, the PGN and the recording along, and follows a game that is played.
+// A viewer reviews a past game at the desk in chromium: finds it, steps through its moves and sensor reports, sees how
+// a move was inferred, downloads report, PGN and recording, and follows a game in progress.
 //
 //   node review.mjs ADDRESS USER PASSWORD PLAYER BOARD [PROFILE]
 //
-// The desk at ADDRESS has one past game of PLAYER, with a recording. Whoever runs it has a game played on BOARD that ends in
-// mate when it prints "play". It uses what is among the wall's scripts.
+// The desk at ADDRESS must have one past game of PLAYER, with a recording. When the script prints "play", the caller
+// must start a game on BOARD that ends in mate. Needs viewer.mjs, playwright-core and axe-core in the same folder: see
+// npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -15,9 +16,9 @@ import { Viewer, browser, until } from "./viewer.mjs";
 const [address, user, password, player, board, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
 const LONGEST = 240_000;
 
-/** One window: its page, and what is to be seen on it. */
+/** A window with the list of past games. */
 class Reader {
-  static async sit(context, width, dark, search = "") {
+  static async open(context, width, dark, search = "") {
     const reader = new Reader();
     reader.viewer = await Viewer.open(context, `${address}${search}#/games`, width, dark);
     reader.page = reader.viewer.page;
@@ -28,24 +29,24 @@ class Reader {
     return this.page.locator(selector).first().textContent();
   }
 
-  async looksWell(what) {
+  async assertUsable(what) {
     assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
     assert.deepEqual(await this.viewer.barriers(), [], what);
   }
 }
 
-async function comesIn({ page, viewer }) {
-  viewer.forgive(true);
+async function logsIn({ page, viewer }) {
+  viewer.ignoreNetworkErrors(true);
   await until("the form", 15, () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
   await until("the list", 15, async () => (await page.locator(".past-game").count()) > 0);
-  viewer.forgive(false);
+  viewer.ignoreNetworkErrors(false);
 }
 
-/** Finds the game by the player's name, and opens it with the keys. */
-async function finds(reader) {
+/** Finds the game by the player's name, and opens it with the keyboard. */
+async function findsGame(reader) {
   const { page } = reader;
   const all = await page.locator(".past-game").count();
   await page.locator("[name=text]").fill("nobody of that name");
@@ -54,7 +55,7 @@ async function finds(reader) {
   await page.locator("[name=text]").fill(player);
   await until("it is found", 10, async () => (await page.locator(".past-game").count()) === 1);
   assert.ok(all > 1, "of several");
-  await reader.looksWell("the list");
+  await reader.assertUsable("the list");
   await page.locator("#games").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -62,8 +63,8 @@ async function finds(reader) {
   assert.match(await reader.text(".reviewed h2"), new RegExp(player));
 }
 
-/** Steps through the moves; what is shown is read aloud. */
-async function steps(reader) {
+/** Steps through the moves. The page announces each one to screen readers. */
+async function stepsThrough(reader) {
   const { page } = reader;
   const caption = () => reader.text(".reviewed .diagram .caption");
   const spoken = () => reader.text("#said");
@@ -79,8 +80,8 @@ async function steps(reader) {
   await until("the start", 5, async () => /Start position/.test(await caption()));
 }
 
-/** What the first move rests on, and what the sensors said. */
-async function explains(reader) {
+/** Checks the explanation of the first move, and the sensor reports. */
+async function explainsMove(reader) {
   const { page } = reader;
   await page.keyboard.press("ArrowRight");
   const weighed = page.locator(".weighed tbody tr");
@@ -99,11 +100,11 @@ async function explains(reader) {
   await page.keyboard.press("k");
   await until("the moment before", 5, async () => /Before the first move/.test(await reader.text(".sensors .small")));
   await page.keyboard.press("ArrowRight");
-  await reader.looksWell("the game");
+  await reader.assertUsable("the game");
 }
 
-/** The report opens as a page of its own; PGN and recording are kept under the game's name. */
-async function takes({ page }, context) {
+/** Downloads PGN and recording, which are named after the game, and opens the report in a page of its own. */
+async function downloads({ page }, context) {
   for (const [label, ending] of [["PGN", "pgn"], ["Recording (pcapng)", "pcapng"]]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: label }).click()]);
     assert.match(download.suggestedFilename(), new RegExp(`^\\d{4}-.*\\.${ending}$`));
@@ -117,12 +118,12 @@ async function takes({ page }, context) {
   await report.close();
 }
 
-/** A game comes into the list when it begins, and is followed to its end. */
-async function follows(reader, context) {
+/** A game appears in the list when it begins, and the page follows it to its end. */
+async function followsGame(reader, context) {
   const { page } = reader;
-  // A journal without a file of numbers has the games of new boards numbered from the time.
+  // Matches any number: without a file of event numbers, the games of a new board are numbered from the current time.
   const row = (of) => of.page.locator(`.past-game[data-game*="-${board}-"]`);
-  const other = await Reader.sit(context, 1280, true);
+  const other = await Reader.open(context, 1280, true);
   await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 1);
   await other.page.locator(".past-game").last().focus();
   await page.locator("[name=text]").fill("");
@@ -152,7 +153,7 @@ async function follows(reader, context) {
   await until("the end", 60, async () => /1–0 · checkmate/i.test(await reader.text(".reviewed .facts")));
   await page.keyboard.press("End");
   await until("why the last move", 60, async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
-  await reader.looksWell("the game that was followed");
+  await reader.assertUsable("the game that was followed");
   await until("the list has it", 30, async () => /checkmate/i.test(await row(other).textContent()));
   const held = await other.page.evaluate(() => document.activeElement.dataset.game);
   assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays");
@@ -166,26 +167,26 @@ setTimeout(() => {
 }, LONGEST);
 const context = await browser(profile);
 try {
-  const reader = await Reader.sit(context, 1280, false);
-  await comesIn(reader);
-  await finds(reader);
-  await steps(reader);
-  await explains(reader);
-  await takes(reader, context);
+  const reader = await Reader.open(context, 1280, false);
+  await logsIn(reader);
+  await findsGame(reader);
+  await stepsThrough(reader);
+  await explainsMove(reader);
+  await downloads(reader, context);
   for (const [width, dark, search] of [[320, true, "?lang=de"], [390, false, ""], [2560, true, ""]]) {
-    const other = await Reader.sit(context, width, dark, search);
+    const other = await Reader.open(context, width, dark, search);
     await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 0);
-    await other.looksWell(`the list at ${width}`);
+    await other.assertUsable(`the list at ${width}`);
     await other.viewer.go(await reader.page.evaluate(() => location.hash));
     await until("the moves", 15, async () => (await other.page.locator(".reviewed .move").count()) > 0);
     await other.page.locator(".reviewed .move").first().click();
     await until("what was weighed", 60, async () => (await other.page.locator(".weighed tbody tr").count()) > 0);
-    await other.looksWell(`the game at ${width}`);
+    await other.assertUsable(`the game at ${width}`);
     await other.viewer.close();
   }
   await reader.page.keyboard.press("Escape");
   await until("the list again", 10, () => reader.page.locator(".games").isVisible());
-  await follows(reader, context);
+  await followsGame(reader, context);
   await until("the list after all", 10, () => reader.page.locator(".games").isVisible());
   await reader.page.keyboard.press("Escape");
   await until("the desk", 10, () => reader.page.locator(".needs").isVisible());

@@ -1,4 +1,4 @@
-//! Past games at the desk: what it gives of them is what the commands of the program give.
+//! Past games at the desk are the same as in the output of the program's commands.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -13,10 +13,10 @@ use crate::npm::scripts;
 use crate::spectators::Program;
 use core::time::Duration;
 
-/// Its last move is mate, which ends it by itself.
+/// The last move is mate, which ends the game.
 const PLAYED: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 d6 4. Nc3 Nd4 5. d3 Nxc2+ 6. Kd1 Nxa1 7. Qxf7# 1-0\n";
 
-/// A daemon with a desk beside a journal with three games, of one of which there is a recording. Another board may come.
+/// A daemon with a desk and a journal of three games, one of them recorded. Another board may be plugged in.
 struct Reviewed {
     kept: Kept,
     port: u16,
@@ -43,13 +43,13 @@ impl Reviewed {
         std::fs::write(folder.join("users"), user("hall", "viewer", "look-at-it")).expect("users");
         let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
         let guest = Guest::new(port);
-        let there = async {
+        let served = async {
             while guest.get("").send().await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let there = tokio::time::timeout(crate::eventually::PATIENCE, there).await;
-        assert!(there.is_ok(), "the desk is served");
+        let served = tokio::time::timeout(crate::eventually::PATIENCE, served).await;
+        assert!(served.is_ok(), "the desk is served");
         Self {
             kept,
             port,
@@ -71,7 +71,7 @@ impl Guest {
         serde_json::from_str(&response.text().await.expect("text")).expect("JSON")
     }
 
-    /// Why something is not given.
+    /// Status and reason of a refused request.
     async fn refused(&self, path: &str) -> (u16, String) {
         let response = sent(self.get(path)).await;
         let status = response.status().as_u16();
@@ -92,14 +92,14 @@ fn games(found: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn past_games_are_what_the_commands_of_the_program_say() {
+async fn past_games_are_the_same_as_with_the_commands_of_the_program() {
     let desk = Reviewed::start("reviewed").await;
     let viewer = desk.viewer().await;
     let mut listed = lines(&desk.kept.printed(&["games", "--json"]));
     listed.reverse();
     let all = viewer.json("games").await;
     assert_eq!((games(&all), &all["more"]), (listed.clone(), &Value::Null));
-    for (asked, found) in [
+    for (path, found) in [
         ("games?text=adams+BOARD", vec![MATE]),
         ("games?text=nobody", vec![]),
         ("games?date=2026-07-12", vec![GAP]),
@@ -107,11 +107,11 @@ async fn past_games_are_what_the_commands_of_the_program_say() {
         ("games?notice=result&text=board-1", vec![]),
         ("games?notice=result&date=2026-07-12", vec![GAP]),
     ] {
-        let ids: Vec<Value> = games(&viewer.json(asked).await)
+        let ids: Vec<Value> = games(&viewer.json(path).await)
             .iter()
             .map(|game| game["game"].clone())
             .collect();
-        assert_eq!(ids, found, "{asked}");
+        assert_eq!(ids, found, "{path}");
     }
     let last = listed[0]["game"].as_str().expect("an id");
     let after = viewer.json(&format!("games?after={last}")).await;
@@ -168,8 +168,8 @@ async fn capture_and_explanation_of_a_game_are_those_of_its_recording() {
     let mut replay = Replay::new(&*capture, "replay").expect("a capture");
     let mut replayed = Vec::new();
     while replay.next_at().is_some() {
-        for said in replay.step().expect("whole") {
-            let event = serde_json::to_value(&said.event).expect("JSON");
+        for explained in replay.step().expect("whole") {
+            let event = serde_json::to_value(&explained.event).expect("JSON");
             if event["type"] == "move.made" || event["type"] == "move.amended" {
                 let ply = event["ply"].as_u64().expect("a number");
                 replayed.truncate(usize::try_from(ply - 1).expect("few"));
@@ -209,7 +209,7 @@ async fn capture_and_explanation_of_a_game_are_those_of_its_recording() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
+async fn missing_parts_of_a_past_game_are_refused_with_the_reason() {
     let desk = Reviewed::start("refused").await;
     let stranger = Guest::new(desk.port);
     let paths = ["", "/pgn", "/report", "/capture", "/explain"].map(|of| format!("games/{MATE}{of}"));
@@ -241,26 +241,26 @@ async fn what_cannot_be_had_of_a_past_game_is_refused_with_the_reason() {
         holed,
     ] {
         std::fs::write(&recording, damaged).expect("written");
-        for what in ["capture", "explain"] {
-            let path = format!("games/{MATE}/{what}");
+        for kind in ["capture", "explain"] {
+            let path = format!("games/{MATE}/{kind}");
             assert_eq!(viewer.refused(&path).await, (404, "damaged".to_owned()), "{path}");
         }
     }
-    // What a power failure leaves is read up to there.
+    // A recording that was cut off by a power failure is read up to that point.
     std::fs::write(&recording, &whole[..whole.len() - 7]).expect("written");
     let path = format!("games/{MATE}/explain");
     assert_eq!(sent(viewer.get(&path)).await.status(), 200);
     std::fs::remove_file(&recording).expect("removed");
-    for what in ["capture", "explain"] {
-        let path = format!("games/{MATE}/{what}");
+    for kind in ["capture", "explain"] {
+        let path = format!("games/{MATE}/{kind}");
         assert_eq!(viewer.refused(&path).await, (404, "gone".to_owned()), "{path}");
     }
     assert_eq!(sent(viewer.get(&format!("games/{MATE}/pgn"))).await.status(), 200);
 }
 
-/// Somebody who may only look on goes through a game in a browser.
+/// A viewer goes through a past game in a browser.
 #[tokio::test]
-async fn a_past_game_is_looked_through_in_a_browser() {
+async fn a_past_game_is_reviewed_in_a_browser() {
     let desk = Reviewed::start("browser").await;
     let folder = &desk.kept.directory;
     std::fs::write(folder.join("game.pgn"), PLAYED).expect("a game");
@@ -274,13 +274,13 @@ async fn a_past_game_is_looked_through_in_a_browser() {
         .spawn()
         .expect("node: install it, or let tests/run do so");
     let mut players = None;
-    for said in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
-        assert_eq!(said.expect("text"), "play");
+    for line in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
+        assert_eq!(line.expect("text"), "play");
         let emulate = ["emulate", "--pgn", "game.pgn", "--speed", "2", "--links", "links"];
         players = Some(Program::start(folder, &emulate));
     }
-    let looked = script.wait().expect("it ends");
+    let status = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-    assert!(looked.success(), "what the script says is above\n{log}");
+    assert!(status.success(), "what the script says is above\n{log}");
     assert!(players.is_some(), "a game was followed");
 }

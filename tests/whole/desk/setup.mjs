@@ -1,11 +1,12 @@
-// An operator at the desk, in chromium, from boards that were plugged in to the first move of a paired game: pairing files
-// dropped in, a test of squares, the clock's side, the outputs, and the round begun.
+// An operator prepares a round at the desk in chromium, from plugging in the boards to the first move of a paired game:
+// uploads pairing files, tests squares and outputs, sets the clock's side, and starts the round.
 //
 //   node setup.mjs ADDRESS USER PASSWORD FOLDER [PROFILE]
 //
-// At ADDRESS two boards, board-1 and board-2, are not plugged in yet; a file "plug" in FOLDER has that done. On board-1 e2 and
-// d7 lose their pieces and get them again; a1 never does. A file "play" has the games begin. It uses what is among the wall's
-// scripts: viewer.mjs, playwright-core and axe-core.
+// board-1 and board-2 of the desk at ADDRESS must not be plugged in yet. The caller must plug them in when the script
+// creates the file "plug" in FOLDER; then the pieces on e2 and d7 of board-1 must disappear and return, but not the one
+// on a1. The caller must start the games when the script creates the file "play". Needs viewer.mjs, playwright-core and
+// axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -31,56 +32,56 @@ async function text(locator) {
   return (await locator.textContent()) ?? "";
 }
 
-async function looksWell(what) {
+async function assertUsable(what) {
   assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
   assert.deepEqual(await viewer.barriers(), [], what);
 }
 
-/** Presses a button, and says yes where it asks. */
-async function sure(button) {
+/** Presses a button, and confirms if the page asks. */
+async function confirm(button) {
   await button.click();
   const yes = page.locator(".question:not([hidden]) .main");
   if (!(await yes.isVisible())) return;
-  // Nobody says yes before having read.
+  // The page ignores a confirmation that comes too quickly.
   await page.waitForTimeout(400);
   await yes.click();
 }
 
-async function comesIn() {
+async function logsIn() {
   await until("the form", 15, () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
   await page.locator(".to-setup").click();
   await until("the set-up", 10, () => page.locator(".setup h2").isVisible());
-  viewer.forgive(false);
+  viewer.ignoreNetworkErrors(false);
   await until("nothing is there", 10, async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
   await until("nor pairings", 10, async () => /no pairings yet/.test(await text(step("Pairings").locator(".wrong"))));
-  await looksWell("an empty set-up");
+  await assertUsable("an empty set-up");
 }
 
 async function drop(name, content) {
   await page.locator(".drop input").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(content) });
 }
 
-/** A file that cannot be read, one with something to look at, and one that holds. */
-async function dropsPairingsIn() {
-  const asked = page.locator(".asked");
-  viewer.forgive(true);
+/** Uploads an unreadable file, a file with findings, and a file that is then used. */
+async function uploadsPairings() {
+  const answer = page.locator(".asked");
+  viewer.ignoreNetworkErrors(true);
   await drop("round 3.csv", UNREADABLE);
-  await until("why it is refused", 10, async () => /line 2, column \d+: .*quotation mark/.test(await text(asked)));
-  viewer.forgive(false);
-  assert.equal(await asked.locator(".main").count(), 0, "it cannot be kept");
+  await until("why it is refused", 10, async () => /line 2, column \d+: .*quotation mark/.test(await text(answer)));
+  viewer.ignoreNetworkErrors(false);
+  assert.equal(await answer.locator(".main").count(), 0, "it cannot be kept");
   await drop("round 3.csv", WRONG);
-  await until("what was found", 10, async () => /line 3, column \d+/.test(await text(asked.locator(".findings"))));
-  await looksWell("findings");
+  await until("what was found", 10, async () => /line 3, column \d+/.test(await text(answer.locator(".findings"))));
+  await assertUsable("findings");
   assert.equal(await page.locator(".files li").count(), 0, "it does not hold");
   await drop("round 3.csv", ROUND);
-  await until("nothing is missed", 10, async () => /Nothing is missing/.test(await text(asked)));
-  await asked.locator(".main").click();
-  await until("it is kept", 10, async () => /round 3.csv is stored/.test(await text(asked)));
+  await until("nothing is missed", 10, async () => /Nothing is missing/.test(await text(answer)));
+  await answer.locator(".main").click();
+  await until("it is kept", 10, async () => /round 3.csv is stored/.test(await text(answer)));
   await until("who plays whom", 20, async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
-  // Boards that the settings name have got their pairings before they are plugged in.
+  // Boards named in the configuration have their pairings before they are plugged in.
   await until("boards are missing", 20, async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
 }
 
@@ -90,17 +91,17 @@ async function findsBoards() {
   await until("both boards", 60, async () => (await rows.count()) === 2);
   await until("they answer", 60, async () => (await step("Boards").locator(".rows .chip.bad").count()) === 0);
   await until("with their tables", 20, async () => /done/.test(await text(step("Boards").locator("summary"))));
-  // The second board is put at the first one's table, which is said, and back.
+  // Assigns the second board to the table of the first one, which is reported, and undoes that.
   const table = rows.nth(1).locator("input");
   await table.fill("1");
-  await sure(rows.nth(1).getByRole("button", { name: /Put it at this table/ }));
+  await confirm(rows.nth(1).getByRole("button", { name: /Put it at this table/ }));
   await until("two at a table", 15, async () => /several boards: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
   await rows.nth(1).getByRole("button", { name: "Undo" }).click();
   await until("it is undone", 15, async () => /done/.test(await text(step("Boards").locator("summary"))));
   await until("its number is shown", 5, async () => (await table.inputValue()) === "2");
 }
 
-/** Squares that were seen are ticked, however quickly; the others may be dead. */
+/** Squares that changed are ticked, however quick the change was. The others are listed as possibly dead. */
 async function testsSquares() {
   const squares = step("Every square");
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
@@ -114,19 +115,19 @@ async function testsSquares() {
   await until("it is remembered", 20, async () => (await state("e2")) === "seen");
 }
 
-async function saysClockSides() {
+async function setsClockSides() {
   const clocks = step("White's side").locator(".rows > li");
   await until("the levers", 30, async () => /Lever up on the (left|right)/.test(await text(clocks.first())));
-  await sure(clocks.first().getByRole("button", { name: /Set White's side to right/ }));
+  await confirm(clocks.first().getByRole("button", { name: /Set White's side to right/ }));
   await until("it is so", 15, async () => /White's clock is the right one/.test(await text(clocks.first())));
-  await sure(clocks.first().getByRole("button", { name: /Set White's side to left/ }));
+  await confirm(clocks.first().getByRole("button", { name: /Set White's side to left/ }));
   await until("it is the other one", 15, async () => /White's clock is the left one/.test(await text(clocks.first())));
 }
 
-async function seesOutputs() {
+async function testsOutputs() {
   const outputs = step("Outputs");
   await until("the journal works", 15, async () => /Journal.*in order/.test(await text(outputs)));
-  // A folder that gets the rounds is tried out, and can be again.
+  // The folder of the broadcast can be tested repeatedly.
   await outputs.getByRole("button", { name: /^Test: .*live$/ }).click();
   await until("it is tested", 30, async () => /Tested at .*It works: a file was written/.test(await text(outputs)));
   assert.match(await text(page.locator("#said")), /live: It works/);
@@ -134,13 +135,13 @@ async function seesOutputs() {
   assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0);
 }
 
-/** The room has the names before a game, the round begins, and the first move is that of the paired game. */
-async function begins() {
+/** Starts the round. The overview shows the names before the game, and then its first move. */
+async function startsRound() {
   const go = step("Start");
   assert.match(await text(go), /Not in order: .*Every square/);
-  await sure(go.getByRole("button", { name: "Start the round now" }));
+  await confirm(go.getByRole("button", { name: "Start the round now" }));
   await until("it has begun", 30, async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
-  await looksWell("the set-up");
+  await assertUsable("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();
   const seat = page.locator(".seat", { hasText: "Adler, Jonas" });
@@ -148,8 +149,8 @@ async function begins() {
   await until("a move", 120, async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
 }
 
-/** In German, on a phone and on a large screen, in the dark. */
-async function looksElsewhere(context) {
+/** Checks the page in German, in other window widths and colour schemes. */
+async function checksOtherViews(context) {
   for (const [width, dark] of [[320, true], [390, false], [2560, true]]) {
     const other = await Viewer.open(context, `${address}?lang=de#/setup`, width, dark);
     await until("Aufbau", 15, async () => /Bretter/.test(await other.page.locator(".setup h3").first().textContent()));
@@ -169,15 +170,15 @@ const context = await browser(profile);
 try {
   viewer = await Viewer.open(context, address, 1280, false);
   page = viewer.page;
-  viewer.forgive(true);
-  await comesIn();
-  await dropsPairingsIn();
+  viewer.ignoreNetworkErrors(true);
+  await logsIn();
+  await uploadsPairings();
   await findsBoards();
   await testsSquares();
-  await saysClockSides();
-  await seesOutputs();
-  await looksElsewhere(context);
-  await begins();
+  await setsClockSides();
+  await testsOutputs();
+  await checksOtherViews(context);
+  await startsRound();
   await viewer.close();
 } catch (error) {
   console.error(error);

@@ -1,4 +1,4 @@
-//! What operators set up at the desk before a round: pairing files that are dropped in, and how everything is.
+//! Preparations of operators at the desk before a round: uploaded pairing files, tests of outputs, and the status.
 
 use core::time::Duration;
 use std::fs::File;
@@ -21,10 +21,10 @@ use crate::spectators::Program;
 const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
                      3,1,\"Adler, Jonas\",100001,\"Berg, Ines\",100002\n\
                      3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
-/// Two pairings have the same table, and nobody has a FIDE id.
+/// Two pairings have the same table, and all FIDE ids are missing.
 const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
-/// Nobody plays for long, and on the first board two pieces are away for a moment, again and again for
-/// longer than the script waits: nobody knows when the daemon has found the boards.
+/// Arguments for boards without moves on which two pieces of the first board repeatedly disappear for a moment. The
+/// faults go on for longer than the script waits, as it is unknown when the daemon finds the boards.
 fn lifted() -> Vec<String> {
     let mut args = Vec::from(["emulate", "--boards", "2", "--pgn", "game.pgn"].map(String::from));
     args.extend(["--links", "links", "--speed", "0.04"].map(String::from));
@@ -44,7 +44,7 @@ const PLAYED: &[&str] = &[
 ];
 const RUN: [&str; 3] = ["run", "--config", "kiebitz.toml"];
 
-/// With somebody who looks after the event.
+/// Configures the desk with an additional user who is an operator.
 pub(super) fn configure_with_operator(folder: &Path, port: u16) {
     configure(folder, port);
     let users = File::options().append(true).open(folder.join("users"));
@@ -71,15 +71,15 @@ fn delete(guest: &Guest, path: &str) -> RequestBuilder {
     request.header("kiebitz-desk", "1")
 }
 
-/// The names of the files that were dropped in.
-async fn dropped(guest: &Guest) -> Value {
+/// Names of the uploaded files.
+async fn uploaded(guest: &Guest) -> Value {
     let (status, list) = answered(guest.get("pairings")).await;
     assert_eq!(status, 200, "{list}");
     let files = list["files"].as_array().expect("files").iter();
     files.map(|file| file["name"].clone()).collect()
 }
 
-async fn nobody_else_may(port: u16) {
+async fn other_roles_are_refused(port: u16) {
     let mut guest = Guest::new(port);
     assert_eq!(sent(guest.get("pairings")).await.status(), 401);
     assert_eq!(sent(put(&guest, "pairings/r.csv", ROUND)).await.status(), 401);
@@ -98,7 +98,7 @@ async fn nobody_else_may(port: u16) {
     }
 }
 
-async fn what_is_wrong_is_refused(chief: &Guest) {
+async fn wrong_files_are_refused(chief: &Guest) {
     let foreign = chief.http.put(chief.url("pairings/r.csv"));
     let foreign = foreign.header(COOKIE, &chief.cookie).body(ROUND);
     assert_eq!(sent(foreign).await.status(), 403, "a page of another site");
@@ -123,11 +123,11 @@ async fn what_is_wrong_is_refused(chief: &Guest) {
             .is_some_and(|error| error.contains("quotation mark")),
         "{wrong}"
     );
-    assert_eq!(dropped(chief).await, json!([]), "nothing of it is kept");
+    assert_eq!(uploaded(chief).await, json!([]), "nothing of it is kept");
 }
 
-/// What is only looked at is told with its place, and does not hold.
-async fn findings_come_before_it_holds(chief: &Guest) {
+/// Checks that `?check` reports the findings of a file with their places and does not use the file.
+async fn checked_file_is_reported_and_not_used(chief: &Guest) {
     let (status, report) = answered(put(chief, "pairings/r.csv?check", DOUBTFUL)).await;
     assert_eq!(
         (status.as_u16(), &report["pairings"]),
@@ -147,28 +147,28 @@ async fn findings_come_before_it_holds(chief: &Guest) {
         "{twice}"
     );
     assert!(report["lost"].as_u64().is_some_and(|lost| lost > 0), "{report}");
-    assert_eq!(dropped(chief).await, json!([]));
+    assert_eq!(uploaded(chief).await, json!([]));
 }
 
 #[tokio::test]
-async fn pairings_that_are_dropped_in_reach_the_boards_and_stay() {
+async fn uploaded_pairings_reach_the_boards_and_stay() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure_with_operator(folder, port);
     let daemon = Program::start(folder, &RUN);
     let mut chief = Guest::new(port);
     chief.wait().await;
-    nobody_else_may(port).await;
+    other_roles_are_refused(port).await;
     assert_eq!(chief.log_in("chief", "operate-it").await, 200);
-    what_is_wrong_is_refused(&chief).await;
-    findings_come_before_it_holds(&chief).await;
+    wrong_files_are_refused(&chief).await;
+    checked_file_is_reported_and_not_used(&chief).await;
 
     let mut stream = Stream::open(&chief).await;
     stream
         .until("no pairings", |known| {
             known
                 .get("pairings")
-                .is_some_and(|told| told["tables"] == json!([]))
+                .is_some_and(|pairings| pairings["tables"] == json!([]))
         })
         .await;
     let (status, report) = answered(put(&chief, "pairings/round 3.csv", ROUND)).await;
@@ -224,9 +224,9 @@ async fn pairings_that_are_dropped_in_reach_the_boards_and_stay() {
     after_a_restart(folder, chief).await;
 }
 
-/// A wrong file that is removed before anybody has moved leaves no names behind.
+/// If an uploaded file is removed before the first move, its names are removed from the boards.
 #[tokio::test]
-async fn names_go_with_their_file_before_the_first_move() {
+async fn names_are_removed_with_their_file_before_the_first_move() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure_with_operator(folder, port);
@@ -234,24 +234,24 @@ async fn names_go_with_their_file_before_the_first_move() {
     let mut chief = Guest::new(port);
     chief.wait().await;
     assert_eq!(chief.log_in("chief", "operate-it").await, 200);
-    let told = async |times: usize| {
-        let said = || {
+    let until_logged = async |times: usize| {
+        let count = || {
             let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
             log.matches("set_players of round 3, table").count()
         };
         let waiting = async {
-            while said() < times {
+            while count() < times {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
         let waited = tokio::time::timeout(crate::eventually::PATIENCE, waiting).await;
-        assert!(waited.is_ok(), "{times} times, not {}", said());
+        assert!(waited.is_ok(), "{times} times, not {}", count());
     };
     let (status, report) = answered(put(&chief, "pairings/round 3.csv", ROUND)).await;
     assert_eq!(status, 200, "{report}");
-    told(2).await;
+    until_logged(2).await;
     assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 204);
-    told(4).await;
+    until_logged(4).await;
     daemon.stop();
     let exported = Command::new(crate::program())
         .args(["export", "--config", "kiebitz.toml"])
@@ -275,39 +275,39 @@ async fn after_a_restart(folder: &Path, mut chief: Guest) {
     let daemon = Program::start(folder, &RUN);
     chief.wait().await;
     assert_eq!(chief.log_in("chief", "operate-it").await, 200);
-    assert_eq!(dropped(&chief).await, json!(["round 3.csv"]));
+    assert_eq!(uploaded(&chief).await, json!(["round 3.csv"]));
     let mut stream = Stream::open(&chief).await;
     stream
         .until("the tables once more", |known| {
             known
                 .get("pairings")
-                .is_some_and(|told| told["tables"][0]["white"] == "Adler, Jonas")
+                .is_some_and(|pairings| pairings["tables"][0]["white"] == "Adler, Jonas")
         })
         .await;
-    // What cannot be read takes nothing away.
+    // A file that cannot be read does not replace the old one.
     let (status, wrong) = answered(put(&chief, "pairings/round 3.csv", "")).await;
     assert_eq!(status, 422, "{wrong}");
     let kept = sent(chief.get("pairings/round 3.csv")).await;
     assert_eq!(kept.text().await.expect("a file"), ROUND);
     assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 204);
     assert_eq!(sent(delete(&chief, "pairings/round 3.csv")).await.status(), 404);
-    assert_eq!(dropped(&chief).await, json!([]));
+    assert_eq!(uploaded(&chief).await, json!([]));
     stream
         .until("none again", |known| known["pairings"]["tables"] == json!([]))
         .await;
     daemon.stop();
 }
 
-/// Whether an output works, as it is said after a test, and what is wrong with it.
+/// Result of an output's test: whether it works, and the error.
 async fn tested(chief: &Guest, output: &str) -> (bool, String) {
-    let (status, told) = answered(chief.post("outputs", &json!({ "output": output }))).await;
-    assert_eq!(status, 200, "{output}: {told}");
-    let works = told["ok"].as_bool().expect("whether it works");
-    (works, told["error"].as_str().unwrap_or_default().to_owned())
+    let (status, answer) = answered(chief.post("outputs", &json!({ "output": output }))).await;
+    assert_eq!(status, 200, "{output}: {answer}");
+    let works = answer["ok"].as_bool().expect("whether it works");
+    (works, answer["error"].as_str().unwrap_or_default().to_owned())
 }
 
 #[tokio::test]
-async fn outputs_are_tried_out_before_a_round() {
+async fn outputs_are_tested_before_a_round() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let (folder, port) = (directory.path(), free_port());
     configure_with_operator(folder, port);
@@ -337,8 +337,8 @@ async fn outputs_are_tried_out_before_a_round() {
     chief.wait().await;
     assert_eq!(chief.log_in("meier", "rook-on-a1").await, 200);
     assert_eq!(sent(chief.get("outputs")).await.status(), 403);
-    let asked = chief.post("outputs", &json!({"output": "broker"}));
-    assert_eq!(sent(asked).await.status(), 403, "an arbiter");
+    let request = chief.post("outputs", &json!({"output": "broker"}));
+    assert_eq!(sent(request).await.status(), 403, "an arbiter");
     assert_eq!(chief.log_in("chief", "operate-it").await, 200);
     let place = live.display().to_string();
     let (_, all) = answered(chief.get("outputs")).await;
@@ -348,8 +348,8 @@ async fn outputs_are_tried_out_before_a_round() {
     }
     let is_test = |publish: &Publish| topic(publish).ends_with("/test");
     listener
-        .until("what the broker has acknowledged", |heard| {
-            heard.iter().any(is_test)
+        .until("what the broker has acknowledged", |inbox| {
+            inbox.iter().any(is_test)
         })
         .await;
     assert!(!live.join("kiebitz-test.txt").exists(), "nothing is left behind");
@@ -359,7 +359,7 @@ async fn outputs_are_tried_out_before_a_round() {
     std::fs::write(&token, "lip_wrong\n").expect("a token");
     let (works, error) = tested(&chief, "Lichess").await;
     assert!(!works && error.contains("study:write"), "{error}");
-    // Nothing can be put where a folder has that name.
+    // A file cannot be written if a directory has its name.
     std::fs::create_dir_all(live.join("kiebitz-test.txt/full")).expect("a folder");
     let (works, error) = tested(&chief, &place).await;
     assert!(!works && error.contains("cannot write"), "{error}");
@@ -377,7 +377,7 @@ async fn outputs_are_tried_out_before_a_round() {
     daemon.stop();
 }
 
-/// From boards that are not plugged in yet to the first move of a paired game, in a browser.
+/// From unplugged boards to the first move of a paired game, in a browser.
 #[test]
 fn a_round_is_set_up_in_a_browser() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
@@ -404,7 +404,7 @@ fn a_round_is_set_up_in_a_browser() {
             break ended;
         }
         if let Some(wanted) = wants.next_if(|wanted| folder.join(wanted).exists()) {
-            // The boards are at the same links again.
+            // Unplugs the old boards first, as the new ones use the same links.
             drop(players.take());
             let lifted = lifted();
             let lifted: Vec<_> = lifted.iter().map(String::as_str).collect();

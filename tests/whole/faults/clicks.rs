@@ -1,4 +1,4 @@
-//! Clicks at the desk while the journal is held, and kills at any moment between a click and its answer.
+//! Commands from the desk while the journal is locked, and kills at any moment between a command and its answer.
 
 use core::time::Duration;
 use std::fs;
@@ -13,7 +13,7 @@ use super::disk::Holder;
 use super::world::World;
 use crate::mosquitto::free_port;
 
-/// Somebody whom a proxy has let in.
+/// An arbiter whom a proxy has logged in.
 #[derive(Clone)]
 struct Arbiter {
     http: Client,
@@ -22,7 +22,7 @@ struct Arbiter {
 }
 
 impl Arbiter {
-    fn ask(&self, request: RequestBuilder) -> RequestBuilder {
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
         let request = request.header("remote-user", "meier").header("kiebitz-desk", "1");
         request.header(COOKIE, &self.cookie)
     }
@@ -31,8 +31,8 @@ impl Arbiter {
         format!("http://127.0.0.1:{}/{path}", self.port)
     }
 
-    /// Comes to the desk once it is served.
-    async fn come(port: u16, world: &World) -> Self {
+    /// Begins a session, as soon as the desk is served.
+    async fn log_in(port: u16, world: &World) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut arbiter = Self {
             http: Client::new(),
@@ -41,8 +41,11 @@ impl Arbiter {
         };
         let welcome = async {
             loop {
-                let asked = arbiter.ask(arbiter.http.get(arbiter.url("session"))).send().await;
-                match asked {
+                let answer = arbiter
+                    .authorized(arbiter.http.get(arbiter.url("session")))
+                    .send()
+                    .await;
+                match answer {
                     Ok(answer) if answer.status().is_success() => return answer,
                     _ => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
@@ -56,12 +59,12 @@ impl Arbiter {
         arbiter
     }
 
-    /// Clicks. Returns the answer; `None`: none came.
+    /// Sends a command and returns the answer. `None` if the request fails.
     async fn click(self, id: String) -> Option<Value> {
         let command = json!({"id": id, "do": "annotate", "text": format!("note {id}")});
-        let asked = json!({"board": "b", "command": command}).to_string();
-        let request = self.ask(self.http.post(self.url("command")));
-        let request = request.header("content-type", "application/json").body(asked);
+        let body = json!({"board": "b", "command": command}).to_string();
+        let request = self.authorized(self.http.post(self.url("command")));
+        let request = request.header("content-type", "application/json").body(body);
         let answer = request.send().await.ok()?;
         let status = answer.status();
         let text = answer.text().await.ok()?;
@@ -71,7 +74,7 @@ impl Arbiter {
     }
 }
 
-/// The ids of the commands that the journal has.
+/// Ids of the commands in the journal.
 fn stored(world: &World) -> Vec<String> {
     let journal = Journal::open_to_read(&world.file()).unwrap();
     let taken = journal.commands("live", "b", 0).unwrap().into_iter();
@@ -93,7 +96,8 @@ async fn world_with_desk(seed: u64) -> (World, u16) {
     (world, port)
 }
 
-/// A click that was answered is in the journal, whenever the program was killed, or its answer said that it is not.
+/// An answered command is in the journal, no matter when the program was killed, unless the answer reported that it was
+/// not stored.
 #[tokio::test]
 async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
     let (mut world, port) = world_with_desk(51).await;
@@ -101,8 +105,8 @@ async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
     world.until_moves("moves", 1, true).await;
     let mut confirmed = Vec::new();
     for nth in 0..24_u64 {
-        let arbiter = Arbiter::come(port, &world).await;
-        // Without a lock, with one that ends before the kill, and with one that does not.
+        let arbiter = Arbiter::log_in(port, &world).await;
+        // In turn: without a lock, with a lock that ends before the kill, and with a lock that does not.
         let mut holder = Holder::new();
         if nth % 3 > 0 {
             holder.hold(&world.file());
@@ -125,21 +129,21 @@ async fn a_click_that_was_answered_is_stored_whenever_the_program_is_killed() {
         assert!(lost.is_empty(), "lost: {lost:?}\n{}", world.log());
         world.start();
     }
-    // Who waits for the answer gets one.
-    let arbiter = Arbiter::come(port, &world).await;
+    // A client that waits for the answer gets it.
+    let arbiter = Arbiter::log_in(port, &world).await;
     let answer = arbiter.click("last".to_owned()).await.unwrap();
     world.kill();
     assert_eq!(answer.get("kept"), None, "{answer}");
     assert!(stored(&world).contains(&"last".to_owned()), "{answer}");
 }
 
-/// While the journal is held, nobody is told that a click is stored.
+/// While the journal is locked, answers report that the command is not stored.
 #[tokio::test]
-async fn a_click_that_the_journal_does_not_take_is_answered_as_not_stored() {
+async fn a_click_during_a_journal_lock_is_answered_as_not_stored() {
     let (mut world, port) = world_with_desk(52).await;
     world.start();
     world.until_moves("moves", 1, true).await;
-    let arbiter = Arbiter::come(port, &world).await;
+    let arbiter = Arbiter::log_in(port, &world).await;
     let mut holder = Holder::new();
     holder.hold(&world.file());
     for id in ["first", "second"] {
@@ -150,7 +154,7 @@ async fn a_click_that_the_journal_does_not_take_is_answered_as_not_stored() {
             "done, but not stored yet: the disk does not answer"
         );
     }
-    // The same click again is the same.
+    // Repeating the same command has no further effect.
     let again = arbiter.clone().click("first".to_owned()).await.unwrap();
     assert_eq!(again["kept"], false, "{again}");
     holder.let_go();
@@ -162,7 +166,7 @@ async fn a_click_that_the_journal_does_not_take_is_answered_as_not_stored() {
                 .all(|id| stored.contains(&(*id).to_owned()))
         })
         .await;
-    world.until("it is well", super::well).await;
+    world.until("it is well", super::is_well).await;
     let again = arbiter.click("first".to_owned()).await.unwrap();
     assert_eq!(again.get("kept"), None, "{again}");
     world.stop().await;

@@ -1,15 +1,16 @@
-/* A disk that fails, for tests: loaded before the C library (LD_PRELOAD), it fails what a program asks of the files in
- * one directory. FAULTS_IN names the directory, FAULTS_SAID a file that says how, which is read at each call:
+/* Simulates a failing disk for tests. Loaded before the C library (LD_PRELOAD), it lets file operations in one
+ * directory fail. FAULTS_IN names the directory, and FAULTS_SAID a file with the state of the disk, which is read at each
+ * call:
  *
- *   eio      writing, waiting for the disk and creating fail
+ *   eio      writing, syncing and creating fail
  *   dead     reading fails as well
  *   erofs    as on a disk that is mounted read-only
  *   full     writing fails; files can be created, and stay empty
- *   hang     writing and creating do not return until the file says something else; nor does waiting for the disk
- *   hangsync only waiting for the disk does not return
+ *   hang     writing, syncing and creating block until the state changes
+ *   hangsync only syncing blocks
  *
- * With anything else the disk is well. FAULTS_CLOCK names a file that says by how many seconds the computer's clock was
- * set. */
+ * In any other state the disk works. FAULTS_CLOCK names a file with the seconds by which the computer's clock is ahead
+ * of the right time. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum deed { READS, WRITES, SYNCS, MAKES };
+enum operation { READS, WRITES, SYNCS, MAKES };
 
-static int said(const char *word)
+static int disk_state_is(const char *word)
 {
 	char text[16] = "";
 	const char *path = getenv("FAULTS_SAID");
@@ -37,13 +38,13 @@ static int said(const char *word)
 	return length > 0 && strcmp(text, word) == 0;
 }
 
-static int is_there(const char *path)
+static int is_in_directory(const char *path)
 {
 	const char *directory = getenv("FAULTS_IN");
 	return directory && path && strncmp(path, directory, strlen(directory)) == 0;
 }
 
-static int is_of(int fd)
+static int fd_is_in_directory(int fd)
 {
 	char link[32], path[4096];
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -51,30 +52,30 @@ static int is_of(int fd)
 	if (length < 0)
 		return 0;
 	path[length] = 0;
-	return is_there(path);
+	return is_in_directory(path);
 }
 
-/* Whether it fails; then errno says how. */
-static int fails(enum deed deed)
+/* Blocks or fails an operation according to the disk's state. Returns nonzero and sets errno if it fails. */
+static int fails(enum operation operation)
 {
-	while ((said("hang") && deed != READS) || (said("hangsync") && deed == SYNCS)) {
+	while ((disk_state_is("hang") && operation != READS) || (disk_state_is("hangsync") && operation == SYNCS)) {
 		struct timespec pause = {0, 20 * 1000 * 1000};
 		nanosleep(&pause, NULL);
 	}
 	errno = EIO;
-	if (said("dead") || (said("eio") && deed != READS))
+	if (disk_state_is("dead") || (disk_state_is("eio") && operation != READS))
 		return 1;
 	errno = ENOSPC;
-	if (said("full") && deed == WRITES)
+	if (disk_state_is("full") && operation == WRITES)
 		return 1;
 	errno = EROFS;
-	return said("erofs") && (deed == WRITES || deed == MAKES);
+	return disk_state_is("erofs") && (operation == WRITES || operation == MAKES);
 }
 
-#define ON_FILE(type, name, deed, number, parameters, ...) \
+#define ON_FILE(type, name, operation, number, parameters, ...) \
 	type name parameters \
 	{ \
-		if (is_of(fd) && fails(deed)) \
+		if (fd_is_in_directory(fd) && fails(operation)) \
 			return -1; \
 		return syscall(number, __VA_ARGS__); \
 	}
@@ -105,7 +106,7 @@ ON_FILE(int, fdatasync, SYNCS, SYS_fdatasync, (int fd), fd)
 			mode = va_arg(rest, mode_t); \
 			va_end(rest); \
 		} \
-		if (is_there(path) && fails(writes ? MAKES : READS)) \
+		if (is_in_directory(path) && fails(writes ? MAKES : READS)) \
 			return -1; \
 		return syscall(SYS_openat, at, path, flags, mode); \
 	}
@@ -133,21 +134,21 @@ int clock_gettime(clockid_t clock, struct timespec *at)
 
 int mkdir(const char *path, mode_t mode)
 {
-	if (is_there(path) && fails(MAKES))
+	if (is_in_directory(path) && fails(MAKES))
 		return -1;
 	return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int unlink(const char *path)
 {
-	if (is_there(path) && fails(MAKES))
+	if (is_in_directory(path) && fails(MAKES))
 		return -1;
 	return syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 int rename(const char *from, const char *to)
 {
-	if (is_there(from) && fails(MAKES))
+	if (is_in_directory(from) && fails(MAKES))
 		return -1;
 	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }

@@ -1,4 +1,4 @@
-//! Disks that fail, and what else becomes of files in use.
+//! Failing disks, and other faults of files in use.
 
 use core::time::Duration;
 use std::fs::{self, File};
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-/// Fails what the program asks of the files in its state directory.
+/// A preloaded library (disk.c) that makes the program's file operations in its state directory fail.
 pub(crate) struct Shim {
     library: PathBuf,
-    said: PathBuf,
+    state_file: PathBuf,
     clock: PathBuf,
 }
 
 impl Shim {
-    /// `None`: there is no compiler.
+    /// `None` if there is no C compiler.
     #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
     pub(crate) fn build(directory: &Path) -> Option<Self> {
         let library = directory.join("disk.so");
@@ -34,20 +34,20 @@ impl Shim {
         }
         let shim = Self {
             library,
-            said: directory.join("disk"),
+            state_file: directory.join("disk"),
             clock: directory.join("clock"),
         };
-        shim.say("well");
+        shim.set_disk("well");
         shim.set_clock(0);
         Some(shim)
     }
 
-    /// How the disk is from now on; the words are in disk.c.
-    pub(crate) fn say(&self, how: &str) {
-        put(&self.said, how);
+    /// Sets the behaviour of the disk. disk.c lists the values of `how`.
+    pub(crate) fn set_disk(&self, how: &str) {
+        put(&self.state_file, how);
     }
 
-    /// The computer's clock is so many seconds ahead of the right time from now on.
+    /// Sets the computer's clock to this many seconds ahead of the right time.
     pub(crate) fn set_clock(&self, seconds: i64) {
         put(&self.clock, &seconds.to_string());
     }
@@ -56,23 +56,23 @@ impl Shim {
         program
             .env("LD_PRELOAD", &self.library)
             .env("FAULTS_IN", state)
-            .env("FAULTS_SAID", &self.said)
+            .env("FAULTS_SAID", &self.state_file)
             .env("FAULTS_CLOCK", &self.clock);
     }
 }
 
-/// In one piece: the program may look at any time.
+/// Replaces the file atomically, as the program may read it at any time.
 fn put(file: &Path, text: &str) {
     let new = file.with_extension("new");
     fs::write(&new, text).unwrap();
     fs::rename(new, file).unwrap();
 }
 
-/// A small disk in memory, mounted somewhere.
+/// A small disk in memory, mounted at a path.
 pub(crate) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None`: this user may not mount anything.
+    /// `None` if this user may not mount anything.
     #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
     pub(crate) fn mount(at: &Path) -> Option<Self> {
         fs::create_dir_all(at).unwrap();
@@ -105,7 +105,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Another program that holds the journal.
+/// Another program that locks the journal.
 pub(crate) struct Holder(Option<Connection>);
 
 impl Holder {
@@ -125,7 +125,7 @@ impl Holder {
     }
 }
 
-/// Somebody looks into the wrong file.
+/// Drops the table of events, as a user of another program might do by mistake.
 pub(crate) fn drop_table(journal: &Path) {
     let connection = Connection::open(journal).unwrap();
     connection.busy_timeout(Duration::from_secs(10)).unwrap();

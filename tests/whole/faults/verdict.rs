@@ -1,14 +1,14 @@
-//! What the subscriber has beside what the journal has.
+//! Compares the events that the subscriber received with those in the journal.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 
 use super::world::{Published, World};
 
-/// Whatever the disk does, what happens is published within this time.
+/// Maximum delay of publishing, whatever the disk does.
 const SOON: Duration = Duration::from_secs(6);
 
-/// The events by their numbers. None of these was given twice.
+/// The published events by number. Fails if a number was used twice.
 pub(crate) fn by_seq(published: &[Published]) -> BTreeMap<u64, String> {
     let mut events = BTreeMap::new();
     for Published { event, payload, .. } in published {
@@ -22,7 +22,7 @@ pub(crate) fn by_seq(published: &[Published]) -> BTreeMap<u64, String> {
     events
 }
 
-/// The journal has exactly what was published, each once, and numbers count from 1 without gaps.
+/// Whether the journal has exactly the published events, numbered from 1 without gaps.
 pub(crate) fn is_same(world: &World) -> bool {
     let published = by_seq(&world.published());
     let journaled = world.journaled();
@@ -33,7 +33,8 @@ pub(crate) fn is_same(world: &World) -> bool {
         && journaled.into_iter().eq(published)
 }
 
-/// The journal has all that was published as kept, what it has was published as it is, and no number was given twice.
+/// Checks that the journal has every event that was published as kept, and that every event in the journal was
+/// published with the same payload.
 pub(crate) fn agrees(world: &World) {
     let all = world.published();
     let published = by_seq(&all);
@@ -52,14 +53,14 @@ pub(crate) fn agrees(world: &World) {
     }
 }
 
-/// Numbers follow each other, but for so many jumps.
+/// Checks that numbers are consecutive except for at most `at_most` jumps.
 pub(crate) fn jumps(world: &World, at_most: usize) {
     let seqs: Vec<u64> = by_seq(&world.published()).into_keys().collect();
     let jumps: Vec<_> = seqs.windows(2).filter(|pair| pair[1] != pair[0] + 1).collect();
     assert!(jumps.len() <= at_most, "{jumps:?}\n{}", world.log());
 }
 
-/// All that came since was published soon, and in order.
+/// Checks that the events published after the first `since` came in time and in order.
 pub(crate) fn was_live(world: &World, since: usize) {
     let published = &world.published()[since..];
     for Published { at, event, .. } in published {

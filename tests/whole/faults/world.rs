@@ -1,4 +1,4 @@
-//! A board that is played on, the program that watches it, a broker, and somebody who listens.
+//! A board in play, the program that watches it, a broker, and a subscriber.
 
 use core::future::poll_fn;
 use core::task::Poll;
@@ -22,20 +22,20 @@ use crate::mosquitto::Mosquitto;
 use crate::mqtt_world::{Listener, json, topic};
 use kiebitz_workbench::soak::table::{self, Pace, Table};
 
-/// What a subscriber got.
+/// An event as the subscriber received it.
 pub(crate) struct Published {
     pub(crate) at: Timestamp,
     pub(crate) event: Event,
     pub(crate) payload: String,
-    /// The journal had it by then.
+    /// Whether the journal had the event when it was published.
     pub(crate) kept: bool,
 }
 
-/// All of it; the board is played on whenever something is waited for.
+/// The board, program, broker and subscriber of a test. Play goes on during every wait.
 pub(crate) struct World {
     pub(crate) directory: TempDir,
     pub(crate) shim: Option<Shim>,
-    /// The system provides memory that outlives the program (`$RUNTIME_DIRECTORY`).
+    /// Whether the system provides a directory in memory that outlives the program (`$RUNTIME_DIRECTORY`).
     pub(crate) has_memory: bool,
     _broker: Mosquitto,
     listener: Listener,
@@ -45,19 +45,19 @@ pub(crate) struct World {
     child: Option<Child>,
 }
 
-/// Players without time, and games that last.
+/// Fast players, and long games.
 const PACE: Pace = Pace {
     thinking: 1..2,
     plies: 60..80,
 };
-/// Players of this number have no time.
+/// Number of the table. It selects hurried players.
 const NTH: usize = 2;
-/// Only a test that fails waits so long.
+/// Timeout. Only failing tests wait this long.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The program ends within this time, whatever the disk does.
+/// Maximum time for an orderly shutdown, whatever the disk does.
 const END: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(4);
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl World {
     pub(crate) async fn new(seed: u64) -> Self {
@@ -87,7 +87,7 @@ impl World {
         }
     }
 
-    /// Adds to the configuration, in a table of its own or, before the first one, in `[mqtt]`.
+    /// Adds lines to the configuration: `of_mqtt` in the table `[mqtt]`, `more` at the end.
     pub(crate) fn configure(&self, of_mqtt: &str, more: &str) {
         let file = self.directory.path().join("kiebitz.toml");
         let config = fs::read_to_string(&file).unwrap();
@@ -95,10 +95,10 @@ impl World {
         fs::write(&file, format!("{config}\n{more}\n")).unwrap();
     }
 
-    /// What was last published on a topic; `None`: nothing was.
+    /// Last message on a topic, as JSON; `None` if there was none.
     pub(crate) fn last(&self, wanted: &str) -> Option<Value> {
-        let heard = self.listener.heard();
-        heard.iter().rfind(|publish| topic(publish) == wanted).map(json)
+        let inbox = self.listener.inbox();
+        inbox.iter().rfind(|publish| topic(publish) == wanted).map(json)
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -109,12 +109,10 @@ impl World {
         self.state().join("journal.sqlite")
     }
 
-    /// How the disk is from now on.
-    pub(crate) fn say(&self, how: &str) {
-        self.shim.as_ref().unwrap().say(how);
+    pub(crate) fn set_disk(&self, how: &str) {
+        self.shim.as_ref().unwrap().set_disk(how);
     }
 
-    /// Starts the program.
     pub(crate) fn start(&mut self) {
         let log = File::options()
             .append(true)
@@ -125,7 +123,7 @@ impl World {
         self.child = Some(command.stderr(log).spawn().unwrap());
     }
 
-    /// The program, to be run with this state directory.
+    /// The command to run the program with this state directory.
     pub(crate) fn program(&self) -> Command {
         let mut command = Command::new(crate::program());
         command
@@ -149,14 +147,14 @@ impl World {
         self.child.as_ref().unwrap().id()
     }
 
-    /// SIGKILL, as a power cut would have it.
+    /// Sends SIGKILL, like a power cut.
     pub(crate) fn kill(&mut self) {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// SIGTERM: the program ends in good order, and in time.
+    /// Sends SIGTERM. Checks that the program ends with code 0 and in time.
     pub(crate) async fn stop(&mut self) {
         let mut child = self.child.take().unwrap();
         let began = self.time.now();
@@ -180,7 +178,7 @@ impl World {
         );
     }
 
-    /// Boards and players go on for a moment.
+    /// Advances board and players for a moment.
     async fn play_on(&mut self) {
         let now = self.time.now();
         self.play(now);
@@ -204,40 +202,40 @@ impl World {
         }
     }
 
-    /// Plays until that is so; the program must not end meanwhile.
-    pub(crate) async fn until(&mut self, what: &str, mut wanted: impl FnMut(&Self) -> bool) {
+    /// Plays until `wanted` holds. Fails if the program ends meanwhile, or after the timeout.
+    pub(crate) async fn until(&mut self, goal: &str, mut wanted: impl FnMut(&Self) -> bool) {
         let end = self.time.now() + PATIENCE;
-        let mut look = self.time.now();
+        let mut next_check = self.time.now();
         loop {
             self.play_on().await;
             let now = self.time.now();
-            if now < look {
+            if now < next_check {
                 continue;
             }
             if wanted(self) {
                 return;
             }
-            look = now + LOOK;
+            next_check = now + CHECK_INTERVAL;
             let ended = self
                 .child
                 .as_mut()
                 .is_some_and(|child| child.try_wait().unwrap().is_some());
             assert!(
                 now < end && !ended,
-                "not in time: {what}\n{}\n{}",
+                "not in time: {goal}\n{}\n{}",
                 self.daemon_state(),
                 self.log()
             );
         }
     }
 
-    /// Plays until so many more moves are published, kept or not.
-    pub(crate) async fn until_moves(&mut self, what: &str, count: usize, kept: bool) {
+    /// Plays until `count` more moves are published with this value of `kept`.
+    pub(crate) async fn until_moves(&mut self, goal: &str, count: usize, kept: bool) {
         let before = self.published().len();
         let wanted = |published: &Published| {
             published.kept == kept && matches!(published.event.kind, EventKind::MoveMade(_))
         };
-        self.until(what, |world| {
+        self.until(goal, |world| {
             world.published()[before..]
                 .iter()
                 .filter(|published| wanted(published))
@@ -247,10 +245,10 @@ impl World {
         .await;
     }
 
-    /// Every event that came, in this order.
+    /// Received events, in order of arrival.
     pub(crate) fn published(&self) -> Vec<Published> {
-        let heard = self.listener.heard_at();
-        let events = heard
+        let inbox = self.listener.timed_inbox();
+        let events = inbox
             .iter()
             .filter(|(_, publish)| topic(publish) == "boards/b/events");
         let event = |(at, publish): &(Timestamp, Publish)| {
@@ -266,16 +264,16 @@ impl World {
         events.map(event).collect()
     }
 
-    /// The last published state of the daemon.
+    /// Last published state of the daemon.
     pub(crate) fn daemon_state(&self) -> Value {
-        let heard = self.listener.heard();
-        let mut states = heard
+        let inbox = self.listener.inbox();
+        let mut states = inbox
             .iter()
             .filter(|publish| topic(publish) == "daemons/pi/state");
         states.next_back().map_or(Value::Null, json)
     }
 
-    /// Events of the journal: number and payload.
+    /// Number and payload of the events in the journal.
     pub(crate) fn journaled(&self) -> Vec<(u64, String)> {
         let events = Journal::open_to_read(&self.file())
             .and_then(|journal| journal.events_after("live", "b", 0, usize::MAX >> 1));
@@ -294,7 +292,7 @@ fn log(directory: &Path) -> String {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the program has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();

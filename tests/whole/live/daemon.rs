@@ -14,14 +14,14 @@ pub(super) struct Daemon {
     directory: PathBuf,
     child: Option<Child>,
     starts: usize,
-    /// The most that it had in memory, in kilobytes.
-    pub(super) most_memory: u64,
-    /// The most threads that it had.
-    most_threads: usize,
+    /// Peak memory, in KiB.
+    pub(super) peak_memory: u64,
+    /// Peak number of threads.
+    peak_threads: usize,
 }
 
 impl Daemon {
-    /// Not running yet; its files are in that directory.
+    /// Writes the configuration to the directory. Does not start the program.
     pub(super) fn new(directory: &Path, broker: SocketAddr, boards: usize) -> Self {
         let mut config = format!(
             "[daemon]\nname = \"soak\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[ports]\nusb = false\n",
@@ -40,8 +40,8 @@ impl Daemon {
             directory: directory.to_owned(),
             child: None,
             starts: 0,
-            most_memory: 0,
-            most_threads: 0,
+            peak_memory: 0,
+            peak_threads: 0,
         }
     }
 
@@ -64,7 +64,7 @@ impl Daemon {
         self.starts += 1;
     }
 
-    /// SIGKILL, as a power cut would have it.
+    /// Sends SIGKILL, like a power cut.
     pub(super) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
@@ -72,7 +72,7 @@ impl Daemon {
         }
     }
 
-    /// SIGTERM; the exit code, if it has one.
+    /// Sends SIGTERM. Returns the exit code, if the process has one.
     pub(super) fn stop(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -80,7 +80,7 @@ impl Daemon {
         child.wait().unwrap().code()
     }
 
-    /// The same, while others work: the way to the broker may be one of them.
+    /// Like [`stop`](Self::stop), without blocking, as the proxy to the broker may run in this process.
     pub(super) async fn end(&mut self) -> Option<i32> {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
@@ -93,13 +93,13 @@ impl Daemon {
         }
     }
 
-    /// Notes what it needs; it must not have ended by itself.
-    pub(super) fn look(&mut self) {
+    /// Updates the peak figures. Fails if the process has ended by itself.
+    pub(super) fn measure(&mut self) {
         let Some(child) = &mut self.child else { return };
         assert!(
             child.try_wait().unwrap().is_none(),
             "kiebitz has ended: {}",
-            self.last_words()
+            self.log_tail()
         );
         let Some(status) = self.proc("status").and_then(|path| fs::read_to_string(path).ok()) else {
             return;
@@ -108,11 +108,11 @@ impl Daemon {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|line| line.split_whitespace().next()?.parse().ok())
         };
-        self.most_memory = self.most_memory.max(figure("VmRSS:").unwrap_or(0));
-        self.most_threads = self.most_threads.max(figure("Threads:").unwrap_or(0) as usize);
+        self.peak_memory = self.peak_memory.max(figure("VmRSS:").unwrap_or(0));
+        self.peak_threads = self.peak_threads.max(figure("Threads:").unwrap_or(0) as usize);
     }
 
-    /// Its open ports, and whether each of them is still there.
+    /// Open ports of the process. False for a port whose device is gone.
     pub(super) fn ports_open(&self) -> Vec<bool> {
         let Some(folder) = self.proc("fd") else {
             return Vec::new();
@@ -129,12 +129,12 @@ impl Daemon {
     }
 
     pub(super) fn report(&self) -> String {
-        let (starts, memory, threads) = (self.starts, self.most_memory / 1024, self.most_threads);
+        let (starts, memory, threads) = (self.starts, self.peak_memory / 1024, self.peak_threads);
         format!("{starts} starts, at most {memory} MB and {threads} threads")
     }
 
-    /// The end of its log.
-    pub(super) fn last_words(&self) -> String {
+    /// The last lines of the log.
+    pub(super) fn log_tail(&self) -> String {
         let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(60)..].join("\n")
@@ -148,7 +148,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should.
+        // Fails if the process has already ended, which is the normal case.
         if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();
@@ -156,7 +156,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Where the port of a board is found.
+/// Path of the link to a board's port.
 pub(super) fn link(directory: &Path, nth: usize) -> PathBuf {
     directory.join(format!("port-{}", nth + 1))
 }

@@ -1,4 +1,4 @@
-//! The boards on their pseudo-terminals, with players at them, and what goes wrong.
+//! Boards on pseudo-terminals with players, and their faults.
 
 use core::future::poll_fn;
 use core::task::Poll;
@@ -17,35 +17,36 @@ use super::{Broker, Soak};
 use kiebitz_workbench::soak::faults::{Fault, Plan};
 use kiebitz_workbench::soak::table::{Pace, Table};
 
-/// Boards in real time.
+/// The boards, in real time.
 pub(super) struct Room {
     tables: Vec<Table>,
-    /// `None` while the cable is out.
+    /// `None` while the cable is unplugged.
     ports: Vec<Option<EmulatedPort>>,
     links: Vec<PathBuf>,
     faults: VecDeque<(Timestamp, Fault)>,
     began: Timestamp,
     ends: Timestamp,
-    /// No game is dealt later.
+    /// No game is dealt after this time.
     last: Timestamp,
-    looked: Timestamp,
-    /// What went wrong when.
+    last_check: Timestamp,
+    /// Times and kinds of the faults.
     log: String,
     happened: [usize; 4],
-    /// The daemon is stopped now and then, not only killed. It waits for its broker then, and the room for it.
+    /// Whether every third end of the daemon is an orderly stop. It blocks the room while the daemon waits for its
+    /// broker.
     ends_orderly: bool,
 }
 
-/// Games that come to their end within the soak.
+/// Short games, which end within the soak.
 const PACE: Pace = Pace {
     thinking: 1..2,
     plies: 8..24,
 };
-/// In milliseconds.
+/// Longest time that a cable stays unplugged, in milliseconds.
 const LONGEST_OUT: u64 = 12_000;
-/// A line of 9600 baud brings two bytes in this time.
+/// A line with 9600 baud transfers two bytes in this time.
 const TICK: Duration = Duration::from_millis(2);
-const LOOKED_AFTER: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Room {
     pub(super) fn new(soak: Soak, time: &LiveTime, directory: &Path) -> Self {
@@ -59,7 +60,7 @@ impl Room {
             .iter()
             .map(|link| Some(EmulatedPort::open(Some(link)).unwrap()))
             .collect();
-        // Everything is in order again before the last game ends.
+        // All faults end before the last game does.
         let troubled = (began + START, length.saturating_sub(START + QUIET));
         let mut faults =
             VecDeque::from(
@@ -75,7 +76,7 @@ impl Room {
             began,
             ends: began + length,
             last: began + length.saturating_sub(LAST_DEALT),
-            looked: began,
+            last_check: began,
             log: String::new(),
             happened: [0; 4],
             ends_orderly: soak.broker == Broker::Steady,
@@ -90,7 +91,7 @@ impl Room {
         at.saturating_duration_since(self.began)
     }
 
-    /// Whether the time is over and all games are.
+    /// Whether the time is over and all games have ended.
     pub(super) fn is_over(&self, time: &LiveTime) -> bool {
         let done = self.tables.iter().all(|table| table.player.is_done());
         done && self.faults.is_empty() && time.now() >= self.ends
@@ -105,12 +106,12 @@ impl Room {
         )
     }
 
-    /// What went wrong, line by line.
+    /// Faults, one on each line.
     pub(super) fn log(&self) -> &str {
         &self.log
     }
 
-    /// Nothing of the plan was left out.
+    /// Checks that all planned faults happened.
     pub(super) fn all_happened(&self, plan: Plan) {
         let planned = [plan.unplugs, plan.restarts, plan.bursts, plan.silences];
         assert_eq!(self.happened, planned);
@@ -119,16 +120,16 @@ impl Room {
     pub(super) async fn play_for(&mut self, time: &LiveTime, daemon: &mut Daemon, lasting: Duration) {
         let end = time.now() + lasting;
         while time.now() < end {
-            self.go_on(time, daemon).await;
+            self.advance(time, daemon).await;
         }
     }
 
-    /// Lets happen what is due, and others work for a moment.
-    pub(super) async fn go_on(&mut self, time: &LiveTime, daemon: &mut Daemon) {
+    /// Advances boards, players and faults to the current time, then yields for a moment.
+    pub(super) async fn advance(&mut self, time: &LiveTime, daemon: &mut Daemon) {
         let now = time.now();
         while let Some((at, fault)) = self.faults.pop_front_if(|(at, _)| *at <= now) {
             self.play(at);
-            self.suffer(at, fault, daemon);
+            self.apply_fault(at, fault, daemon);
         }
         self.play(now);
         for nth in 0..self.tables.len() {
@@ -137,9 +138,9 @@ impl Room {
             }
         }
         self.play(now);
-        if now >= self.looked + LOOKED_AFTER {
-            self.looked = now;
-            daemon.look();
+        if now >= self.last_check + CHECK_INTERVAL {
+            self.last_check = now;
+            daemon.measure();
             for port in self.ports.iter_mut().flatten() {
                 port.maintain(now).unwrap();
             }
@@ -147,7 +148,7 @@ impl Room {
         time.until(now + TICK).await;
     }
 
-    /// What the host has written to a board, if anything.
+    /// Bytes that the host has written to a board, if any.
     async fn written(&mut self, nth: usize) -> Option<Vec<u8>> {
         let port = self.ports[nth].as_ref()?;
         let mut buffer = [0; 64];
@@ -158,7 +159,7 @@ impl Room {
         }
     }
 
-    /// The players go on, step by step, and their boards send.
+    /// Advances the players and sends the bytes of their boards.
     fn play(&mut self, now: Timestamp) {
         for (table, port) in self.tables.iter_mut().zip(&mut self.ports) {
             table.due = table.player.poll_deadline();
@@ -178,7 +179,7 @@ impl Room {
         }
     }
 
-    fn suffer(&mut self, now: Timestamp, fault: Fault, daemon: &mut Daemon) {
+    fn apply_fault(&mut self, now: Timestamp, fault: Fault, daemon: &mut Daemon) {
         writeln!(self.log, "{:7.3} {fault:?}", self.since_start(now).as_secs_f64()).unwrap();
         match fault {
             Fault::Unplug(nth) => {
@@ -203,7 +204,7 @@ impl Room {
             Fault::Stop => {
                 self.happened[1] += 1;
                 if self.ends_orderly && self.happened[1].is_multiple_of(3) {
-                    // In its first milliseconds it does not listen yet.
+                    // A signal in the first milliseconds kills the process, as it has no handler yet.
                     assert!(matches!(daemon.stop(), Some(0) | None));
                 } else {
                     daemon.kill();
@@ -214,14 +215,14 @@ impl Room {
     }
 }
 
-/// Every other board keeps its power, and with it its memory, while the cable is out.
+/// Every other board has its own power, so it keeps its memory while the cable is unplugged.
 const fn has_own_power(nth: usize) -> bool {
     nth.is_multiple_of(2)
 }
 
-/// Boards are there before anything goes wrong with them.
+/// Time before the first fault, in which boards are found.
 const START: Duration = Duration::from_secs(8);
-/// At the end nothing goes wrong any more.
+/// Time without faults at the end.
 const QUIET: Duration = Duration::from_secs(8);
-/// A game, and the one that lies ready when it begins, take about this long.
+/// Approximate duration of two games: the next game is dealt when a game begins.
 const LAST_DEALT: Duration = Duration::from_secs(80);

@@ -1,4 +1,4 @@
-//! A client of LiveChess, as such clients are written.
+//! A typical LiveChess client.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use super::Hall;
 
-/// A connection, and what it has been told of the board that it has subscribed to.
+/// A connection, and the state of the subscribed board according to its events.
 pub(super) struct Client {
     socket: WebSocketStream<TcpStream>,
     last: u64,
-    /// Told and not read yet.
+    /// Received events that were not processed yet.
     pub(super) events: VecDeque<Value>,
     pub(super) seen: Seen,
 }
 
-/// A board, as far as it was told.
+/// State of a board according to the events.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) board: String,
@@ -54,11 +54,11 @@ impl Client {
         })
     }
 
-    pub(super) async fn say(&mut self, text: &str) {
+    pub(super) async fn send(&mut self, text: &str) {
         self.socket.send(Message::text(text)).await.expect("it is sent");
     }
 
-    /// The next frame; `None`: there is no more.
+    /// The next frame; `None` once the connection is closed.
     pub(super) async fn frame(&mut self) -> Option<Value> {
         while let Some(Ok(message)) = self.socket.next().await {
             if let Message::Text(text) = message {
@@ -68,14 +68,14 @@ impl Client {
         None
     }
 
-    /// The answer to a call.
-    async fn ask(&mut self, call: &str, param: Value) -> Value {
+    /// Makes a call and returns the answer.
+    async fn answer_to(&mut self, call: &str, param: Value) -> Value {
         self.last += 1;
         let (id, sent) = (
             json!(self.last),
             json!({ "id": self.last, "call": call, "param": param }),
         );
-        self.say(&sent.to_string()).await;
+        self.send(&sent.to_string()).await;
         loop {
             let frame = self.frame().await.expect("an answer");
             assert!(
@@ -93,14 +93,14 @@ impl Client {
     }
 
     pub(super) async fn calls(&mut self, call: &str, param: Value) -> Value {
-        let answer = self.ask(call, param).await;
+        let answer = self.answer_to(call, param).await;
         assert_eq!(answer["response"], "call", "{answer}");
         answer["param"].clone()
     }
 
-    /// What is said about a call that fails.
+    /// Makes a call that must fail, and returns the error message.
     pub(super) async fn fails(&mut self, call: &str, param: Value) -> String {
-        let answer = self.ask(call, param).await;
+        let answer = self.answer_to(call, param).await;
         assert_eq!(answer["response"], "error", "{answer}");
         assert!(answer["param"]["stacktrace"].is_string());
         answer["param"]["message"].as_str().expect("a text").to_owned()
@@ -121,7 +121,7 @@ impl Client {
         assert_eq!(self.calls("call", param).await, Value::Null);
     }
 
-    /// The next event of the feed, which says nothing that was said before.
+    /// The next event of the feed. Checks that it repeats nothing.
     pub(super) async fn event(&mut self) -> Value {
         let frame = match self.events.pop_front() {
             Some(frame) => frame,
@@ -152,7 +152,7 @@ impl Client {
         event
     }
 
-    /// Follows the feed until the board is so.
+    /// Follows the feed until the state of the board matches `wanted`.
     pub(super) async fn until(&mut self, hall: &Hall, wanted: impl Fn(&Seen) -> bool) {
         let waiting = async {
             while !wanted(&self.seen) {

@@ -1,4 +1,4 @@
-// Reads the games on its input with chess.js and chessops, and says of each how many plies they have played.
+// Reads the games on its input with chess.js and chessops. Prints for each game how many plies they have played.
 
 import fs from "node:fs";
 import { Chess } from "chess.js";
@@ -18,7 +18,7 @@ for (const game of parsePgn(text)) {
   }
   chessops.push(plies);
 }
-// It knows no castling of Chess960.
+// chess.js does not support castling in Chess960.
 const chessjs = text
   .split(/\n\n(?=\[Event )/)
   .filter((game) => !game.includes('[Variant "Chess960"]'))

@@ -1,20 +1,20 @@
-//! Chromium without a window: what it shows of a page, and what it prints.
+//! Chromium without a window: examines a page, or prints it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a browser found on a page.
+/// Figures that a script found on a page.
 pub(super) struct Seen(Value);
 
 impl Seen {
-    /// Shows the page in a frame of that width and asks the frame.
+    /// Shows the page in a frame of this width and examines it.
     pub(super) fn on_screen(directory: &Path, page: &str, width: u32) -> Self {
         let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
         let harness = format!(
             "<!DOCTYPE html><meta charset=utf-8><pre id=seen></pre>\
-             <iframe style='width:{width}px;height:800px;border:0' srcdoc=\"{quoted}\"></iframe><script>{LOOK}</script>"
+             <iframe style='width:{width}px;height:800px;border:0' srcdoc=\"{quoted}\"></iframe><script>{EXAMINE}</script>"
         );
         let path = directory.join("harness.html");
         std::fs::write(&path, harness).expect("the harness");
@@ -45,8 +45,8 @@ impl Seen {
     }
 }
 
-/// Looks at the page in the frame once it is there.
-const LOOK: &str = "
+/// Script that examines the page in the frame once it has loaded.
+const EXAMINE: &str = "
 document.querySelector('iframe').onload = event => {
   const page = event.target.contentDocument;
   const count = selector => page.querySelectorAll(selector).length;
@@ -76,7 +76,7 @@ document.querySelector('iframe').onload = event => {
   });
 };";
 
-/// The page as it is printed, as PDF.
+/// Prints the page to PDF.
 pub(super) fn printed(directory: &Path, page: &str) -> Vec<u8> {
     let path = directory.join("page.html");
     std::fs::write(&path, page).expect("the page");
@@ -90,7 +90,7 @@ fn address(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// What chromium prints, in a profile of the test's own.
+/// Runs chromium with a profile of its own and returns its output.
 fn chromium(directory: &Path, args: &[&str]) -> Vec<u8> {
     let profile: PathBuf = directory.join("profile");
     let output = Command::new("chromium")

@@ -1,4 +1,4 @@
-//! A day of play without a pause, compressed: what the daemon needs does not grow.
+//! A day of continuous play in virtual time: memory use and the number of open files do not grow.
 
 use std::process::Command;
 
@@ -7,12 +7,13 @@ use kiebitz_workbench::hands::hall::OPENING;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const HOURS: u64 = 24;
-/// Caches have filled by then.
+/// Hour from which caches are full.
 const SETTLED: usize = 6;
-/// In kilobytes an hour, with two boards that play some thirty games an hour; what the players remember of them is in it.
+/// Limit on the growth of memory in kB per hour, with two boards on which about thirty games per hour are played.
+/// Includes the data that the players keep.
 const MAX_SLOPE: i64 = 300;
 
-/// Hall, journal and recorder, in a process of their own: other tests would be measured as well.
+/// Runs hall, journal and recorder in a process of their own, so that the memory of other tests is not measured.
 #[test]
 #[ignore = "memory_and_handles_are_flat_over_a_day runs it"]
 fn a_day_alone() {
@@ -50,7 +51,7 @@ fn memory_and_handles_are_flat_over_a_day() {
     let (settled, last) = (samples[SETTLED - 1], samples[samples.len() - 1]);
     let slope = (last.0 - settled.0) / (HOURS as usize - SETTLED) as i64;
     assert!(slope <= MAX_SLOPE, "{slope} kB an hour\n{text}");
-    // At midnight another file of each port is opened; the old one is closed once the disk was asked to store it.
+    // At midnight a new file is opened for each port. The old one is closed once it has been synced.
     assert!((last.1 - settled.1).abs() <= 2, "{text}");
 }
 
@@ -63,7 +64,7 @@ fn sample(line: &str) -> Option<(i64, i64)> {
     ))
 }
 
-/// In kilobytes.
+/// Resident memory in kB.
 fn memory() -> i64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

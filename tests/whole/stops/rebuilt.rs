@@ -1,4 +1,5 @@
-//! What a journal lacks is made again from the recordings of such rounds, and a replay of these gives the daemon's events.
+//! Rebuilds the missing events of a journal from the recordings of rounds with stops. A replay of the recordings gives
+//! the daemon's events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,16 +20,16 @@ use kiebitz::config::Config;
 use kiebitz_game::hall::Names;
 use kiebitz_workbench::hands::hall::OPENING;
 
-/// The files of a daemon that was stopped, and what its journal had.
-struct Left {
+/// The files of a stopped daemon, and the original events of its journal.
+struct DaemonFiles {
     directory: TempDir,
     config: Config,
-    had: Payloads,
-    /// How the daemon ended each time: by SIGTERM, else SIGKILL.
+    original: Payloads,
+    /// Signals that ended the daemon during the round: true for SIGTERM, false for SIGKILL.
     ends: BTreeSet<bool>,
 }
 
-/// By board, each with its number.
+/// Payloads by board and event number.
 type Payloads = BTreeMap<String, BTreeMap<u64, String>>;
 
 fn payloads(journal: &Journal) -> Payloads {
@@ -41,7 +42,7 @@ fn payloads(journal: &Journal) -> Payloads {
     all.collect()
 }
 
-impl Left {
+impl DaemonFiles {
     fn by(round: Round, stops: Option<VecDeque<Stop>>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut world = World::new(round, &directory);
@@ -61,7 +62,7 @@ impl Left {
             ends,
             directory,
             config: names(round.boards),
-            had: payloads(&world.watcher.journal),
+            original: payloads(&world.watcher.journal),
         }
     }
 
@@ -85,10 +86,9 @@ impl Left {
         self.directory.path().join("recordings")
     }
 
-    /// Loses the whole journal.
-    fn lose(&self) {
-        for beside in ["", "-wal", "-shm"] {
-            let file = self.directory.path().join(format!("journal.sqlite{beside}"));
+    fn remove_journal(&self) {
+        for suffix in ["", "-wal", "-shm"] {
+            let file = self.directory.path().join(format!("journal.sqlite{suffix}"));
             let _ = std::fs::remove_file(file);
         }
     }
@@ -98,7 +98,7 @@ impl Left {
         assert!(changed > 0, "{sql}");
     }
 
-    /// Rebuilds the journal, and returns what it has then.
+    /// Rebuilds the journal. Returns the report and the events afterwards.
     fn rebuild(&self) -> (Rebuilt, Payloads) {
         let mut journal = Journal::open(&self.file()).unwrap();
         let rebuilt = rebuild(
@@ -119,31 +119,31 @@ fn wirings() -> impl Iterator<Item = (u64, Wiring)> {
     (1..=2).flat_map(move |seed| wirings.map(|wiring| (seed, wiring)))
 }
 
-/// So the replay of the recordings, and a journal made anew from them.
+/// Both a replay of the recordings and a journal rebuilt from them alone have the original events.
 #[test]
 fn recordings_give_the_events_of_the_journal() {
     let mut ends = BTreeSet::<bool>::new();
     for (seed, wiring) in wirings() {
-        let left = Left::by_round(seed, wiring);
-        ends.extend(&left.ends);
-        let recordings = Recordings::after(&left.recordings(), Timestamp::from_micros(0), &TimeZone::UTC);
+        let files = DaemonFiles::by_round(seed, wiring);
+        ends.extend(&files.ends);
+        let recordings = Recordings::after(&files.recordings(), Timestamp::from_micros(0), &TimeZone::UTC);
         let replay: Replay<io::Empty> = Replay::of_recordings(recordings, "live");
-        let mut replay = replay.named(Names::RecordedAs(left.config.roster()));
+        let mut replay = replay.named(Names::RecordedAs(files.config.roster()));
         let mut replayed = Payloads::new();
         while replay.next_at().is_some() {
-            for said in replay.step().unwrap() {
-                let payload = serde_json::to_string(&said.event).unwrap();
-                let board = replayed.entry(said.event.board).or_default();
-                assert_eq!(board.insert(said.event.seq, payload), None);
+            for explained in replay.step().unwrap() {
+                let payload = serde_json::to_string(&explained.event).unwrap();
+                let board = replayed.entry(explained.event.board).or_default();
+                assert_eq!(board.insert(explained.event.seq, payload), None);
             }
         }
-        assert!(replayed == left.had, "seed {seed}, {wiring:?}");
+        assert!(replayed == files.original, "seed {seed}, {wiring:?}");
 
-        left.lose();
-        let (rebuilt, has) = left.rebuild();
-        assert!(has == left.had, "seed {seed}, {wiring:?}");
+        files.remove_journal();
+        let (rebuilt, journaled) = files.rebuild();
+        assert!(journaled == files.original, "seed {seed}, {wiring:?}");
         for (board, about) in rebuilt.boards {
-            assert_eq!(about.filled, left.had[&board].len());
+            assert_eq!(about.filled, files.original[&board].len());
             assert_eq!((about.unfit, about.missing), (vec![], vec![]), "{board}");
         }
     }
@@ -151,12 +151,12 @@ fn recordings_give_the_events_of_the_journal() {
 }
 
 #[test]
-fn events_that_are_missing_are_filled_in() {
-    let left = Left::by_round(3, Wiring::Auto);
+fn missing_events_are_filled_in() {
+    let files = DaemonFiles::by_round(3, Wiring::Auto);
     for lost in ["seq BETWEEN 20 AND 60", "seq < 10", "seq > 90", "seq % 3 = 0"] {
-        left.change(&format!("DELETE FROM event WHERE {lost}"));
-        let (rebuilt, has) = left.rebuild();
-        assert!(has == left.had, "{lost}");
+        files.change(&format!("DELETE FROM event WHERE {lost}"));
+        let (rebuilt, journaled) = files.rebuild();
+        assert!(journaled == files.original, "{lost}");
         assert!(
             rebuilt
                 .boards
@@ -164,7 +164,7 @@ fn events_that_are_missing_are_filled_in() {
                 .all(|about| about.filled > 0 && about.unfit.is_empty())
         );
     }
-    let (rebuilt, _) = left.rebuild();
+    let (rebuilt, _) = files.rebuild();
     assert!(
         rebuilt.boards.values().all(|about| about.filled == 0),
         "nothing is missing any more"
@@ -173,31 +173,31 @@ fn events_that_are_missing_are_filled_in() {
 
 #[test]
 fn a_board_whose_recording_contradicts_the_journal_gets_nothing() {
-    let left = Left::by_round(4, Wiring::Single);
-    left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
-    left.change("DELETE FROM event WHERE seq BETWEEN 30 AND 40");
-    let before = payloads(&Journal::open(&left.file()).unwrap());
-    let (rebuilt, has) = left.rebuild();
-    assert!(has["board-2"] == before["board-2"]);
+    let files = DaemonFiles::by_round(4, Wiring::Single);
+    files.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
+    files.change("DELETE FROM event WHERE seq BETWEEN 30 AND 40");
+    let before = payloads(&Journal::open(&files.file()).unwrap());
+    let (rebuilt, journaled) = files.rebuild();
+    assert!(journaled["board-2"] == before["board-2"]);
     let about = &rebuilt.boards["board-2"];
     assert_eq!((about.filled, &about.unfit), (0, &vec![NotRebuilt::Differs(50)]));
     assert_eq!(about.missing, [(30, 40)]);
     for board in ["board-1", "board-3", "board-4"] {
-        assert!(has[board] == left.had[board], "{board}");
+        assert!(journaled[board] == files.original[board], "{board}");
         assert_eq!(rebuilt.boards[board].filled, 11);
     }
 }
 
-/// Older ones were removed to keep to the budget.
+/// Older recordings were removed to keep within the budget.
 #[test]
 fn recordings_that_begin_in_the_middle_add_nothing() {
-    let left = Left::by_round(5, Wiring::Single);
-    let all = Recordings::after(&left.recordings(), Timestamp::from_micros(0), &TimeZone::UTC);
+    let files = DaemonFiles::by_round(5, Wiring::Single);
+    let all = Recordings::after(&files.recordings(), Timestamp::from_micros(0), &TimeZone::UTC);
     let all: Vec<_> = all.collect();
     let middle = all[all.len() / 2].1.at;
-    std::fs::remove_dir_all(left.recordings()).unwrap();
+    std::fs::remove_dir_all(files.recordings()).unwrap();
     let mut recorder = Recorder::new(RecorderSettings {
-        folder: left.recordings(),
+        folder: files.recordings(),
         budget: 1 << 40,
         zone: TimeZone::UTC,
     });
@@ -206,18 +206,18 @@ fn recordings_that_begin_in_the_middle_add_nothing() {
             recorder.record(packet.at, &port.name, port.mode, &packet.content);
         }
     }
-    left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
-    // What has to be taken from the recordings alone may be said under any number.
-    left.change("DELETE FROM event WHERE board = 'board-3' AND seq < 60");
-    let before = payloads(&Journal::open(&left.file()).unwrap());
-    let (rebuilt, has) = left.rebuild();
-    assert!(has == before, "{:?}", rebuilt.boards);
+    files.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
+    // Without the first events of board-3 in the journal, the numbers of its recorded events are unknown.
+    files.change("DELETE FROM event WHERE board = 'board-3' AND seq < 60");
+    let before = payloads(&Journal::open(&files.file()).unwrap());
+    let (rebuilt, journaled) = files.rebuild();
+    assert!(journaled == before, "{:?}", rebuilt.boards);
     for (board, about) in rebuilt.boards {
         assert_eq!((about.filled, about.unfit.len()), (0, 1), "{board}");
     }
 }
 
-/// After a long pause boards are made from the journal, which each start notes.
+/// After a long pause, boards start from the journal. The journal records this for each start.
 #[test]
 fn days_are_rebuilt_one_by_one() {
     let round = Round {
@@ -238,8 +238,8 @@ fn days_are_rebuilt_one_by_one() {
         stop(300, 22_000, true),
         stop(22_500, 5, false),
     ];
-    let left = Left::by(round, Some(VecDeque::from(stops)));
-    let runs = Journal::open(&left.file()).unwrap().all_runs().unwrap();
+    let files = DaemonFiles::by(round, Some(VecDeque::from(stops)));
+    let runs = Journal::open(&files.file()).unwrap().all_runs().unwrap();
     let whole: Vec<bool> = runs.iter().map(|run| run.whole).collect();
     assert_eq!(whole, [true, false, true, false]);
     let base = runs[2].boards["board-1"];
@@ -249,14 +249,14 @@ fn days_are_rebuilt_one_by_one() {
         format!("seq BETWEEN {} AND {base} + 4", base - 5),
         "seq % 2 = 0".to_owned(),
     ] {
-        left.change(&format!("DELETE FROM event WHERE {lost}"));
-        let (rebuilt, has) = left.rebuild();
-        assert!(has == left.had, "{lost}: {:?}", rebuilt.boards);
+        files.change(&format!("DELETE FROM event WHERE {lost}"));
+        let (rebuilt, journaled) = files.rebuild();
+        assert!(journaled == files.original, "{lost}: {:?}", rebuilt.boards);
     }
-    // The first day is another one, the second is not.
-    left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE seq = 2");
-    left.change(&format!("DELETE FROM event WHERE seq = {base} + 3"));
-    let (rebuilt, _) = left.rebuild();
+    // The first day contradicts the journal, the second does not.
+    files.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE seq = 2");
+    files.change(&format!("DELETE FROM event WHERE seq = {base} + 3"));
+    let (rebuilt, _) = files.rebuild();
     for (board, about) in rebuilt.boards {
         assert_eq!(about.missing, [], "{board}");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The configuration is read again while games are played, and the daemon is stopped and started again: every restart is a
-//! replay all the same, of which each part goes by the configuration that held then.
+//! The configuration is reloaded while games are played, and the daemon is stopped and started again. Every restart is
+//! still a replay of the recordings, each part of it with the configuration of that time.
 
 use jiff::tz::TimeZone;
 use kiebitz::config::Config;
@@ -28,7 +28,7 @@ fn round(wiring: Wiring) -> Round {
     }
 }
 
-/// What is played from the nth reload on, and how a board is called that comes after it.
+/// Configuration of the nth reload, with other rules and another board name each time.
 fn config(nth: u32, now: Timestamp) -> Config {
     let names = names(BOARDS).of_boards;
     let begins = jiff::Timestamp::from_microsecond(now.as_micros() - 110_000_000).unwrap();
@@ -44,7 +44,7 @@ fn config(nth: u32, now: Timestamp) -> Config {
     Config::parse("reloads.toml".as_ref(), &format!("[event]\n{event}\n{others}")).unwrap()
 }
 
-/// Plays a round to its end and reads another configuration every minute, also while nobody moves and no port is open.
+/// Plays a round to its end. Reloads the configuration every minute, also while there are no moves and no open ports.
 fn played(round: Round, directory: &tempfile::TempDir) -> World {
     let mut world = World::new(round, directory);
     let every = Duration::from_secs(61);
@@ -77,7 +77,7 @@ fn restarts_are_replays(wiring: Wiring) {
         .collect();
     assert!(modes.len() > 2, "each configuration has held: {modes:?}");
     let mut journal = Journal::open(&directory.path().join("journal.sqlite")).unwrap();
-    // What a later configuration says must not matter.
+    // The configuration passed here must not matter.
     let rebuilt = rebuild(
         &mut journal,
         &directory.path().join("recordings"),
@@ -98,14 +98,14 @@ fn a_restart_replays_the_configurations_that_held() {
 }
 
 #[test]
-fn a_restart_of_a_row_replays_the_configurations_that_held() {
+fn a_restart_of_a_bus_replays_the_configurations_that_held() {
     restarts_are_replays(Wiring::Bus);
 }
 
-/// A round of the first configuration begins, and on a board nobody plays. Right after that was said, and before the board
-/// sends anything, a configuration without rounds is read.
+/// A round of the first configuration begins, and the game on a board does not start. After the late start has been
+/// reported and before the board sends anything else, a configuration without rounds is loaded.
 #[test]
-fn what_was_due_before_goes_by_the_configuration_before() {
+fn a_restart_uses_the_old_configuration_up_to_the_reload() {
     let directory = tempfile::tempdir().unwrap();
     let round = jiff::Timestamp::from_microsecond(OPENING.as_micros() + 10_000_000).unwrap();
     let config = |event: &str| Config::parse("reloads.toml".as_ref(), event).unwrap();
@@ -120,9 +120,9 @@ fn what_was_due_before_goes_by_the_configuration_before() {
     watcher.start(OPENING);
     watcher.open(OPENING, 0);
     let late = |watcher: &Watcher| {
-        let said = verdict::journaled(&watcher.journal, "00042");
-        said.iter().any(
-            |event| matches!(&event.kind, EventKind::IncidentOpened(it) if it.kind.as_str() == "late_start"),
+        let events = verdict::journaled(&watcher.journal, "00042");
+        events.iter().any(
+            |event| matches!(&event.kind, EventKind::IncidentOpened(incident) if incident.kind.as_str() == "late_start"),
         )
     };
     let mut now = OPENING;

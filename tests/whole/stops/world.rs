@@ -1,4 +1,4 @@
-//! Boards with their players, and a daemon that is stopped and started again. In virtual time.
+//! Boards with players, and a daemon that is stopped and started again. In virtual time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -18,14 +18,14 @@ use kiebitz_workbench::hands::hall::OPENING;
 use kiebitz_workbench::soak::table::{self, Dealer, Pace, Table};
 use kiebitz_workbench::soak::verdict;
 
-/// Games that come to their end between two stops, now and then.
+/// Length of games. Some of them must end between two stops.
 const PACE: Pace = Pace {
     thinking: 1..6,
     plies: 8..50,
 };
-/// After the round, until everything is published.
+/// Time after the round within which everything must be published.
 const AFTERWARDS: Duration = Duration::from_secs(60);
-/// A commit of the journal waits for the disk.
+/// Duration of a commit to the journal.
 const COMMIT: Duration = Duration::from_millis(20);
 
 /// The boards with their players.
@@ -49,7 +49,7 @@ pub(super) struct World {
     commit_at: Option<Timestamp>,
 }
 
-/// The numbers of a pause are as frequent as the issue of a restart is: seconds for systemd, minutes for people.
+/// Downtimes in seconds: a few for a restart by systemd, minutes for a restart by hand.
 const DOWN: [u64; 4] = [2, 20, 65, 300];
 
 fn stops(chance: &mut Chance, round: &Round) -> VecDeque<Stop> {
@@ -91,7 +91,7 @@ impl World {
                 let (mut dealer, script) = Dealer::new(nth, PACE, false, &mut chance);
                 let begins = OPENING + Duration::from_secs(15);
                 let sitting = Sitting::new(begins, dealer.settings(), script);
-                // On a bus every board answers a ping at a moment of its own.
+                // On a bus, every board answers a ping after a delay of its own.
                 let board = BoardSettings {
                     seed: chance.bits(),
                     ..dealer.board(nth)
@@ -198,7 +198,7 @@ impl World {
         }
     }
 
-    /// Boards and players do what is due, and the daemon hears it.
+    /// Advances boards and players to the current time, and passes their bytes to the daemon.
     fn play(&mut self) {
         let (now, last) = (self.now, OPENING + self.round.lasting);
         match &mut self.hall {
@@ -238,7 +238,7 @@ impl World {
         }
     }
 
-    /// Writes what the daemon wants written, and closes what it gives up.
+    /// Passes the daemon's bytes to the boards, and closes the ports that it gives up.
     fn serve(&mut self) {
         let now = self.now;
         while let Some((nth, bytes)) = self.watcher.poll_write(now) {
@@ -271,7 +271,7 @@ impl World {
         if stop.terminated {
             self.watcher.stop(now);
         } else {
-            // What was to be written may have been, without anybody having noted it.
+            // A killed daemon may have written bytes without recording them.
             if self.chance.percent(50)
                 && let Some((nth, bytes)) = self.watcher.poll_write(now)
             {
@@ -290,7 +290,7 @@ impl World {
     fn start(&mut self) {
         let now = self.now;
         if let Some(damage) = self.round.damage {
-            damage.happen(&self.watcher.recordings());
+            damage.apply(&self.watcher.recordings());
         }
         self.watcher.start(now);
         let mut soon = || Some(now + self.chance.time(ms(10, 1500)));

@@ -1,8 +1,8 @@
-// The line between a browser and the hall, which can be cut.
+// A proxy between a browser and the server whose connections can be cut.
 
 import net from "node:net";
 
-export async function line(port) {
+export async function startProxy(port) {
   const open = new Set();
   const server = net.createServer((near) => {
     const far = net.connect(port, "127.0.0.1");

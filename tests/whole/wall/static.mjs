@@ -1,4 +1,4 @@
-// Serves a folder as a bucket does: files with tags, and nothing else.
+// Serves a folder like a bucket: only files, with ETags.
 
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -8,10 +8,10 @@ import path from "node:path";
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".json": "application/json" };
 
 export async function serve(folder) {
-  const seen = { asked: [], unchanged: 0 };
+  const seen = { requests: [], unchanged: 0 };
   const server = http.createServer((request, response) => {
     const name = new URL(request.url, "http://localhost").pathname;
-    seen.asked.push(name);
+    seen.requests.push(name);
     const file = path.join(folder, name === "/" ? "index.html" : path.normalize(name));
     if (!fs.existsSync(file)) return response.writeHead(404).end();
     const content = fs.readFileSync(file);

@@ -1,4 +1,4 @@
-// Somebody who looks at the page, and notices what is wrong with it.
+// A viewer of a page, who collects its errors.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -24,7 +24,7 @@ export function browser(profile) {
   });
 }
 
-/** Waits until something is so. */
+/** Waits until `wanted` is true. An exception counts as false. */
 export async function until(what, seconds, wanted) {
   const end = Date.now() + seconds * 1000;
   let last;
@@ -40,7 +40,7 @@ export async function until(what, seconds, wanted) {
   throw new Error(`not in time: ${what}`, { cause: last });
 }
 
-/** "1:02:11" in seconds. */
+/** Converts a time such as "1:02:11" to seconds. */
 function seconds(text) {
   return text.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
 }
@@ -56,7 +56,7 @@ export class Viewer {
     page.on("pageerror", (error) => viewer.wrong.push(error.stack));
     page.on("console", (message) => {
       const isNetwork = message.text().startsWith("Failed to load resource") || message.text().includes("net::ERR_");
-      if (message.type() === "error" && !(viewer.forgiving && isNetwork)) viewer.wrong.push(message.text());
+      if (message.type() === "error" && !(viewer.ignoresNetworkErrors && isNetwork)) viewer.wrong.push(message.text());
     });
     await page.addInitScript(() => {
       addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective}`));
@@ -65,12 +65,12 @@ export class Viewer {
     return viewer;
   }
 
-  /** While the network fails, the browser says so, and nothing is wrong with that. */
-  forgive(forgiving) {
-    this.forgiving = forgiving;
+  /** Sets whether the browser's messages about failed requests are expected. */
+  ignoreNetworkErrors(ignoresNetworkErrors) {
+    this.ignoresNetworkErrors = ignoresNetworkErrors;
   }
 
-  /** Goes to another place on the page. */
+  /** Goes to another view of the page. */
   async go(hash) {
     await this.page.evaluate((to) => {
       location.hash = to;
@@ -92,7 +92,7 @@ export class Viewer {
     return cards.map((card) => ({ ...card, whiteSeconds: seconds(card.clock) }));
   }
 
-  /** The clocks that run, by board and side. */
+  /** The running clocks, by board and side. */
   async running() {
     const read = (all) =>
       all.map((side) => {
@@ -114,7 +114,7 @@ export class Viewer {
     return this.page.locator(".large .move").evaluateAll(read);
   }
 
-  /** The pieces that are drawn on the large board, as in a FEN. */
+  /** The pieces drawn on the large board, as the placement of a FEN. */
   async placement() {
     const pieces = await this.page.locator(".large .board piece").evaluateAll((all) =>
       all.filter((piece) => !piece.classList.contains("fading")).map((piece) => [piece.cgKey, piece.className]),
@@ -131,14 +131,14 @@ export class Viewer {
     return ranks.join("/").replace(/1+/g, (empty) => empty.length);
   }
 
-  /** Whether something sticks out at the side. */
+  /** Whether the page is wider than the window. */
   isTooWide() {
     return this.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   }
 
-  /** What keeps people from using the page, as axe-core sees it. */
+  /** The accessibility violations that axe-core finds. */
   async barriers() {
-    // It is put in by the browser, not by the page: the page's policy holds for the page.
+    // Evaluated by the browser, as the content security policy forbids the page to load other scripts.
     const cdp = await this.page.context().newCDPSession(this.page);
     const { readFileSync } = await import("node:fs");
     await cdp.send("Runtime.evaluate", { expression: readFileSync(AXE, "utf8") });

@@ -1,11 +1,11 @@
-// Watches a round on the wall, in chromium. Asks the test for what is to happen in the hall: a line each, and a line of JSON
-// as the answer.
+// Watches a round on the wall in chromium. Requests actions in the hall from the test (wall.rs): it prints a line for
+// each request, and reads a line of JSON as the answer.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
-import { line } from "./line.mjs";
+import { startProxy } from "./line.mjs";
 import { Viewer, browser, until } from "./viewer.mjs";
 import { serve } from "./static.mjs";
 
@@ -20,8 +20,8 @@ async function ask(what) {
   return JSON.parse((await answers.next()).value);
 }
 
-/** What the wall says of all games, and what the server's file says. */
-async function wallAgrees(viewer) {
+/** Whether the wall shows the same moves and clocks as the server's file. */
+async function wallMatchesFiles(viewer) {
   const { games } = await (await fetch(`${HALL}round-1/wall.json`)).json();
   const cards = await viewer.cards();
   assert.equal(cards.length, BOARDS);
@@ -40,8 +40,8 @@ async function wallAgrees(viewer) {
 
 async function wallIsLive(viewer) {
   await until("all boards have moved", 40, async () => (await viewer.cards()).every(({ last }) => last));
-  await until("wall and files agree", 20, () => wallAgrees(viewer));
-  // Between two moves a clock runs by itself.
+  await until("wall and files agree", 20, () => wallMatchesFiles(viewer));
+  // Between two moves the page lets the clock run.
   const fell = async () => {
     const before = await viewer.running();
     await viewer.page.waitForTimeout(1600);
@@ -79,15 +79,15 @@ async function largeBoardIsSteppedThrough(viewer) {
   assert.ok((await (await fetch(HALL + pgn)).text()).includes('[Round "1.3"]'));
 }
 
-/** The page goes on by itself, whatever happens to the daemon or the network. */
-async function troubleIsOvercome(viewer, wire) {
+/** The page recovers by itself after the daemon or the network has failed. */
+async function recoversFromOutages(viewer, proxy) {
   const { page } = viewer;
   const state = page.locator("#state");
   const isStale = async () => /No connection/.test(await state.textContent());
   const isWell = async () => (await state.textContent()) === "";
   const plies = async () => (await viewer.moves()).length;
 
-  viewer.forgive(true);
+  viewer.ignoreNetworkErrors(true);
   await ask("kill");
   await until("the page says that it is stale", 15, isStale);
   const before = await plies();
@@ -95,18 +95,18 @@ async function troubleIsOvercome(viewer, wire) {
   await until("it goes on", 30, async () => (await isWell()) && (await plies()) > before);
 
   await page.context().setOffline(true);
-  wire.cut();
+  proxy.cut();
   await until("the page says that it is offline", 15, isStale);
   const offline = await plies();
   await page.context().setOffline(false);
   await until("it is back", 30, async () => (await isWell()) && (await plies()) > offline);
-  viewer.forgive(false);
+  viewer.ignoreNetworkErrors(false);
   await page.keyboard.press("Escape");
-  await until("wall and files agree again", 20, () => wallAgrees(viewer));
+  await until("wall and files agree again", 20, () => wallMatchesFiles(viewer));
 }
 
-/** Other ways to look at it, in both languages, wide and narrow. */
-async function looks(context) {
+/** Checks other views and window widths, in both languages. */
+async function checksOtherViews(context) {
   for (const [path, width, dark, has] of [
     ["?lang=de", 320, false, "Alle Mannschaften"],
     ["?lang=de#/round/1/board/3", 320, true, "Link zu diesem Brett"],
@@ -135,8 +135,8 @@ async function looks(context) {
   await projector.close();
 }
 
-/** The viewer's choices, which stay when the page is loaded again. */
-async function filtersHold(viewer) {
+/** The viewer's choices persist when the page is reloaded. */
+async function filtersPersist(viewer) {
   const { page } = viewer;
   await page.locator(".pin").nth(3).click();
   await page.locator("[data-control=show]").selectOption("pinned");
@@ -149,7 +149,7 @@ async function filtersHold(viewer) {
   await until("all boards of a team", 5, async () => (await tables()).length === BOARDS);
 }
 
-/** Every game is on the page as the journal has it. */
+/** Every game on the page is the same as in the journal. */
 async function everyGameIsRight(viewer) {
   const seconds = (clock) => clock && clock.split(":").reduce((sum, part) => sum * 60 + Number(part), 0);
   for (let board = 1; board <= BOARDS; board += 1) {
@@ -165,7 +165,7 @@ async function everyGameIsRight(viewer) {
   }
 }
 
-/** Every address can be read and nothing else, and says nothing that is for the arbiter or the operator. */
+/** All addresses are read-only, and their contents have nothing that is only for arbiters or operators. */
 async function nothingPrivateIsServed() {
   const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const paths = files.map((file) => path.relative(folder, path.join(file.parentPath ?? file.path, file.name)));
@@ -189,15 +189,15 @@ async function nothingPrivateIsServed() {
   assert.equal(headers.get("referrer-policy"), "no-referrer");
 }
 
-/** The same from files alone, as in a bucket. */
+/** The page also works with static files, as in a bucket. */
 async function filesAreEnough(context) {
   const server = await serve(folder);
   const viewer = await Viewer.open(context, server.address, 1280, false);
   await until("all boards", 10, async () => (await viewer.cards()).filter(({ last }) => last).length === BOARDS);
-  const polled = server.asked.length;
-  await until("it asks again", 10, () => server.asked.length >= polled + 4);
+  const polled = server.requests.length;
+  await until("it asks again", 10, () => server.requests.length >= polled + 4);
   assert.ok(server.unchanged > 0, "what has not changed is not sent again");
-  assert.ok(!server.asked.some((path) => path.startsWith("/stream")), "nobody asks for a stream");
+  assert.ok(!server.requests.some((path) => path.startsWith("/stream")), "nobody asks for a stream");
   await viewer.close();
   await server.close();
 }
@@ -212,15 +212,15 @@ const context = await browser(profile);
 try {
   await ask("start");
   await until("the page is served", 20, async () => (await fetch(`${HALL}wall.json`)).ok);
-  const wire = await line(port);
-  const viewer = await Viewer.open(context, wire.address, 1280, false);
+  const proxy = await startProxy(port);
+  const viewer = await Viewer.open(context, proxy.address, 1280, false);
   await until("all boards are there before the first move", 10, async () => (await viewer.cards()).length === BOARDS);
   await ask("play");
   await wallIsLive(viewer);
   await largeBoardIsSteppedThrough(viewer);
-  await troubleIsOvercome(viewer, wire);
-  await looks(context);
-  await filtersHold(viewer);
+  await recoversFromOutages(viewer, proxy);
+  await checksOtherViews(context);
+  await filtersPersist(viewer);
   await nothingPrivateIsServed();
   await filesAreEnough(context);
   await ask("leave");

@@ -1,4 +1,4 @@
-//! What happened at a board on the bus, for those who look for a fault.
+//! A report for debugging: actions and events at one board of the bus.
 
 use core::fmt::Write;
 use core::time::Duration;
@@ -12,7 +12,8 @@ use shakmaty::Square;
 use super::world::Table;
 use crate::hands::hall::OPENING;
 
-/// What was played and published, and all that happened around the first difference: hands, answers of the board, events.
+/// Describes the first difference between the played and the published moves of a board, with all actions, observations
+/// and events around it.
 pub(super) fn describe(table: &Table) -> String {
     let (played, published) = (table.played(), table.published());
     let Some(game) =
@@ -59,7 +60,7 @@ pub(super) fn describe(table: &Table) -> String {
     let mut lines: Vec<(Timestamp, String)> = Vec::new();
     lines.extend(table.deeds.iter().map(|(at, deed)| (*at, in_words(*deed))));
     for observed in &table.observed {
-        let words = heard(&observed.observation, table.setting().turned);
+        let words = observation_in_words(&observed.observation, table.setting().turned);
         lines.extend(words.map(|words| (observed.at, words)));
     }
     lines.extend(table.events.iter().map(|event| (event.ts, event_in_words(event))));
@@ -83,7 +84,7 @@ fn in_words(deed: Deed) -> String {
     }
 }
 
-fn heard(observation: &Observation, turned: bool) -> Option<String> {
+fn observation_in_words(observation: &Observation, turned: bool) -> Option<String> {
     match observation {
         Observation::Changes {
             elements,
@@ -119,8 +120,8 @@ fn change(element: &Element, turned: bool) -> String {
             quick,
         } => {
             let field = if turned { field.turned() } else { field };
-            let what = contents.map_or_else(|| "empty".to_owned(), |piece| format!("{piece:?}"));
-            format!("{} {what}{}", square(field), if quick { "~" } else { "" })
+            let shown = contents.map_or_else(|| "empty".to_owned(), |piece| format!("{piece:?}"));
+            format!("{} {shown}{}", square(field), if quick { "~" } else { "" })
         }
         Element::ClockTime {
             left,

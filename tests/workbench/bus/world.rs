@@ -1,4 +1,4 @@
-//! Boards on a bus with their players, kiebitz polling them, and the time that passes for all.
+//! Boards on a bus with their players, and kiebitz polling them, in virtual time.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -22,45 +22,42 @@ use crate::soak::faults::{AWAY, Fault, Plan};
 use crate::soak::table::{Played, damaged};
 use crate::soak::verdict::{self, Wrong};
 
-/// What is on the line.
+/// The boards and players on the line.
 #[derive(Debug, Clone, Copy)]
 pub struct Bus<'h> {
     pub boards: u16,
-    /// How many games are played at each board, one after another.
+    /// Games played at each board, one after another.
     pub games: usize,
-    /// Who plays, board by board in turn.
+    /// Temperaments, assigned to the boards in turn.
     pub hands: &'h [Temperament],
     pub taste: Taste,
-    /// How many of a thousand answers are damaged.
+    /// Damaged answers per thousand.
     pub damaged_answers: u16,
-    /// The line fails and boards lose their power.
+    /// Whether the line fails and boards lose their power.
     pub faults: bool,
 }
 
-/// The whole hall.
 pub struct World {
     now: Timestamp,
     bus: EmulatedBus,
     tables: BTreeMap<BusAddress, Table>,
     hall: Hall,
     line: LineId,
-    /// Hears what the hall hears, to say what it was.
+    /// Receives the same bytes as the hall and collects the observations for failure reports.
     tap: BusLine,
     faults: VecDeque<(Timestamp, Fault)>,
-    /// Bytes are lost, changed and made up.
+    /// Whether bytes on the line are being lost, changed and inserted.
     garbage: bool,
-    /// Nothing that a board sends arrives.
+    /// Whether all bytes from the boards are being lost.
     silent: bool,
-    /// Whether there are any faults.
     faulty: bool,
     chance: Chance,
 }
 
-/// A board and its players.
 pub struct Table {
     sitting: Sitting,
     pub games: Vec<Game>,
-    /// When each ply of each game stood.
+    /// When each ply of each game was completed.
     pub landed: Vec<Vec<Timestamp>>,
     pub deeds: Vec<(Timestamp, Deed)>,
     pub observed: Vec<Observed>,
@@ -72,7 +69,6 @@ impl Table {
         self.sitting.setting()
     }
 
-    /// Does what is due.
     fn play(&mut self, bus: &mut EmulatedBus, address: BusAddress, now: Timestamp) {
         while let Some((at, deed)) = self.sitting.poll_deed(now) {
             let board = bus.board_mut(at, address).expect("nobody unplugs it");
@@ -135,7 +131,7 @@ impl World {
         }
     }
 
-    /// All games are played, and kiebitz has the time to make up its mind.
+    /// Plays all games, and then runs until kiebitz has published its last events.
     pub fn run(&mut self) {
         while self.tables.values().any(|table| !table.sitting.is_done()) {
             self.step();
@@ -146,7 +142,7 @@ impl World {
         }
     }
 
-    /// Opens the port again that the hall has given up, as the daemon does.
+    /// Reopens a port that the hall has closed, as the daemon does.
     fn reopen(&mut self) {
         while let Some((line, reason)) = self.hall.poll_close() {
             assert!(self.faulty, "the bus answers: {reason}");
@@ -157,7 +153,6 @@ impl World {
         }
     }
 
-    /// What is due next.
     fn step(&mut self) {
         self.reopen();
         while let Some((line, bytes)) = self.hall.poll_write(self.now) {
@@ -176,7 +171,7 @@ impl World {
         let next = next.expect("boards are always asked").max(self.now);
         self.now = next;
         while let Some((_, fault)) = self.faults.pop_front_if(|(at, _)| *at <= next) {
-            self.suffer(fault);
+            self.inject(fault);
         }
         for (address, table) in &mut self.tables {
             table.play(&mut self.bus, *address, self.now);
@@ -211,7 +206,7 @@ impl World {
         }
     }
 
-    fn suffer(&mut self, fault: Fault) {
+    fn inject(&mut self, fault: Fault) {
         let now = self.now;
         let nth = |board: usize| BusAddress::new(board as u16 + 1).expect("an address");
         match fault {
@@ -230,16 +225,15 @@ impl World {
         board.expect("nobody unplugs it")
     }
 
-    /// How many games were played.
     pub fn games(&self) -> usize {
         self.tables.values().map(|table| table.games.len()).sum()
     }
 
-    /// The boards with a game that was published wrongly; with faults, only those where that is not stated.
+    /// Returns the boards with a wrongly published game. With faults, differences in reported gaps do not count.
     pub fn failing(&self) -> impl Iterator<Item = u16> {
         let right = |table: &Table| {
             if self.faulty {
-                table.not_stated().is_empty()
+                table.unreported().is_empty()
             } else {
                 table.is_right()
             }
@@ -248,17 +242,16 @@ impl World {
         wrong.map(|(address, _)| address.number())
     }
 
-    /// What went wrong, in words, board by board.
     pub fn failures(&self) -> Vec<String> {
         self.failing().map(|board| self.describe(board)).collect()
     }
 
-    /// What happened at a board around the first ply that was published wrongly.
+    /// Describes the actions and events at a board around the first wrongly published ply.
     pub fn describe(&self, board: u16) -> String {
         let address = BusAddress::new(board).expect("an address");
         let table = &self.tables[&address];
-        let not_stated: String = table
-            .not_stated()
+        let unreported: String = table
+            .unreported()
             .iter()
             .filter(|_| self.faulty)
             .map(|wrong| {
@@ -266,10 +259,10 @@ impl World {
                 format!("{at:9.3} {}\n", wrong.words)
             })
             .collect();
-        format!("board {address}\n{not_stated}{}", report::describe(table))
+        format!("board {address}\n{unreported}{}", report::describe(table))
     }
 
-    /// What it took, in words.
+    /// Formats the traffic, corrections and delays.
     pub fn figures(&self) -> String {
         let BusFigures {
             answers,
@@ -311,7 +304,7 @@ impl World {
 }
 
 impl Table {
-    /// The moves of each game as published, without what was withdrawn.
+    /// Returns the published moves of each game, without retracted ones.
     pub fn published(&self) -> Vec<Vec<String>> {
         let mut games: Vec<Vec<String>> = Vec::new();
         for event in &self.events {
@@ -337,15 +330,15 @@ impl Table {
         self.games.iter().map(Game::uci).collect()
     }
 
-    /// What was published and not played, or played and not published, where that is not stated.
-    fn not_stated(&self) -> Vec<Wrong> {
+    /// Returns the differences between played and published moves that are not reported as a gap.
+    fn unreported(&self) -> Vec<Wrong> {
         let played = self.landed.iter().enumerate().flat_map(|(nth, landed)| {
             let game = &self.games[nth];
             let plies = landed.iter().enumerate();
             plies.map(move |(ply, at)| Played::of(game, *at, nth, ply))
         });
         let played: Vec<Played> = played.collect();
-        verdict::not_stated(
+        verdict::unreported(
             0,
             (&played, |_| format!("{:?}", self.setting().white_side)),
             &self.events,
@@ -356,7 +349,7 @@ impl Table {
         self.published() == self.played()
     }
 
-    /// How long it took to publish each ply, in milliseconds.
+    /// Returns the delay of each ply from its completion to its publication, in milliseconds.
     fn delays(&self) -> Vec<u64> {
         let mut games = self.landed.iter();
         let mut landed: &[Timestamp] = &[];
@@ -445,13 +438,13 @@ fn script(chance: &mut Chance, game: &Game) -> Script {
     }
 }
 
-/// Boards may have been without power at the end.
+/// Grace period after the last game in runs with faults. Boards may be without power when the game ends.
 const AFTER_FAULTS: Duration = Duration::from_secs(60);
-/// So long things go wrong.
+/// Duration of the period with faults.
 const FAULTY: Duration = Duration::from_secs(150);
-/// In milliseconds.
+/// Longest power loss of a board, in milliseconds.
 const LONGEST_WITHOUT_POWER: u64 = 30_000;
-/// The discovery of 30 boards takes 5 to 10 s.
+/// Time until all boards are found. For 30 boards it takes 5 to 10 s.
 const BOARDS_ARE_FOUND: Duration = Duration::from_secs(15);
-/// Two rounds, and the longest time for which a move must have stood.
+/// Grace period after the last game: two polling rounds, and the longest resting time before a move is published.
 const AFTER_ALL: Duration = Duration::from_secs(15);

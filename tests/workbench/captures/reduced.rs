@@ -1,9 +1,9 @@
-//! Events in a reduced form for people: one per line, what was said and why, without times.
+//! A readable form of events: one per line, with kind and reason but without times.
 
 use kiebitz_game::events::Event;
 use serde_json::Value;
 
-/// What is shown of an event, in this order, where it has it.
+/// Fields shown of an event, in this order, if it has them.
 const KEYS: [&str; 16] = [
     "ply",
     "uci",
@@ -23,7 +23,6 @@ const KEYS: [&str; 16] = [
     "orientation",
 ];
 
-/// All events as text.
 pub fn reduced(events: &[Event]) -> String {
     events.iter().map(|event| line(event) + "\n").collect()
 }
@@ -47,7 +46,7 @@ fn line(event: &Event) -> String {
     words.join(" ")
 }
 
-/// Where two texts differ, line by line: the common lines around it, `-` expected, `+` published.
+/// Returns a diff of two texts, if they differ: common lines before and after, `-` expected, `+` published.
 pub fn difference(expected: &str, published: &str) -> Option<String> {
     if expected == published {
         return None;
@@ -84,7 +83,7 @@ pub fn difference(expected: &str, published: &str) -> Option<String> {
 }
 
 #[test]
-fn a_difference_shows_what_was_expected_and_what_was_published() {
+fn a_difference_shows_expected_and_published_lines() {
     let shown = difference("a\nb\nc\nd\n", "a\nb\nx\ny\nd\n");
     assert_eq!(shown.as_deref(), Some("  a\n  b\n- c\n+ x\n+ y\n  d\n"));
     assert_eq!(difference("a\n", "a\n"), None);

@@ -1,4 +1,4 @@
-//! The scenes: short games from the start position, each acted out to show one thing.
+//! Scenes: short games from the start position, each with one special event.
 
 mod irregular;
 mod timing;
@@ -62,7 +62,7 @@ pub const SCENES: [Scene; 35] = [
     ("takeback-before-press", takeback_before_press),
 ];
 
-/// Brisk but one thing after the other, so that captures stay small.
+/// Fast, so that captures stay small, but without overlapping actions.
 const BRISK: Pace = Pace {
     think: ms(500, 900),
     flight: ms(300, 450),
@@ -79,7 +79,7 @@ const PLAIN: Manner = Manner {
     ..Manner::PLAIN
 };
 
-/// A game in UCI; the plies listed, from 1, are made in another manner than the plain one.
+/// Acts out a game in the plain manner, except for the `special` plies, counted from 1.
 fn scripted(seed: u64, setting: &Setting, game: &Game, special: &[(usize, Manner)]) -> Play {
     let mut players = Players::sit_down(&game.start, Chance::new(seed));
     players.start_clock(setting);
@@ -97,7 +97,6 @@ fn standard(seed: u64, uci: &str, special: &[(usize, Manner)]) -> Play {
     scripted(seed, &Setting::PLAIN, &Game::from_uci(None, uci), special)
 }
 
-/// The reply lands and the piece just moved is lifted again before the scan has come round.
 fn board_turned() -> Play {
     let setting = Setting {
         turned: true,
@@ -170,14 +169,12 @@ fn castling_rook_first() -> Play {
     standard(8, "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1g1 g8f6", &[(7, castling)])
 }
 
-/// White a1 to h1: BBQRKRNN. The rook stands where castling would put it.
+/// White's first rank is BBQRKRNN. The rook already stands on the square that castling puts it on.
 fn chess960_castling_king_only() -> Play {
     let game = Game::from_uci(Some(BBQRKRNN), "g1f3 g8f6 e1f1 e8f8 e2e4 e7e5");
     scripted(9, &Setting::PLAIN, &game, &[])
 }
 
-/// The queen rests nearly a second on a square where she could stay.
-/// The queen rests on her way, and the victim is taken off when she stands before it.
 fn en_passant_pawn_first() -> Play {
     let taking = Manner {
         en_passant: EnPassant::PawnFirst,
@@ -194,7 +191,7 @@ fn en_passant_pawn_last() -> Play {
     standard(13, "e2e4 a7a6 e4e5 d7d5 e5d6 c7d6", &[(5, taking)])
 }
 
-/// White wins: the clock is stopped and both kings go to light squares in the centre.
+/// White wins: the clock is stopped, and both kings go to light squares in the centre.
 fn kings_show_result() -> Play {
     let game = Game::from_uci(None, "d2d4 g8f6 c2c4 e7e6 b1c3 f8b4");
     let mut players = finished(14, &game);
@@ -208,7 +205,6 @@ fn kings_show_result() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// The press is reported while the scan still shows the piece on a square on its way.
 fn promotion_pawn_first_to_knight() -> Play {
     let promoting = Manner {
         promoting: Promoting::PawnFirst,
@@ -225,9 +221,7 @@ fn promotion_piece_first() -> Play {
     standard(17, &format!("{TO_THE_SEVENTH} b7a8q e7e6"), &[(9, promoting)])
 }
 
-/// Replies come before the press, and one press is forgotten.
-/// The queen is lifted as soon as the reply has landed on a square where she could have been captured.
-/// Black wins: the result piece is put down beside the game.
+/// Black wins: the result piece is put on an empty square.
 fn result_piece() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6");
     let mut players = finished(19, &game);
@@ -236,9 +230,7 @@ fn result_piece() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// White draws the pieces towards the fields that are read first: they are seen on the new square before the old
-/// one is empty.
-/// Kiebitz begins to watch an empty board.
+/// kiebitz starts to watch while the board is still empty.
 fn set_up_then_start() -> Play {
     let game = Game::from_uci(None, "e2e4 e7e5 g1f3 b8c6");
     let mut players = Players::arrive(&game.start, [None; Field::COUNT], Chance::new(21));
@@ -251,7 +243,7 @@ fn set_up_then_start() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// White plays e4, thinks again before the press, and plays d4.
+/// White plays e4, reconsiders before the press, and plays d4.
 fn takeback_before_press() -> Play {
     let mut players = Players::sit_down(&Chess::new(), Chance::new(22));
     players.start_clock(&Setting::PLAIN);
@@ -274,7 +266,7 @@ fn takeback_before_press() -> Play {
     players.leave(&Setting::PLAIN)
 }
 
-/// A game played to its end; the clock is stopped.
+/// Plays a game to its end and stops the clock.
 fn finished(seed: u64, game: &Game) -> Players {
     let mut players = Players::sit_down(&game.start, Chance::new(seed));
     players.start_clock(&Setting::PLAIN);
@@ -287,7 +279,7 @@ fn finished(seed: u64, game: &Game) -> Players {
     players
 }
 
-/// Number of this start position in Chess960.
+/// Chess960 number of this start position.
 const BBQRKRNN: usize = 864;
-/// A pawn gets to the seventh rank at the fourth move.
+/// Opening in which a white pawn reaches the seventh rank at the fourth move.
 const TO_THE_SEVENTH: &str = "e2e4 d7d5 e4d5 c7c6 d5c6 g8f6 c6b7 b8d7";

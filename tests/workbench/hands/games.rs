@@ -1,9 +1,8 @@
-//! Legal games: random ones, and ones written down in UCI.
+//! Legal games: random ones, and ones given in UCI.
 
 use kiebitz_hardware::emulator::hand::Chance;
 use shakmaty::{Board, CastlingMode, Chess, Color, FromSetup, Move, Piece, Position, Role, Setup, Square};
 
-/// A legal game from its start position.
 #[derive(Debug, Clone)]
 pub struct Game {
     pub mode: CastlingMode,
@@ -11,17 +10,16 @@ pub struct Game {
     pub moves: Vec<Move>,
 }
 
-/// What kind of moves random play looks for.
+/// The kinds of moves that random play prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
-    /// Any legal move.
     Any,
-    /// Castling, promotion, en passant and what leads there.
+    /// Castling, promotion, en passant, and moves that prepare them.
     Special,
 }
 
 impl Game {
-    /// A game in UCI from the standard start position or, with a number from 0 to 959, one of Chess960.
+    /// Parses a game in UCI, from the standard start position or, with a number from 0 to 959, from one of Chess960.
     pub fn from_uci(start: Option<usize>, uci: &str) -> Self {
         let (start, mode) = start.map_or((Chess::new(), CastlingMode::Standard), chess960);
         let mut position = start.clone();
@@ -49,7 +47,7 @@ impl Game {
         Self { mode, start, moves }
     }
 
-    /// The moves as kiebitz writes them.
+    /// Returns the moves in kiebitz's notation.
     pub fn uci(&self) -> Vec<String> {
         self.moves
             .iter()
@@ -67,7 +65,7 @@ fn choose(chance: &mut Chance, position: &Chess, taste: Taste) -> Move {
             let advance = match (m.role(), position.turn()) {
                 (Role::Pawn, Color::White) => u32::from(m.to().rank()) as usize,
                 (Role::Pawn, Color::Black) => 7 - u32::from(m.to().rank()) as usize,
-                // A king or rook that moves cannot castle.
+                // A king or rook that has moved cannot castle.
                 (Role::King | Role::Rook, _) => 0,
                 _ => 3,
             };
@@ -85,7 +83,7 @@ fn choose(chance: &mut Chance, position: &Chess, taste: Taste) -> Move {
     moves[0]
 }
 
-/// The start position of Chess960 with this number, 0 to 959 (518 is the usual one).
+/// Returns the start position of Chess960 with this number, 0 to 959 (518 is the standard one).
 fn chess960(number: usize) -> (Chess, CastlingMode) {
     let mut rank = [None; 8];
     rank[number % 4 * 2 + 1] = Some(Role::Bishop);
@@ -147,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn start_positions_have_their_usual_numbers() {
+    fn start_positions_have_their_standard_numbers() {
         for (number, rank) in [(0, "BBQNNRKR"), (518, "RNBQKBNR"), (959, "RKRNNQBB")] {
             let (position, _) = chess960(number);
             let back: String = (0..8)

@@ -1,4 +1,4 @@
-//! The world around a game: an emulated board and clock, a host that listens, and what it records.
+//! Records a game: an emulated board and clock, and a host that queries them and stores the bytes.
 
 use core::time::Duration;
 
@@ -11,10 +11,10 @@ use shakmaty::Board;
 
 use super::play::Play;
 
-/// When everything begins: 2026-11-21, 14:00 UTC.
+/// Start of virtual time: 2026-11-21, 14:00 UTC.
 pub const OPENING: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
-/// What the host asks for, and when.
+/// Commands of the host, with their times in milliseconds.
 const COMMANDS: [(u64, Command); 8] = [
     (300, Command::Reset),
     (500, Command::SendVersion),
@@ -26,7 +26,7 @@ const COMMANDS: [(u64, Command); 8] = [
     (1700, Command::SendBoard),
 ];
 
-/// Lets a game happen and returns the capture of it.
+/// Plays a game and returns its capture.
 pub fn record(play: &Play) -> Vec<u8> {
     let mut board = play.setting.board(OPENING, BoardSettings::default(), &play.first);
     let mut recording = BoardRecording::new();
@@ -47,7 +47,6 @@ pub fn record(play: &Play) -> Vec<u8> {
     recording.writer.into_inner()
 }
 
-/// The recorder.
 struct BoardRecording {
     writer: CaptureWriter<Vec<u8>>,
     port: usize,
@@ -85,7 +84,7 @@ impl BoardRecording {
     }
 }
 
-/// A placement as the board numbers its fields.
+/// Converts a placement to the board's own numbering of squares.
 pub fn dump(board: &Board, turned: bool) -> Dump {
     let mut dump = plies::dump(board);
     if turned {

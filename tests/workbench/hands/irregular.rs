@@ -1,4 +1,4 @@
-//! Players who break the Laws, upset pieces and forget themselves: every incident is announced, and no other.
+//! Players who break the Laws, upset pieces and forget to act: every incident is announced, and nothing else.
 
 mod acts;
 pub mod judge;
@@ -14,18 +14,17 @@ use super::{hall, verdict};
 use acts::{Act, Plan};
 use judge::{Count, Truth};
 
-/// A game with irregularities, from a seed.
 pub struct Case {
     pub play: Play,
     pub truths: Vec<Truth>,
     pub game: Game,
-    /// As it was announced for the event; empty where nobody has said it.
+    /// Time control announced for the event. Empty if none was announced.
     time_control: String,
 }
 
-/// What each side has on the clock where time is to run out, in seconds, once or in each of two periods.
+/// Time of each side, in seconds, for the game or for each of two periods. For games in which a player's time runs out.
 const SHORT_TIME: u64 = 3000;
-/// Moves that the first of two periods asks for.
+/// Moves required in the first of two periods.
 const MOVES_OF_PERIOD: u32 = 4;
 
 impl Case {
@@ -44,7 +43,7 @@ impl Case {
             .white_side
             .or(Some(kiebitz_hardware::emulator::ClockSide::Left));
         let mut plan = Plan::new(&game, &mut chance);
-        // A chance of its own, so that the games stay as they are without it.
+        // A separate generator, so that games without a second period do not change.
         let mut time_control = String::new();
         if Chance::new(!seed).percent(40) && plan.has_two_periods(&game) {
             setting.second_period = Some(Duration::from_secs(SHORT_TIME));
@@ -98,7 +97,7 @@ pub fn judged(seeds: core::ops::Range<u64>, temperament: Temperament) -> Count {
     count
 }
 
-/// What is raised in legal games, and how many plies they have.
+/// Returns the incidents raised in legal games, and the number of plies.
 pub fn legal(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Taste) -> (Count, usize) {
     let (mut count, mut plies) = (Count::default(), 0);
     for seed in seeds {
@@ -110,7 +109,7 @@ pub fn legal(seeds: core::ops::Range<u64>, temperament: Temperament, taste: Tast
 }
 
 #[test]
-fn what_is_irregular_is_announced_and_nothing_else() {
+fn every_irregularity_is_announced_and_nothing_else() {
     for temperament in [Temperament::Calm, Temperament::Drawing] {
         let count = judged(0..60, temperament);
         assert!(count.is_good(), "{temperament:?}\n{count}");
@@ -118,10 +117,10 @@ fn what_is_irregular_is_announced_and_nothing_else() {
 }
 
 #[test]
-fn legal_play_raises_nothing_but_hints_and_few_of_them() {
+fn legal_play_raises_only_hints_and_few_of_them() {
     for temperament in Temperament::UNHURRIED {
         let (count, plies) = legal(5000..5020, temperament, Taste::Any);
-        assert!(count.graver.is_empty(), "{temperament:?}\n{count}");
+        assert!(count.false_reports.is_empty(), "{temperament:?}\n{count}");
         assert!(
             count.hints * 12 < plies,
             "{temperament:?}: {} hints in {plies} plies",

@@ -1,4 +1,4 @@
-//! What no player would do: noise on the line, pieces thrown about.
+//! Input without a game behind it: noise on the line, and pieces moved at random.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use shakmaty::{Board as Placement, Square};
 
 use super::hall::{OPENING, dump};
 
-/// A board with time, on a line that may carry anything.
+/// A hall in virtual time that listens to one line with arbitrary bytes.
 struct Listener {
     hall: Hall,
     line: LineId,
@@ -37,8 +37,12 @@ impl Listener {
     fn hear(&mut self, after: Duration, bytes: &[u8]) {
         self.now = self.now + after;
         self.hall.receive(self.now, self.line, bytes);
-        self.events
-            .extend(self.hall.take_events().into_iter().map(|said| said.event));
+        self.events.extend(
+            self.hall
+                .take_events()
+                .into_iter()
+                .map(|explained| explained.event),
+        );
     }
 
     fn hear_message(&mut self, after: Duration, message: &Message<'_>) {
@@ -51,7 +55,7 @@ impl Listener {
         self.hall.board("board-1").expect("it was opened")
     }
 
-    /// What the tracker takes to stand on the board, the way the fields are numbered.
+    /// Returns the placement that the tracker assumes, in the board's numbering of squares.
     fn placement(&self) -> Placement {
         let mut placement = self.board().placement().clone();
         if self.board().orientation() == Some(Orientation::Turned) {
@@ -61,7 +65,7 @@ impl Listener {
     }
 }
 
-/// Bytes and messages in any order, from a seed.
+/// Feeds random bytes and messages from a seed.
 fn noise(seed: u64) -> Listener {
     let mut chance = Chance::new(seed);
     let mut listener = Listener::new();
@@ -142,7 +146,7 @@ fn placement_of(dump: &Dump) -> Placement {
 }
 
 #[test]
-fn after_any_noise_a_dump_shows_what_stands_where() {
+fn after_any_noise_the_placement_is_that_of_the_next_dump() {
     for seed in 0..150 {
         let mut listener = noise(seed);
         let mut chance = Chance::new(seed ^ 0xd00d);
@@ -153,7 +157,7 @@ fn after_any_noise_a_dump_shows_what_stands_where() {
         };
         listener.hear_message(Duration::from_millis(300), &Message::BoardDump(last));
         assert_eq!(listener.placement(), placement_of(&last), "seed {seed}");
-        // And it stays so while nothing moves.
+        // The placement stays the same while nothing moves.
         listener.hear(Duration::from_secs(20), &[]);
         assert_eq!(listener.placement(), placement_of(&last), "seed {seed}, later");
     }
@@ -167,14 +171,14 @@ fn the_same_noise_gives_the_same_events() {
 }
 
 #[test]
-fn event_numbers_have_no_gaps_whatever_is_on_the_line() {
+fn event_numbers_have_no_gaps_despite_noise() {
     for seed in 0..60 {
         let numbers = noise(seed).events.into_iter().map(|event| event.seq);
         assert!(numbers.eq(1..=noise(seed).events.len() as u64), "seed {seed}");
     }
 }
 
-/// Pieces of the start position moved about at random, with so much time between changes.
+/// Moves pieces of the start position at random, with the time `between` the changes. Returns the number of events.
 pub fn shuffle(changes: usize, between: Duration) -> usize {
     let mut chance = Chance::new(7);
     let mut listener = Listener::new();

@@ -1,4 +1,4 @@
-//! A game as two players act it out: what they do, and when.
+//! A game acted out by two players: their actions and times.
 
 use core::time::Duration;
 
@@ -10,14 +10,14 @@ use shakmaty::{Chess, Move, Position};
 use super::games::Game;
 
 impl Play {
-    /// The same so many times as fast.
+    /// Makes all actions `times` times as fast.
     pub fn hasten(&mut self, times: u32) {
         let sooner = |at: &mut Duration| *at = HOST_IS_READY + at.saturating_sub(HOST_IS_READY) / times;
         self.steps.iter_mut().for_each(|step| sooner(&mut step.at));
         self.begun.iter_mut().for_each(sooner);
     }
 
-    /// The same on a board whose sensor under a field dies then.
+    /// Makes a square read as empty from this time on, as if its sensor had died.
     pub fn deaden(&mut self, field: Field, from: Duration) {
         for step in self.steps.iter_mut().filter(|step| step.at >= from) {
             if let Deed::Stands(on, piece) = &mut step.deed
@@ -32,20 +32,18 @@ impl Play {
     }
 }
 
-/// Everything that happens at one board.
 #[derive(Debug, Clone)]
 pub struct Play {
     pub setting: Setting,
-    /// What stands on the board when kiebitz begins to watch.
+    /// Contents of the board when kiebitz begins to watch.
     pub first: Dump,
     /// In the order of time.
     pub steps: Vec<Step>,
-    /// When each ply was begun.
     pub begun: Vec<Duration>,
     pub end: Duration,
 }
 
-/// The players at work, and the rules that their hands do not know.
+/// Two players and the position of their game. Their hands do not know the rules.
 #[derive(Debug, Clone)]
 pub struct Players {
     opponents: Opponents,
@@ -55,12 +53,12 @@ pub struct Players {
 }
 
 impl Players {
-    /// The pieces stand ready; the clock will be started when it is time to.
+    /// Creates players whose pieces are set up. Call [`start_clock`](Self::start_clock) to begin.
     pub fn sit_down(start: &Chess, chance: Chance) -> Self {
         Self::arrive(start, plies::dump(start.board()), chance)
     }
 
-    /// Something else than the start position stands on the board.
+    /// Creates players with other contents of the board than the start position.
     pub fn arrive(start: &Chess, first: Dump, chance: Chance) -> Self {
         Self {
             opponents: Opponents::sit_down(first, HOST_IS_READY, chance),
@@ -84,13 +82,13 @@ impl Players {
         self.follow(m, made.begun);
     }
 
-    /// The next move of a game stands on the board already.
+    /// Updates the position by a move that has already been made on the board.
     pub fn stands(&mut self, m: Move) {
         let begun = self.hand().now();
         self.follow(m, begun);
     }
 
-    /// Makes the next move of a game as players of this temperament do.
+    /// Makes the next move of a game in a random manner of this temperament.
     pub fn play(&mut self, m: Move, temperament: Temperament, chance: &mut Chance) {
         let ply = plies::ply(&self.position, m);
         let made = self.opponents.play(&ply, temperament, 100, chance);
@@ -104,7 +102,7 @@ impl Players {
         assert_eq!(*self.hand().standing(), expected, "the hands have made the move");
     }
 
-    /// All is over: everything in the order of time.
+    /// Ends the play, with all steps in the order of time.
     pub fn leave(mut self, setting: &Setting) -> Play {
         self.hand().tidy_up();
         let mut steps = self.hand().take_steps();
@@ -125,7 +123,7 @@ impl Players {
     }
 }
 
-/// A whole game by two players of the same temperament.
+/// Acts out a whole game by two players of the same temperament.
 pub fn act_out(game: &Game, temperament: Temperament, chance: &mut Chance) -> Play {
     let setting = Setting::random(chance);
     let mut players = Players::sit_down(&game.start, Chance::new(chance.bits()));
@@ -136,5 +134,5 @@ pub fn act_out(game: &Game, temperament: Temperament, chance: &mut Chance) -> Pl
     players.leave(&setting)
 }
 
-/// By then the host has asked what it wants to know.
+/// Time at which the host has sent all its queries.
 const HOST_IS_READY: Duration = Duration::from_millis(2500);

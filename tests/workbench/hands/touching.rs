@@ -1,5 +1,5 @@
-//! Players who touch pieces, let them rest, use both hands and exchange what they promoted to: every hint is given, and
-//! no other.
+//! Players who touch pieces, let them rest, use both hands and exchange promoted pieces: every hint is given, and
+//! nothing else.
 
 mod acts;
 
@@ -17,15 +17,15 @@ use acts::Scene;
 
 pub use acts::Act;
 
-/// What an act is to be reported as.
+/// The expected report of an act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     ply: u32,
-    /// As the case of an incident, without what depends on the edition.
+    /// Beginning of the incident's case, without the part that depends on the edition.
     case: &'static str,
-    /// What was due, where that is one move.
+    /// The move that must be played, if it is a particular one.
     due: Option<String>,
-    /// The board may have missed it: it was over between two scans, or its report came late.
+    /// Whether the board may have missed the act, because it was over between two scans or reported late.
     optional: bool,
 }
 
@@ -33,13 +33,12 @@ pub struct Truth {
 pub struct Case {
     pub play: Play,
     pub truths: Vec<Truth>,
-    /// When each act began.
     pub acts: Vec<(Duration, Act)>,
     game: Game,
 }
 
 impl Case {
-    /// On a disturbed line, squares read empty for up to a second now and then.
+    /// Acts out the game of a seed. If `disturbed`, squares occasionally read as empty for up to a second.
     pub fn new(seed: u64, disturbed: bool) -> Self {
         let mut chance = Chance::new(seed);
         let plies = 24 + chance.below(60);
@@ -95,20 +94,21 @@ impl Case {
     }
 }
 
-/// Of each case, how many there were, were reported, and were reported without reason; and what was due in other words.
+/// Results of a set of games.
 #[derive(Debug, Default)]
 pub struct Count {
+    /// For each case: number of acts, of those reported, and of false reports.
     cases: BTreeMap<String, [usize; 3]>,
-    /// Of what the board may have missed, how much there was, and how much was reported.
+    /// For each case that the board may have missed: number of acts, and of those reported.
     optional: BTreeMap<&'static str, [usize; 2]>,
     plies: usize,
     pub missed: Vec<String>,
-    pub unasked: Vec<String>,
+    pub false_reports: Vec<String>,
     pub misread: Vec<u64>,
     wrong: Vec<String>,
 }
 
-/// Kinds that these players give reason for.
+/// Kinds of incidents that these players cause.
 const KINDS: [&str; 6] = [
     "piece_touched_not_moved",
     "castling_rook_first",
@@ -184,24 +184,25 @@ impl Count {
                 kind
             };
             self.cases.entry(name.to_owned()).or_default()[2] += 1;
-            self.unasked.push(format!("{seed}: ply {ply} {case}: {advice}"));
+            self.false_reports
+                .push(format!("{seed}: ply {ply} {case}: {advice}"));
         }
     }
 
-    /// 98 of a hundred are reported, and 98 of a hundred reports are true.
+    /// Returns whether 98 % of the acts are reported, and 98 % of the reports are true.
     pub fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self
                 .cases
                 .values()
-                .all(|[truths, found, unasked]| found * 100 >= truths * 98 && unasked * 98 <= found * 2)
+                .all(|[truths, found, wrong]| found * 100 >= truths * 98 && wrong * 98 <= found * 2)
     }
 }
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (case, [truths, found, unasked]) in &self.cases {
-            writeln!(f, "{case:36} true {truths:4} found {found:4} false {unasked:4}")?;
+        for (case, [truths, found, wrong]) in &self.cases {
+            writeln!(f, "{case:36} true {truths:4} found {found:4} false {wrong:4}")?;
         }
         for (case, [truths, found]) in &self.optional {
             writeln!(f, "{case:36} perhaps {truths:4} found {found:4}")?;
@@ -213,7 +214,7 @@ impl fmt::Display for Count {
         for line in self.missed.iter().take(20) {
             writeln!(f, "missed {line}")?;
         }
-        for line in self.unasked.iter().take(20) {
+        for line in self.false_reports.iter().take(20) {
             writeln!(f, "false  {line}")?;
         }
         Ok(())
@@ -222,16 +223,16 @@ impl fmt::Display for Count {
 
 /// Art. 4.3, 4.4.2, 4.4.4, 4.7, 7.5.4 and 6.2.4 of 2018 and 2023.
 #[test]
-fn what_hands_do_is_hinted_at_and_nothing_else() {
+fn every_act_of_hands_gives_its_hint_and_nothing_else() {
     let count = Count::of(0..40, false);
     assert!(count.is_good(), "{count}");
 }
 
-/// The same where squares read empty for up to a second: that is no touch.
+/// Squares that read as empty for up to a second are not reported as touched pieces.
 #[test]
-fn squares_that_read_empty_are_not_touched() {
+fn squares_that_read_empty_give_no_hint_of_a_touch() {
     let count = Count::of(500..520, true);
-    let of = |case: &str| count.cases.get(case).map_or(0, |[.., unasked]| *unasked);
+    let of = |case: &str| count.cases.get(case).map_or(0, |[.., wrong]| *wrong);
     let touched =
         ["own", "other", "released", "taken_back"].map(|how| of(&format!("piece_touched_not_moved.{how}")));
     assert_eq!(touched, [0; 4], "{count}");

@@ -1,4 +1,4 @@
-//! What kiebitz made of a capture, against what was really played.
+//! Compares the events of a capture with the game that was played.
 
 use std::fmt::Write;
 
@@ -18,12 +18,11 @@ use super::games::Game;
 use super::hall::OPENING;
 use super::play::Play;
 
-/// The events of a capture.
 pub fn events(capture: &[u8]) -> Vec<Event> {
     events_by(&Model::FITTED, capture)
 }
 
-/// The events of a capture of a game under this time control.
+/// Returns the events of a capture of a game with this time control.
 pub fn events_under(time_control: &str, capture: &[u8]) -> Vec<Event> {
     let mut config = Config::default();
     config.event.time_control = Some(time_control.parse().unwrap());
@@ -31,7 +30,7 @@ pub fn events_under(time_control: &str, capture: &[u8]) -> Vec<Event> {
     events_of(Replay::new(capture, "hands").unwrap().named(names))
 }
 
-/// The events of a capture by another model of boards and hands.
+/// Returns the events of a capture under another model.
 pub fn events_by(model: &'static Model, capture: &[u8]) -> Vec<Event> {
     events_of(Replay::new(capture, "hands").unwrap().following(model))
 }
@@ -39,12 +38,18 @@ pub fn events_by(model: &'static Model, capture: &[u8]) -> Vec<Event> {
 fn events_of(mut replay: Replay<&[u8]>) -> Vec<Event> {
     let mut events = Vec::new();
     while replay.next_at().is_some() {
-        events.extend(replay.step().unwrap().into_iter().map(|said| said.event));
+        events.extend(
+            replay
+                .step()
+                .unwrap()
+                .into_iter()
+                .map(|explained| explained.event),
+        );
     }
     events
 }
 
-/// The moves that the events publish, ply by ply, without what was withdrawn. A second game shows as "new game".
+/// Returns the published moves, ply by ply, without retracted ones. A second game appears as "new game".
 pub fn moves_published(events: &[Event]) -> Vec<String> {
     let mut published: Vec<String> = Vec::new();
     let mut games = 0;
@@ -67,8 +72,8 @@ pub fn moves_published(events: &[Event]) -> Vec<String> {
     published
 }
 
-/// The kinds of incidents that asked an arbiter to act against somebody, each once. A sensor that does not read its piece is
-/// nobody's fault.
+/// Returns the kinds of incidents that called for action against a player, each once. Incidents of faulty sensors do
+/// not count.
 pub fn accusations(events: &[Event]) -> Vec<String> {
     let mut kinds = std::collections::BTreeSet::new();
     for event in events {
@@ -83,7 +88,7 @@ pub fn accusations(events: &[Event]) -> Vec<String> {
     kinds.into_iter().collect()
 }
 
-/// The result of the last game that ended, if it was decided.
+/// Returns the result of the last ended game. Empty if there is none or it is `*`.
 pub fn result(events: &[Event]) -> String {
     let ended = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::GameEnded { result, .. } => Some(result.to_string()),
@@ -92,7 +97,7 @@ pub fn result(events: &[Event]) -> String {
     ended.filter(|result| result != "*").unwrap_or_default()
 }
 
-/// How many plies were published and withdrawn again.
+/// Returns the number of published plies that were amended or retracted.
 pub fn corrections(events: &[Event]) -> usize {
     let corrects = |event: &&Event| {
         matches!(
@@ -103,13 +108,13 @@ pub fn corrections(events: &[Event]) -> usize {
     events.iter().filter(corrects).count()
 }
 
-/// The first ply that was not published as it was played, from 0; `None` when all is well.
+/// Returns the first ply that was not published as played, from 0. `None` if all are right.
 pub fn first_difference(game: &Game, events: &[Event]) -> Option<usize> {
     let (played, published) = (game.uci(), moves_published(events));
     (played != published).then(|| played.iter().zip(&published).take_while(|(a, b)| a == b).count())
 }
 
-/// What happened around a ply, on the board and in the events.
+/// Describes the actions and events around a ply.
 pub fn describe(game: &Game, play: &Play, capture: &[u8], ply: usize) -> String {
     let from = play.begun.get(ply.saturating_sub(1)).copied().unwrap_or_default();
     let until = play.begun.get(ply + 3).copied().unwrap_or(play.end);

@@ -1,14 +1,14 @@
-//! Texts of the pages in the browser, and the catalogue of advice.
+//! Texts of the browser pages and of the catalogue of advice.
 
 use super::{Kind, words};
 
 type Found = Vec<(usize, Kind, String)>;
 
-/// Strings of a script: all of a catalogue's, and of other scripts those with two words.
+/// Returns the strings of a script: all strings of a catalogue, and in other scripts those with at least two words.
 pub(super) fn script(source: &str, name: &str) -> Found {
     let file = name.rsplit('/').next().unwrap_or(name);
     let is_catalogue = file.starts_with("english") || file == "words.js";
-    // The wall has both languages in one file.
+    // The wall page has both languages in one file.
     let english = source.split("const GERMAN").next().unwrap_or(source);
     let mut found = Found::new();
     for (line, text) in strings(english) {
@@ -24,7 +24,7 @@ pub(super) fn script(source: &str, name: &str) -> Found {
     found
 }
 
-/// Strings in double quotes or backquotes, without comments.
+/// Returns strings in double quotes or backquotes, without comments.
 fn strings(source: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut line = 1;
@@ -64,7 +64,7 @@ fn strings(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// What stands between tags.
+/// Returns the text between tags.
 pub(super) fn html(source: &str) -> Found {
     let mut found = Found::new();
     for (index, line) in source.lines().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn html(source: &str) -> Found {
     found
 }
 
-/// Values of the catalogue of advice, joined where they go over several lines.
+/// Returns the values of the catalogue of advice, with multi-line values joined.
 pub(super) fn catalogue(source: &str) -> Found {
     let mut found = Found::new();
     let mut lines = source.lines().enumerate();

@@ -1,4 +1,4 @@
-//! Rules that all texts keep. Each of them found texts that had to be read twice.
+//! Rules for all texts. Each of them has found texts that were hard to understand.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ fn every_kind_of_text_is_collected() {
     let has = |kind, file: &str, text: &str| {
         let found = texts
             .iter()
-            .any(|it| it.kind == kind && it.file.ends_with(file) && it.text == text);
+            .any(|entry| entry.kind == kind && entry.file.ends_with(file) && entry.text == text);
         assert!(found, "{kind:?} in {file}: {text}");
     };
     has(
@@ -37,7 +37,7 @@ fn every_kind_of_text_is_collected() {
 }
 
 #[test]
-fn no_text_is_a_riddle() {
+fn no_text_contains_an_unclear_phrase() {
     assert_none(|text| {
         let words = format!(" {} ", text.text.to_lowercase());
         let negated = ["there is no ", "there are no ", " is no longer "]
@@ -50,7 +50,7 @@ fn no_text_is_a_riddle() {
     });
 }
 
-/// Phrases that texts had, and the plain ones.
+/// Phrases that texts once contained, with plain replacements.
 const RIDDLES: &[(&str, &str)] = &[
     (" is no ", "\"is not a\""),
     (" are no ", "\"are not\""),
@@ -80,7 +80,7 @@ fn no_error_or_log_line_begins_with_a_pronoun() {
 }
 
 #[test]
-fn errors_and_log_lines_say_what_to_do() {
+fn errors_and_log_lines_are_not_questions() {
     assert_none(|text| {
         let is_line = matches!(text.kind, Kind::Error | Kind::Log);
         (is_line && text.text.ends_with('?')).then_some("\"check that ...\" in place of a question")
@@ -88,7 +88,7 @@ fn errors_and_log_lines_say_what_to_do() {
 }
 
 #[test]
-fn one_word_says_that_something_is_tried_again() {
+fn log_lines_call_repeated_attempts_retrying() {
     const OTHERS: &[&str] = &["trying again", "tried again", "will try again"];
     assert_none(|text| {
         let is_other = OTHERS.iter().any(|other| text.text.contains(other));
@@ -97,7 +97,7 @@ fn one_word_says_that_something_is_tried_again() {
 }
 
 #[test]
-fn options_are_explained_by_a_noun_or_an_order() {
+fn help_texts_begin_with_a_noun_or_a_verb() {
     const FRAGMENTS: &[&str] = &[
         "Of ",
         "With ",
@@ -114,7 +114,7 @@ fn options_are_explained_by_a_noun_or_an_order() {
     });
 }
 
-/// Fails with all texts that break a rule, each with its place and what to write in its place.
+/// Fails with all texts that break a rule, each with its place and a suggestion.
 fn assert_none(broken: impl Fn(&Text) -> Option<&'static str>) {
     let broken: Vec<String> = TEXTS
         .iter()

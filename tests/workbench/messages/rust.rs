@@ -1,8 +1,8 @@
-//! Texts in Rust sources: a lexer, and which of the literals are read by people.
+//! Texts in Rust sources: a lexer, and a reader that selects the literals that users see.
 
 use super::{Kind, words};
 
-/// A token, as far as texts need them apart.
+/// A token, as far as the reader has to distinguish them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String),
@@ -11,7 +11,7 @@ enum Token {
     Sign(char),
 }
 
-/// Every text with its line. In a catalogue of words each literal is one.
+/// Returns every text with its line. In a catalogue of words, each literal is a text.
 pub(super) fn texts(source: &str, catalogue: bool) -> Vec<(usize, Kind, String)> {
     Reader {
         tokens: tokens(source),
@@ -25,7 +25,7 @@ pub(super) fn texts(source: &str, catalogue: bool) -> Vec<(usize, Kind, String)>
 struct Reader {
     tokens: Vec<(usize, Token)>,
     catalogue: bool,
-    /// What stands before each bracket that is open: `name!`, `name` or `#name`.
+    /// The token before each open bracket: `name!`, `name` or `#name`.
     open: Vec<String>,
     found: Vec<(usize, Kind, String)>,
 }
@@ -34,10 +34,10 @@ impl Reader {
     fn read(mut self) -> Vec<(usize, Kind, String)> {
         let mut at = 0;
         let mut doc: Vec<(usize, String)> = Vec::new();
-        // Depth of the brackets in which comments are help.
+        // Depth of the brackets whose doc comments are help texts.
         let mut help: Option<usize> = None;
         let mut help_ahead = false;
-        // The comment of a group of options is not shown, that of a command is.
+        // The doc comment of a group of options is not shown, the one of a command is.
         let mut is_command = false;
         while let Some((line, token)) = self.tokens.get(at).cloned() {
             match token {
@@ -103,7 +103,7 @@ impl Reader {
         }
     }
 
-    /// The index after the bracket that opens here.
+    /// Returns the index after the bracket that opens here and its contents.
     fn end_of(&self, at: usize) -> usize {
         let mut depth = 0_usize;
         for (index, (_, token)) in self.tokens.iter().enumerate().skip(at) {
@@ -121,7 +121,7 @@ impl Reader {
         self.tokens.len()
     }
 
-    /// The index after the item that begins here.
+    /// Returns the index after the item that begins here.
     fn end_of_item(&self, mut at: usize) -> usize {
         while at < self.tokens.len() {
             match self.tokens[at].1 {
@@ -147,7 +147,7 @@ impl Reader {
             .to_owned()
     }
 
-    /// Literals in an attribute: of an error, or of the command line.
+    /// Collects the literals in an attribute of an error or of the command line.
     fn attribute(&mut self, at: usize, end: usize) {
         let kind = match self.word(at + 2) {
             Some("error") => Kind::Error,
@@ -190,7 +190,7 @@ impl Reader {
     }
 }
 
-/// Macros and functions whose literals are for machines or contributors.
+/// Macros and functions whose literals are not shown to users.
 const NOT_READ: &[&str] = &[
     "assert!",
     "assert_eq!",
@@ -206,7 +206,7 @@ const NOT_READ: &[&str] = &[
     "query_row",
 ];
 
-/// Two words with a space between them, and no query of a database.
+/// Returns whether a text has two words with a space between them and is not a database query.
 fn is_prose(text: &str) -> bool {
     const QUERIES: &[&str] = &[
         "SELECT ", "INSERT ", "CREATE ", "UPDATE ", "DELETE ", "PRAGMA ", "ATTACH ", "DROP ", "ALTER ",
@@ -277,7 +277,7 @@ impl Lexer {
             .all(|(ahead, character)| self.peek(ahead) == Some(character))
     }
 
-    /// The next token, or nothing of interest; `None` at the end.
+    /// Returns the next token. `Some(None)` for text that the reader does not need, `None` at the end.
     fn token(&mut self) -> Option<Option<(usize, Token)>> {
         let line = self.line;
         let first = self.peek(0)?;
@@ -341,7 +341,7 @@ impl Lexer {
         }
     }
 
-    /// The rest of a string, its escapes replaced.
+    /// Reads the rest of a string, and replaces its escapes.
     fn string(&mut self) -> String {
         let mut text = String::new();
         while let Some(character) = self.next() {
@@ -374,7 +374,7 @@ impl Lexer {
         }
     }
 
-    /// The number of hashes of the raw string that begins here.
+    /// Returns the number of hashes if a raw string begins here.
     fn raw(&self) -> Option<usize> {
         let prefix = if self.starts_with("r\"") || self.starts_with("r#") {
             1
@@ -403,7 +403,7 @@ impl Lexer {
         text
     }
 
-    /// A character or a lifetime.
+    /// Skips a character literal or a lifetime.
     fn quote(&mut self) {
         self.next();
         if self.peek(0) == Some('\\') {

@@ -1,47 +1,44 @@
-//! What goes wrong in a round, from a seed.
+//! The faults of a round, from a seed.
 
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::emulator::hand::{Chance, ms};
 
-/// Something that goes wrong.
+/// The start or end of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The cable of a board is pulled out.
     Unplug(usize),
-    /// It is plugged in again.
     Plug(usize),
-    /// Bytes from a board begin to be lost, changed and made up.
+    /// Bytes from the board begin to be lost, changed and inserted.
     Garbage(usize),
-    /// They come whole again.
+    /// Bytes from the board arrive undamaged again.
     Clean(usize),
-    /// Nothing that a board sends arrives any more.
+    /// All bytes from the board begin to be lost.
     Silent(usize),
-    /// It does again.
+    /// Bytes from the board arrive again.
     Heard(usize),
-    /// The daemon is gone, with all that it had in memory.
+    /// The daemon is killed, and its memory is lost.
     Stop,
-    /// It is started again.
     Start,
 }
 
-/// How much of each goes wrong.
+/// How many faults of each kind a round has.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub unplugs: usize,
     pub restarts: usize,
     pub bursts: usize,
     pub silences: usize,
-    /// How long the daemon is away, in milliseconds.
+    /// Shortest and longest downtime of the daemon, in milliseconds.
     pub away: (u64, u64),
 }
 
-/// From a supervisor that starts it at once to one that is asleep.
+/// Downtime with a supervisor that restarts the daemon at once, and with a slow one.
 pub const AWAY: (u64, u64) = (1_000, 20_000);
 
 impl Plan {
-    /// Everything, each in its time, the earliest first, within `round` from `began`. No cable is out for longer than
+    /// Returns all faults with their times, in order, within `round` from `began`. No cable is out for longer than
     /// `out` milliseconds.
     pub fn schedule(
         self,
@@ -88,7 +85,7 @@ impl Plan {
     }
 }
 
-/// This many times between the two in milliseconds; short ones are as frequent as those ten times as long.
+/// Returns `count` durations between the two, in milliseconds. Their logarithms are uniformly distributed.
 fn lasting(chance: &mut Chance, count: usize, least: u64, most: u64) -> Vec<Duration> {
     let ratio = most as f64 / least as f64;
     let mut one = || {
@@ -98,7 +95,7 @@ fn lasting(chance: &mut Chance, count: usize, least: u64, most: u64) -> Vec<Dura
     (0..count).map(|_| one()).collect()
 }
 
-/// Spreads these over the round so that no two overlap: from when to when each lasts.
+/// Spreads the durations over the round without overlap. Returns the start and end of each.
 fn spread(chance: &mut Chance, lasting: Vec<Duration>, round: Duration) -> Vec<(Duration, Duration)> {
     let free = round.saturating_sub(lasting.iter().sum());
     let free = u64::try_from(free.as_millis()).unwrap();

@@ -1,21 +1,21 @@
-//! The rounds that are known to come out wrong: `known.txt`, which may only shrink.
+//! The rounds with known errors, in `known.txt`. The list must only shrink.
 
 use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
 use std::collections::BTreeSet;
 
-/// Whose power the boards of a round are on, which decides how the round is judged.
+/// The power supply of the boards in a round. It determines how the round is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Power {
-    /// Their own: they remember what happens while they are unplugged, and every game must be exactly right.
+    /// Own power: boards remember changes while they are unplugged, and every game must be exactly right.
     Own,
-    /// The cable's: every game must be right or its gap stated.
+    /// Power over the cable: every game must be right, or its gap reported.
     Cable,
 }
 
 impl Power {
-    /// The seeds that the list speaks of, every one of them looked at.
+    /// Returns the seeds that the list covers completely.
     pub const fn listed_seeds(self) -> Range<u64> {
         match self {
             Self::Own => 1..21,
@@ -45,7 +45,7 @@ impl fmt::Display for Power {
     }
 }
 
-/// A board of a round at which something is wrong. `board` counts from 1.
+/// A board of a round that has an error. `board` counts from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub power: Power,
@@ -59,17 +59,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// How what was found in a round differs from the list.
+/// The differences between the errors found in a round and the list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Wrong, and not on the list.
+    /// Wrong, but not on the list.
     pub unlisted: Vec<Place>,
-    /// On the list, and right.
+    /// On the list, but right.
     pub mended: Vec<Place>,
 }
 
 impl Difference {
-    /// Compares the boards of one round that were found wrong, from 1, with the list.
+    /// Compares the boards of one round with errors, counted from 1, with the list.
     pub fn of_round(power: Power, seed: u64, wrong: &[usize], list: &[Place]) -> Self {
         let found: BTreeSet<Place> = wrong.iter().map(|&board| Place { power, seed, board }).collect();
         let listed: BTreeSet<Place> = list
@@ -103,7 +103,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The list: of every line power, seed and board; the rest of it says what is wrong there.
+/// Returns the list. Each line has power, seed and board; the rest of the line describes the error.
 pub fn list() -> Vec<Place> {
     let lines = include_str!("known.txt")
         .lines()
@@ -115,7 +115,7 @@ pub fn list() -> Vec<Place> {
 
 fn place(line: &str) -> Result<Place, String> {
     let mut words = line.split_whitespace();
-    let mut word = |what: &str| words.next().ok_or_else(|| format!("{what} is missing"));
+    let mut word = |field: &str| words.next().ok_or_else(|| format!("{field} is missing"));
     let place = Place {
         power: word("the power")?.parse()?,
         seed: word("the seed")?.parse().map_err(|_| "the seed is no number")?,
@@ -127,7 +127,7 @@ fn place(line: &str) -> Result<Place, String> {
 
 #[test]
 fn the_list_only_shrinks() {
-    /// May only be lowered.
+    /// Must only be lowered.
     const LINES: usize = 5;
     let list = list();
     assert!(list.is_sorted_by(|a, b| a < b), "in order, each once");
@@ -142,7 +142,7 @@ fn the_list_only_shrinks() {
 }
 
 #[test]
-fn what_differs_from_the_list_is_named_in_both_directions() {
+fn differences_from_the_list_are_named_in_both_directions() {
     let place = |seed, board| Place {
         power: Power::Own,
         seed,

@@ -1,4 +1,4 @@
-//! A board, its players, and its line.
+//! A board with its players and its line.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -16,40 +16,35 @@ use shakmaty::{EnPassantMode, Position};
 
 use crate::hands::games::{Game, Taste};
 
-/// A ply as it was really played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
-    /// The pieces stood as they should.
+    /// When the ply was completed.
     pub at: Timestamp,
     /// From 0.
     pub game: usize,
     /// From 1.
     pub ply: usize,
     pub uci: String,
-    /// The placement after it.
+    /// The placement after the ply.
     pub placement: String,
 }
 
-/// What is played at a board: games are dealt to the players, and what they do is noted.
+/// Deals games to the players of a board and records their plies.
 pub struct Dealer {
     chance: Chance,
-    /// What is played, game by game.
+    /// The games, in order.
     pub dealt: Vec<Game>,
-    /// How each of these games ends.
     endings: Vec<Ending>,
     pace: Pace,
-    /// Every game that the Laws do not end ends with a result shown.
+    /// Whether the players show a result on the board after each game that does not end by the Laws.
     results: bool,
     settings: SittingSettings,
     pub played: Vec<Played>,
     noted: Truth,
 }
 
-/// Players at a board.
 pub trait Players {
-    /// What they have really done.
     fn truth(&self) -> Truth;
-    /// One more game is dealt to them.
     fn add(&mut self, now: Timestamp, script: Script);
 }
 
@@ -73,17 +68,15 @@ impl Players for Sitting {
     }
 }
 
-/// A board with players at it, and the line that it is on.
 pub struct Table {
     pub player: Player,
     pub dealer: Dealer,
-    /// The line while its port is open.
+    /// The line, while its port is open.
     pub open: Option<LineId>,
-    /// When its port is opened next.
+    /// When the port will be opened next.
     pub opens_at: Option<Timestamp>,
     pub plugged: bool,
     pub garbage: bool,
-    /// When the player has something to do.
     pub due: Option<Timestamp>,
 }
 
@@ -95,17 +88,17 @@ impl core::ops::Deref for Table {
     }
 }
 
-/// How fast is played, and how long games are.
+/// Pace of play, and length of games.
 #[derive(Debug, Clone)]
 pub struct Pace {
-    /// They think this many times as long as their temperament does.
+    /// Factor for the thinking time of the players' temperament.
     pub thinking: Range<usize>,
-    /// In plies, where the Laws do not end them before.
+    /// Maximum number of plies of a game.
     pub plies: Range<usize>,
 }
 
 impl Pace {
-    /// Of a round of two hours.
+    /// Pace of a round of two hours.
     pub const ROUND: Self = Self {
         thinking: 4..20,
         plies: 20..81,
@@ -113,7 +106,7 @@ impl Pace {
 }
 
 impl Dealer {
-    /// For a board, with the players' first game.
+    /// Creates the dealer of a board, and the players' first game.
     pub fn new(nth: usize, pace: Pace, results: bool, chance: &mut Chance) -> (Self, Script) {
         let mut chance = Chance::new(chance.bits());
         let settings = SittingSettings {
@@ -137,12 +130,11 @@ impl Dealer {
         (dealer, script)
     }
 
-    /// How the players are.
     pub fn settings(&self) -> SittingSettings {
         self.settings.clone()
     }
 
-    /// A board with the number that these players sit at.
+    /// Returns the settings of board `nth`.
     pub fn board(&mut self, nth: usize) -> BoardSettings {
         BoardSettings {
             serial: serial(nth).as_bytes().try_into().ok().and_then(SerialNumber::new),
@@ -156,8 +148,8 @@ impl Dealer {
         }
     }
 
-    /// Notes what the players have done since; they are handed another game as soon as they begin with one, until
-    /// `last`. Returns what there was to note, in words.
+    /// Records the players' plies since the last call. Deals another game when they begin one before `last`. Returns a
+    /// description of the progress, if there is any.
     pub fn follow(&mut self, now: Timestamp, last: Timestamp, players: &mut impl Players) -> Option<String> {
         let (truth, noted) = (players.truth(), self.noted);
         if truth == noted {
@@ -185,7 +177,7 @@ impl Dealer {
         Some(words)
     }
 
-    /// Who plays at this board, and how a game of theirs ends.
+    /// Describes the players at this board, and the ending of a game.
     pub fn describe(&self, game: usize) -> String {
         let SittingSettings {
             temperament, setting, ..
@@ -235,25 +227,25 @@ impl Table {
         }
     }
 
-    /// As [`Dealer::follow`].
+    /// See [`Dealer::follow`].
     pub fn follow(&mut self, now: Timestamp, last: Timestamp) -> Option<String> {
         let words = self.dealer.follow(now, last, &mut self.player);
         self.due = self.player.poll_deadline();
         words
     }
 
-    /// What is left of bytes on a line with a loose contact.
+    /// Damages bytes as a loose contact does.
     pub fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
         damaged(&mut self.dealer.chance, bytes)
     }
 
-    /// Before the host notices the plug, or tries again.
+    /// Returns a time at which the host notices a plugged-in board, or retries.
     pub fn soon(&mut self, now: Timestamp) -> Timestamp {
         now + self.dealer.chance.time(ms(100, 3000))
     }
 }
 
-/// What is left of bytes on a line with a loose contact.
+/// Damages bytes as a loose contact does.
 pub fn damaged(chance: &mut Chance, bytes: &[u8]) -> Vec<u8> {
     let mut left = Vec::new();
     for byte in bytes {
@@ -309,16 +301,14 @@ fn script(game: &Game, results: bool, chance: &mut Chance) -> Script {
     script
 }
 
-/// The placement in a FEN.
 pub fn placement(fen: &str) -> String {
     fen.split_whitespace().next().unwrap().to_owned()
 }
 
-/// The position in which a game starts, as kiebitz writes it.
+/// Returns the placement in which a game starts.
 pub fn start_placement(game: &Game) -> String {
     let fen = Fen::from_position(&game.start, EnPassantMode::Legal).to_string();
     placement(&fen)
 }
 
-/// How long a round lasts.
 pub const ROUND: Duration = Duration::from_secs(7200);

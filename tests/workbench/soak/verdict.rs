@@ -1,4 +1,4 @@
-//! What was published of a board, against what was really played on it.
+//! Compares the published events of a board with the games that were played.
 
 use core::time::Duration;
 use std::fmt::Write;
@@ -11,42 +11,40 @@ use kiebitz_hardware::Timestamp;
 use super::table::{self, Dealer, Played, placement, start_placement};
 use super::world::Outcome;
 
-/// What happened, in words, at one board.
 pub type Log = Vec<(Timestamp, String)>;
 
-/// A game as it was published, without what was withdrawn.
+/// A game as published, without retracted moves.
 #[derive(Debug, Clone)]
 pub struct Published {
     pub id: String,
     pub start: String,
     pub moves: Vec<(Timestamp, Move)>,
-    /// How it ended, in the end.
     pub result: Option<GameResult>,
-    /// Its end is stated not to have been watched.
+    /// Whether the end is reported not to have been watched.
     pub end_in_doubt: bool,
-    /// It is stated that moves are missing from here on.
+    /// The number of moves after which moves are reported missing. `None` if none are.
     pub missing_after: Option<usize>,
 }
 
-/// Something that is wrong at a board, and when it was played or published.
+/// An error at a board, and the time at which the ply was played or published.
 #[derive(Debug, Clone)]
 pub struct Wrong {
     pub board: usize,
     pub at: Timestamp,
     pub words: String,
-    /// It is no more than what is stated: that the end of a game is in doubt, or that moves are missing.
-    pub stated: bool,
+    /// Whether an event reports that the end of the game is in doubt, or that moves are missing here.
+    pub reported: bool,
 }
 
-/// How much of a game's end may be in doubt.
+/// Maximum number of plies at a game's end that may be in doubt.
 const END: usize = 2;
 
-/// All events of a board. They are counted without gaps and their time never goes back.
+/// Returns all events of a board. Asserts that their numbers have no gaps and that their times never decrease.
 pub fn events(outcome: &Outcome, board: usize) -> Vec<Event> {
     journaled(&outcome.journal, &table::name(board))
 }
 
-/// The same of a board of that name.
+/// Like [`events`], for the board with this name.
 pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
     let journaled = journal.events_after("live", board, 0, usize::MAX >> 1).unwrap();
     let events: Vec<Event> = journaled
@@ -62,7 +60,6 @@ pub fn journaled(journal: &Journal, board: &str) -> Vec<Event> {
     events
 }
 
-/// The games published, in order.
 pub fn games(events: &[Event]) -> Vec<Published> {
     let mut games: Vec<Published> = Vec::new();
     for event in events {
@@ -116,7 +113,7 @@ pub fn games(events: &[Event]) -> Vec<Published> {
     games
 }
 
-/// Every game is published just as it was played; what is not, is returned.
+/// Returns the games that are not published exactly as played.
 pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<Wrong> {
     let published = games(events);
     let mut wrong = Vec::new();
@@ -166,10 +163,10 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
             board,
             at: at(words.0),
             words: format!("[{}] game {} {}", table.describe(nth), nth + 1, words.1),
-            stated: words.2,
+            reported: words.2,
         });
         if published.len() != table.dealt.len() {
-            // What comes later is counted otherwise.
+            // Later games cannot be assigned.
             break;
         }
     }
@@ -186,14 +183,15 @@ pub fn not_exactly_right(board: usize, table: &Dealer, events: &[Event]) -> Vec<
                 published.len(),
                 table.dealt.len()
             ),
-            stated: false,
+            reported: false,
         });
     }
     wrong
 }
 
-/// Every ply published was played, and every ply played is published, or it is stated that this is not known.
-pub fn not_stated(
+/// Returns every published ply that was not played, and every played ply that was not published, except in reported
+/// gaps.
+pub fn unreported(
     board: usize,
     (all, describe): (&[Played], impl Fn(usize) -> String),
     events: &[Event],
@@ -207,16 +205,16 @@ pub fn not_stated(
         } => Some((from.saturating_sub(SLACK), to + SLACK)),
         _ => None,
     });
-    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_it_was_heard(events)).collect();
-    let stated = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
+    let gaps: Vec<(Timestamp, Timestamp)> = gaps.chain(before_first_heard(events)).collect();
+    let is_reported = |at: Timestamp| gaps.iter().any(|(from, to)| (*from..=*to).contains(&at));
     let games = games(events);
     let published: Vec<(Timestamp, Move)> = games.iter().flat_map(|game| game.moves.clone()).collect();
     let in_doubt: Vec<bool> = games.iter().flat_map(ends_in_doubt).collect();
     let (unpublished, unplayed) = differences(
-        (all, |played: &Played| stated(played.at)),
+        (all, |played: &Played| is_reported(played.at)),
         (&published, |nth: usize| {
             let (at, m) = &published[nth];
-            in_doubt[nth] || m.inferred && stated(*at)
+            in_doubt[nth] || m.inferred && is_reported(*at)
         }),
     );
     let mut wrong = Vec::new();
@@ -232,7 +230,7 @@ pub fn not_stated(
             board,
             at: played.at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     for (at, m) in unplayed {
@@ -244,14 +242,14 @@ pub fn not_stated(
             board,
             at: *at,
             words,
-            stated: false,
+            reported: false,
         });
     }
     wrong.sort_by_key(|wrong| wrong.at);
     wrong
 }
 
-/// Which of a game's plies belong to an end that nobody watched.
+/// Returns for each ply of a game whether it belongs to an end that was not watched.
 fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
     let plies = game.moves.len();
     let sure = if game.end_in_doubt {
@@ -262,8 +260,8 @@ fn ends_in_doubt(game: &Published) -> impl Iterator<Item = bool> + use<> {
     (0..plies).map(move |ply| ply >= sure)
 }
 
-/// The time before the board was heard at all, where its first game says that it was joined in the middle.
-fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
+/// Returns the time before the board was first heard, if its first game is reported as joined in the middle.
+fn before_first_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     let heard = events
         .iter()
         .find(|event| matches!(event.kind, EventKind::BoardConnected { .. }))?;
@@ -274,33 +272,33 @@ fn before_it_was_heard(events: &[Event]) -> Option<(Timestamp, Timestamp)> {
     (variant == Variant::FromPosition).then_some((Timestamp::from_micros(0), heard.ts))
 }
 
-/// What was played and not published, and what was published and not played, where no statement excuses it: of all ways to
-/// set one against the other the one that is kindest, for games begin alike.
+/// Returns the plies that were played but not published, and those that were published but not played, except in
+/// reported gaps. Many games begin alike, so the alignment with the fewest errors is used.
 fn differences<'a>(
-    (played, unpublished_is_stated): (&'a [Played], impl Fn(&Played) -> bool),
-    (published, unplayed_is_stated): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
+    (played, unpublished_is_reported): (&'a [Played], impl Fn(&Played) -> bool),
+    (published, unplayed_is_reported): (&'a [(Timestamp, Move)], impl Fn(usize) -> bool),
 ) -> (Vec<&'a Played>, Vec<&'a (Timestamp, Move)>) {
     let same = |a: usize, b: usize| {
         let (played, published) = (&played[a], &published[b].1);
-        // Castling is written in two ways, and a game that was found in the middle may be one of Chess960 or not.
+        // Castling has two notations, and the variant of a game joined in the middle is unknown.
         let from = |uci: &str| uci.get(..2).map(str::to_owned);
         published.uci.as_deref().and_then(from) == from(&played.uci)
             && placement(&published.fen) == played.placement
     };
-    let without: Vec<u32> = played
+    let missing: Vec<u32> = played
         .iter()
-        .map(|one| u32::from(!unpublished_is_stated(one)))
+        .map(|one| u32::from(!unpublished_is_reported(one)))
         .collect();
-    let beyond: Vec<u32> = (0..published.len())
-        .map(|nth| u32::from(!unplayed_is_stated(nth)))
+    let extra: Vec<u32> = (0..published.len())
+        .map(|nth| u32::from(!unplayed_is_reported(nth)))
         .collect();
-    let mut wrong = vec![vec![0u32; published.len() + 1]; played.len() + 1];
+    let mut errors = vec![vec![0u32; published.len() + 1]; played.len() + 1];
     for a in (0..=played.len()).rev() {
         for b in (0..=published.len()).rev() {
-            let unpublished = (a < played.len()).then(|| wrong[a + 1][b] + without[a]);
-            let unplayed = (b < published.len()).then(|| wrong[a][b + 1] + beyond[b]);
-            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| wrong[a + 1][b + 1]);
-            wrong[a][b] = [unpublished, unplayed, both]
+            let unpublished = (a < played.len()).then(|| errors[a + 1][b] + missing[a]);
+            let unplayed = (b < published.len()).then(|| errors[a][b + 1] + extra[b]);
+            let both = (a < played.len() && b < published.len() && same(a, b)).then(|| errors[a + 1][b + 1]);
+            errors[a][b] = [unpublished, unplayed, both]
                 .into_iter()
                 .flatten()
                 .min()
@@ -310,21 +308,21 @@ fn differences<'a>(
     let (mut a, mut b) = (0, 0);
     let (mut unpublished, mut unplayed) = (Vec::new(), Vec::new());
     while a < played.len() || b < published.len() {
-        let here = wrong[a][b];
-        if a < played.len() && b < published.len() && same(a, b) && here == wrong[a + 1][b + 1] {
+        let cost = errors[a][b];
+        if a < played.len() && b < published.len() && same(a, b) && cost == errors[a + 1][b + 1] {
             (a, b) = (a + 1, b + 1);
-        } else if a < played.len() && here == wrong[a + 1][b] + without[a] {
-            unpublished.extend((without[a] > 0).then_some(&played[a]));
+        } else if a < played.len() && cost == errors[a + 1][b] + missing[a] {
+            unpublished.extend((missing[a] > 0).then_some(&played[a]));
             a += 1;
         } else {
-            unplayed.extend((beyond[b] > 0).then_some(&published[b]));
+            unplayed.extend((extra[b] > 0).then_some(&published[b]));
             b += 1;
         }
     }
     (unpublished, unplayed)
 }
 
-/// What happened at a board around something that is wrong.
+/// Returns the log of a board around an error.
 pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> String {
     let (from, to) = (wrong.at.saturating_sub(before), wrong.at + after);
     let mut text = String::new();
@@ -335,5 +333,5 @@ pub fn around(log: &Log, wrong: &Wrong, before: Duration, after: Duration) -> St
     text
 }
 
-/// A board notices later what its squares show, and a ply stands before it is published.
+/// Margin around gaps, for the delays of the board's scan and of publishing.
 const SLACK: Duration = Duration::from_secs(15);

@@ -1,4 +1,4 @@
-//! A round: boards that are played on, the daemon that watches, and what goes wrong between them. In virtual time.
+//! A round in virtual time: boards with players, the daemon that watches them, and the faults between them.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -19,27 +19,25 @@ use super::table::{self, Pace, ROUND, Table};
 use super::verdict::Log;
 use crate::hands::hall::OPENING;
 
-/// A round to be played.
 #[derive(Debug, Clone, Copy)]
 pub struct Round {
     pub seed: u64,
     pub plan: Plan,
-    /// Boards with their own keep it while they are unplugged.
+    /// Power supply of the boards. Boards with own power keep it while they are unplugged.
     pub power: Power,
-    /// No game is left off without its result being shown.
+    /// Whether every game ends with a shown result.
     pub results: bool,
-    /// The board of which a log is kept.
+    /// The board whose log is kept.
     pub logged: Option<usize>,
 }
 
-/// What is left of a round.
 pub struct Outcome {
     pub tables: Vec<Table>,
     pub journal: Journal,
     pub log: Log,
-    /// How much the daemon had in memory every ten minutes, as the length of its description.
+    /// Memory use of the daemon every ten minutes, measured as the length of its `Debug` output.
     pub held: Vec<usize>,
-    /// How often each fault has really happened: unplugs, restarts, bursts, silences.
+    /// Number of faults that happened: unplugs, restarts, bursts, silences.
     pub happened: [usize; 4],
     _directory: tempfile::TempDir,
 }
@@ -55,8 +53,8 @@ struct World {
     journal: Journal,
     directory: tempfile::TempDir,
     names: Names,
-    /// What was said and is to be journalled before anything else happens to the daemon.
-    said: Vec<Event>,
+    /// Events that are not in the journal yet.
+    unjournaled: Vec<Event>,
     decoder: Decoder,
     log: Log,
     held: Vec<usize>,
@@ -64,15 +62,15 @@ struct World {
 }
 
 const BOARDS: usize = 8;
-/// In milliseconds: after five minutes somebody notices the cable.
+/// Longest time for which a cable is unplugged, in milliseconds.
 const LONGEST_OUT: u64 = 300_000;
-/// After the round nothing goes wrong any more, and this long after the last game everything has been published.
+/// Grace period after the last game, without faults, until everything has been published.
 const AFTERWARDS: Duration = Duration::from_secs(120);
-/// A commit of the journal waits for the disk.
+/// Events per commit of the journal, because each commit waits for the disk.
 const BATCH: usize = 256;
 
 impl Round {
-    /// Plays the round, and on until all games are over and published.
+    /// Plays the round until all games are over and published.
     pub fn play(self) -> Outcome {
         let mut world = World::new(self);
         let last = OPENING + ROUND;
@@ -93,7 +91,7 @@ impl Round {
                 measured = now;
             }
         }
-        world.keep();
+        world.append_to_journal();
         assert_eq!(
             world.hall.as_ref().map(|hall| hall.boards().count()),
             Some(BOARDS)
@@ -129,7 +127,7 @@ impl World {
             journal: Journal::open(&directory.path().join("journal.sqlite")).unwrap(),
             directory,
             names: names(),
-            said: Vec::new(),
+            unjournaled: Vec::new(),
             decoder: Decoder::new(),
             log: Vec::new(),
             held: Vec::new(),
@@ -153,7 +151,7 @@ impl World {
             hall.advance(now);
         }
         while let Some((_, fault)) = self.faults.pop_front_if(|(at, _)| *at <= now) {
-            self.suffer(fault);
+            self.inject(fault);
         }
         for nth in 0..self.tables.len() {
             if self.tables[nth].opens_at.is_some_and(|at| at <= now) {
@@ -169,7 +167,7 @@ impl World {
         self.serve();
     }
 
-    /// Writes what the daemon wants written, closes what it gives up, and keeps what it says.
+    /// Writes the daemon's bytes, closes the ports that it gives up, and collects its events.
     fn serve(&mut self) {
         let now = self.now;
         let Some(hall) = &mut self.hall else { return };
@@ -190,28 +188,29 @@ impl World {
             table.open = None;
             table.opens_at = Some(table.soon(now));
         }
-        let said = hall.take_events();
+        let explained = hall.take_events();
         if let Some(logged) = self.round.logged {
             let name = table::name(logged);
-            for said in said.iter().filter(|said| said.event.board == name) {
+            for explained in explained.iter().filter(|explained| explained.event.board == name) {
                 self.log.push((
                     now,
-                    format!("event {}", serde_json::to_string(&said.event).unwrap()),
+                    format!("event {}", serde_json::to_string(&explained.event).unwrap()),
                 ));
             }
         }
-        self.said.extend(said.into_iter().map(|said| said.event));
-        if self.said.len() >= BATCH {
-            self.keep();
+        self.unjournaled
+            .extend(explained.into_iter().map(|explained| explained.event));
+        if self.unjournaled.len() >= BATCH {
+            self.append_to_journal();
         }
     }
 
-    fn keep(&mut self) {
-        self.journal.append(&self.said).unwrap();
-        self.said.clear();
+    fn append_to_journal(&mut self) {
+        self.journal.append(&self.unjournaled).unwrap();
+        self.unjournaled.clear();
     }
 
-    /// What a board has sent since.
+    /// Hands the daemon the bytes that a board has sent since the last call.
     fn hear(&mut self, nth: usize) {
         while let Some((_, bytes)) = self.tables[nth].player.poll_transmit(self.now) {
             let table = &mut self.tables[nth];
@@ -247,7 +246,7 @@ impl World {
         }
     }
 
-    fn suffer(&mut self, fault: Fault) {
+    fn inject(&mut self, fault: Fault) {
         let now = self.now;
         match fault {
             Fault::Unplug(nth) => {
@@ -297,10 +296,10 @@ impl World {
 
     fn stop(&mut self) {
         if let Some(mut hall) = self.hall.take() {
-            self.said
-                .extend(hall.take_events().into_iter().map(|said| said.event));
+            self.unjournaled
+                .extend(hall.take_events().into_iter().map(|explained| explained.event));
         }
-        self.keep();
+        self.append_to_journal();
         for table in &mut self.tables {
             table.open = None;
             table.opens_at = None;

@@ -9,23 +9,23 @@ use crate::bus::world::{Bus, World};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// How many games come back wrong.
+    /// Count the games that are published wrongly
     Rates {
-        /// Whose hands; all in turn without it. May be given again.
+        /// Temperament of the players; can be given several times (default: all but hurried, in turn)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// What the games are full of; both without it.
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
-        /// One, or a range as in 0..3, its end left out.
+        /// One seed, or a range such as 0..3 without its end
         #[arg(long, default_value = "0..3")]
         seeds: Seeds,
-        /// The line fails six times a minute, and every board loses its power once. Then a game may also be wrong where that
-        /// is stated.
+        /// Let the line fail six times a minute, and every board lose its power once. Differences reported as a gap
+        /// then do not count
         #[arg(long)]
         faults: bool,
     },
-    /// What happened at one board around the first ply that comes back wrong.
+    /// Show the actions and events at one board around the first wrongly published ply
     Show {
         #[arg(long, value_enum)]
         hands: BusHands,
@@ -33,16 +33,16 @@ pub(super) enum Command {
         games: Games,
         #[arg(long)]
         seed: u64,
-        /// From 1 to 30.
+        /// From 1 to 30
         #[arg(long, value_parser = clap::value_parser!(u16).range(1..=30))]
         board: u16,
-        /// With the faults of `rates`.
+        /// With the faults of `rates`
         #[arg(long)]
         faults: bool,
     },
 }
 
-/// Whose hands play at the boards of a bus.
+/// The temperaments of the players at the boards of a bus.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum BusHands {
     Calm,

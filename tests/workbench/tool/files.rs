@@ -1,4 +1,4 @@
-//! Files that the tests compare with, written anew.
+//! Updates files that the tests compare with.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::hands::{hall, verdict};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Captures {
-    /// Record every scene anew. Events are written only where there are none: read them before you commit them.
+    /// Record every scene anew. Writes expected events only if there are none; read them before you commit them
     Regenerate,
 }
 

@@ -1,4 +1,4 @@
-//! What each parameter of the tracker's model is worth, and a better model if there is one.
+//! Measures the effect of each parameter of the tracker's model, and searches for a better model.
 
 use std::thread;
 
@@ -12,51 +12,50 @@ use crate::hands::games::Taste;
 use crate::hands::hall::OPENING;
 use crate::hands::{Case, irregular, touching, verdict};
 
-/// How the parameters of the tracker's model are fitted to hands.
+/// Fit the parameters of the tracker's model to hands.
 ///
-/// Plays games of all hands, legal and irregular, and measures the model with each parameter lower and higher.
+/// Plays games of all temperaments, legal and irregular, and measures the model with each parameter lower and higher.
 #[derive(Debug, Args)]
 pub(super) struct Fit {
-    /// The games on which models are compared, of each kind: one seed, or a range as in 0..100, its end left out.
+    /// Seeds of the games on which models are compared, for each kind of game: one, or a range such as 0..100 without
+    /// its end
     #[arg(long, default_value = "0..100")]
     seeds: Seeds,
-    /// The games on which a model that was found is judged.
+    /// Seeds of the games on which a found model is judged
     #[arg(long, default_value = "5000..5200")]
     judged_on: Seeds,
-    /// By how many per cent parameters are lowered and raised.
+    /// Percentage by which parameters are lowered and raised
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100))]
     by: u32,
-    /// Only these parameters; all without it.
+    /// Only these parameters (default: all)
     parameters: Vec<String>,
-    /// Take over what is better, until nothing is.
+    /// Adopt the best change, and repeat until there is no better one
     #[arg(long)]
     search: bool,
 }
 
-/// A game that was acted out.
 enum Sample {
     Legal(Case),
     Irregular(Vec<u8>, irregular::Case),
     Touching(Vec<u8>, touching::Case),
 }
 
-/// How a model does.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
-    /// Games that come back wrong.
+    /// Games published wrongly.
     wrong: usize,
     /// Incidents that were missed or are false.
     misjudged: usize,
-    /// Plies that were published and corrected.
+    /// Published plies that were amended or retracted.
     corrected: usize,
-    /// How long the plies took from when the hand went out until they were published, in milliseconds.
+    /// Sum of the delays from the start of each ply to its last publication, in milliseconds.
     waited: u64,
     plies: u64,
 }
 
 impl Score {
-    /// What is to be small. Ten corrections are as bad as a wrong game or a wrong word about a player, and a second more
-    /// until each ply is told is as bad as one in twenty of them wrong.
+    /// Returns the value to minimize. Ten corrections weigh as much as one wrong game or one misjudged incident, and so
+    /// do 200 s of delay.
     fn loss(self) -> f64 {
         let waited = self.waited as f64 / 1000.0;
         (self.wrong + self.misjudged) as f64 + self.corrected as f64 / 10.0 + waited / 200.0
@@ -140,7 +139,6 @@ impl Fit {
     }
 }
 
-/// Games of each kind with these seeds.
 fn samples(Seeds(seeds): &Seeds) -> Vec<Sample> {
     let mut samples = Vec::new();
     for seed in seeds.clone() {
@@ -168,7 +166,7 @@ fn samples(Seeds(seeds): &Seeds) -> Vec<Sample> {
 }
 
 fn score(model: Model, samples: &[Sample]) -> Score {
-    // It lives as long as the program, which tries some hundreds.
+    // A replay needs a `'static` model. The program tries only some hundreds of models, so leaking them is fine.
     let model: &'static Model = Box::leak(Box::new(model));
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let sum = |samples: &[Sample]| {
@@ -203,7 +201,7 @@ impl Sample {
                 count.judge(0, &case.truths, &events);
                 Score {
                     wrong: usize::from(case.game.uci() != verdict::moves_published(&events)),
-                    misjudged: count.missed.len() + count.graver.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }
@@ -212,7 +210,7 @@ impl Sample {
                 count.judge(0, case, &verdict::events_by(model, capture));
                 Score {
                     wrong: count.misread.len(),
-                    misjudged: count.missed.len() + count.unasked.len(),
+                    misjudged: count.missed.len() + count.false_reports.len(),
                     ..Score::default()
                 }
             }
@@ -220,18 +218,20 @@ impl Sample {
     }
 }
 
-/// How long plies took until they were published for the last time, in milliseconds, and how many there are.
+/// Returns the sum of the delays from the start of each ply to its last publication, in milliseconds, and the number of
+/// plies.
 fn waited(case: &Case, events: &[Event]) -> (u64, u64) {
     let begun = &case.play.begun;
-    let mut told = vec![None; begun.len()];
+    let mut published_at = vec![None; begun.len()];
     for event in events {
         if let EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } = &event.kind
-            && let Some(told) = told.get_mut((m.ply as usize).saturating_sub(1))
+            && let Some(published_at) = published_at.get_mut((m.ply as usize).saturating_sub(1))
         {
-            *told = Some(event.ts.saturating_duration_since(OPENING));
+            *published_at = Some(event.ts.saturating_duration_since(OPENING));
         }
     }
-    let waits = begun.iter().zip(told);
-    let waits = waits.filter_map(|(begun, told)| Some(told?.saturating_sub(*begun).as_millis() as u64));
+    let waits = begun.iter().zip(published_at);
+    let waits = waits
+        .filter_map(|(begun, published_at)| Some(published_at?.saturating_sub(*begun).as_millis() as u64));
     waits.fold((0, 0), |(waited, plies), wait| (waited + wait, plies + 1))
 }

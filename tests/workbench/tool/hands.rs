@@ -11,21 +11,21 @@ use crate::hands::{Case, failing, noise, verdict};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// How many games come back wrong, and how often a published ply is corrected.
+    /// Count the games that are published wrongly, and the corrections of published plies
     Rates {
-        /// Whose hands; all without it. May be given again.
+        /// Temperament of the players; can be given several times (default: all but hurried)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// What the games are full of; both without it.
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
-        /// One, or a range as in 0..1000, its end left out.
+        /// One seed, or a range such as 0..1000 without its end
         #[arg(long, default_value = "0..1000")]
         seeds: Seeds,
         #[command(flatten)]
         odds: Odds,
     },
-    /// What happened around the first ply of a game that comes back wrong.
+    /// Show the actions and events around the first wrongly published ply of a game
     Show {
         #[arg(long, value_enum)]
         hands: Hands,
@@ -35,21 +35,21 @@ pub(super) enum Command {
         seed: u64,
         #[command(flatten)]
         odds: Odds,
-        /// Where to write the capture of it.
+        /// Where to write its capture
         #[arg(long)]
         capture: Option<std::path::PathBuf>,
     },
-    /// How long 4,000 field updates take that make no sense.
+    /// Measure the time for 4,000 random field updates
     Noise,
 }
 
-/// What makes games hard to read.
+/// Options that make games hard to follow.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Odds {
-    /// How many times as fast the hands are.
+    /// Factor for the speed of the hands
     #[arg(long, default_value_t = 1)]
     times: u32,
-    /// A square dies in each game.
+    /// Let one square die in each game
     #[arg(long, conflicts_with = "times")]
     dying: bool,
 }
@@ -130,5 +130,5 @@ fn time_of_noise() {
     }
 }
 
-/// Of this many games corrections are counted.
+/// Number of games in which corrections are counted.
 const CORRECTIONS_OF: usize = 200;

@@ -1,4 +1,4 @@
-//! Games in which the Laws are broken, and legal ones in which no incident may be seen.
+//! Games in which the Laws are broken, and legal ones, in which no incident may be reported.
 
 use core::fmt::Debug;
 use core::time::Duration;
@@ -14,37 +14,37 @@ use crate::hands::touching;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Of each kind of incident, how many there were, were found, and were false.
+    /// Count the incidents of each kind: true, found and false ones
     Rates {
-        /// One, or a range as in 0..300, its end left out.
+        /// One seed, or a range such as 0..300 without its end
         #[arg(long, default_value = "0..300")]
         seeds: Seeds,
     },
-    /// What is raised in legal games.
+    /// Count the incidents raised in legal games
     Legal {
-        /// Whose hands; all without it. May be given again.
+        /// Temperament of the players; can be given several times (default: all but hurried)
         #[arg(long, value_enum)]
         hands: Vec<Hands>,
-        /// What the games are full of; both without it.
+        /// Preferred moves of the games (default: both kinds in turn)
         #[arg(long, value_enum)]
         games: Option<Games>,
-        /// One, or a range as in 0..300, its end left out.
+        /// One seed, or a range such as 0..300 without its end
         #[arg(long, default_value = "0..300")]
         seeds: Seeds,
     },
-    /// Of touching, releasing, castling, two hands and early presses, how many there were, were found, and were false.
+    /// Count touches, releases, castlings, uses of two hands and early presses: true, found and false ones
     Touches {
-        /// One, or a range as in 0..300, its end left out.
+        /// One seed, or a range such as 0..300 without its end
         #[arg(long, default_value = "0..300")]
         seeds: Seeds,
-        /// Squares read empty for up to a second now and then.
+        /// Let squares read empty for up to a second now and then
         #[arg(long)]
         disturbed: bool,
-        /// What was done and what was published in each game.
+        /// Show the actions and events of each game
         #[arg(long)]
         show: bool,
     },
-    /// What was done and what was published in one game.
+    /// Show the actions and events of one game
     Show {
         #[arg(long, value_enum)]
         hands: Hands,
@@ -101,7 +101,7 @@ impl Command {
     }
 }
 
-/// What was done and what was published, in the order of time.
+/// Lists actions and events in the order of time.
 fn show(truths: &[(Duration, impl Debug)], events: &[Event], play: &Play) -> String {
     let mut lines: Vec<(f64, String)> = Vec::new();
     for (at, truth) in truths {

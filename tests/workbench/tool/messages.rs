@@ -1,4 +1,4 @@
-//! Texts for people, listed to be read in one go.
+//! Lists the texts for users.
 
 use clap::Args;
 
@@ -6,7 +6,7 @@ use crate::messages::{Kind, all};
 
 #[derive(Debug, Args)]
 pub(super) struct Messages {
-    /// Only texts of this kind; may be repeated.
+    /// Only texts of this kind; can be given several times
     #[arg(long, value_enum)]
     kind: Vec<Kind>,
 }

@@ -1,4 +1,4 @@
-//! Rounds with everything that goes wrong, in virtual time.
+//! Rounds with faults, in virtual time.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -15,50 +15,50 @@ use crate::soak::{self, ALL};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Play rounds of two hours; fails where one comes out otherwise than tests/workbench/soak/known.txt says.
+    /// Play rounds of two hours; fails if the errors differ from tests/workbench/soak/known.txt
     Rounds {
         #[command(flatten)]
         kind: Kind,
-        /// One, or a range as in 1..21, its end left out. Without it those that the list speaks of.
+        /// One seed, or a range such as 1..21 without its end (default: the seeds that the list covers)
         #[arg(long)]
         seeds: Option<Seeds>,
     },
-    /// What happened at one board of a round.
+    /// Show the log of one board of a round
     Show {
         #[command(flatten)]
         kind: Kind,
         #[arg(long)]
         seed: u64,
-        /// From 1 to 8.
+        /// From 1 to 8
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..=8))]
         board: u64,
-        /// Around this second of the round.
+        /// Second of the round around which to show the log
         #[arg(long, value_parser = seconds)]
         at: Duration,
-        /// From this many seconds before.
+        /// Seconds shown before that time
         #[arg(long, default_value = "60", value_parser = seconds)]
         before: Duration,
-        /// To this many seconds after.
+        /// Seconds shown after that time
         #[arg(long, default_value = "30", value_parser = seconds)]
         after: Duration,
     },
 }
 
-/// What kind of round.
+/// The kind of round.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Kind {
-    /// Whose power the boards are on: own or cable.
+    /// Power supply of the boards: own or cable
     #[arg(long, default_value = "own")]
     power: Power,
-    /// What goes wrong.
+    /// Faults of the round
     #[arg(long, value_enum, default_value = "all")]
     faults: Faults,
-    /// No game is left off without its result being shown.
+    /// Let every game end with a shown result
     #[arg(long)]
     results: bool,
 }
 
-/// What goes wrong in a round.
+/// The faults of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Faults {
     All,
@@ -90,7 +90,7 @@ impl Command {
                     board,
                     at: OPENING + at,
                     words: String::new(),
-                    stated: false,
+                    reported: false,
                 };
                 println!("{}", verdict::around(&round.play().log, &here, before, after));
                 true
@@ -102,7 +102,7 @@ impl Command {
 fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
     let listed = kind.power.listed_seeds();
     let seeds = seeds.map_or_else(|| listed.clone(), |Seeds(seeds)| seeds);
-    // The list is of rounds in which everything goes wrong.
+    // The list covers only rounds with all faults and without `results`.
     let list = if kind.faults == Faults::All && !kind.results {
         known::list()
     } else {
@@ -114,7 +114,7 @@ fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
         let (outcome, wrong, text) = soak::wrong(kind.round(seed));
         let boards: Vec<usize> = wrong.iter().map(|wrong| wrong.board + 1).collect();
         let difference = Difference::of_round(kind.power, seed, &boards, &list);
-        let neither = neither_right_nor_stated(&outcome, &wrong);
+        let neither = neither_right_nor_reported(&outcome, &wrong);
         let games: usize = outcome.tables.iter().map(|table| table.dealt.len()).sum();
         println!("{text}");
         println!(
@@ -129,14 +129,14 @@ fn rounds(kind: Kind, seeds: Option<Seeds>) -> bool {
     as_listed
 }
 
-/// In how many games.
-fn neither_right_nor_stated(outcome: &Outcome, wrong: &[Wrong]) -> usize {
+/// Returns the number of games with an error that is not reported as a gap.
+fn neither_right_nor_reported(outcome: &Outcome, wrong: &[Wrong]) -> usize {
     let game = |wrong: &Wrong| {
         let played = &outcome.tables[wrong.board].played;
         let last = played.iter().rfind(|played| played.at <= wrong.at);
         (wrong.board, last.map_or(0, |played| played.game))
     };
-    let wrong = wrong.iter().filter(|wrong| !wrong.stated);
+    let wrong = wrong.iter().filter(|wrong| !wrong.reported);
     wrong.map(game).collect::<BTreeSet<_>>().len()
 }
 

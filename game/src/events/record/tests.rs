@@ -37,7 +37,7 @@ fn completed_ply_has_the_clock_of_its_completion() {
 }
 
 #[test]
-fn amended_ply_takes_the_later_ones_with_it() {
+fn amended_ply_removes_the_later_ones() {
     let games = game(vec![
         started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
@@ -71,7 +71,7 @@ fn retracted_first_ply_leaves_the_start_position() {
 }
 
 #[test]
-fn what_was_amended_is_no_longer_settled() {
+fn an_amended_move_is_no_longer_settled() {
     let games = game(vec![
         started("start", Variant::Standard),
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
@@ -162,10 +162,10 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
         end_certain: true,
         decided_by: None,
     };
-    let set = |to: GameResult, why: Option<EndReason>| {
+    let set = |new_result: GameResult, new_reason: Option<EndReason>| {
         with(|event| {
             if let EventKind::GameAmended { result, reason, .. } = event {
-                (*result, *reason) = (Some(to), why);
+                (*result, *reason) = (Some(new_result), new_reason);
             }
         })
     };
@@ -195,7 +195,7 @@ fn the_arbiters_result_is_confirmed_and_can_be_taken_back() {
 }
 
 #[test]
-fn an_end_that_is_withdrawn_leaves_nothing_behind() {
+fn a_withdrawn_end_leaves_the_record_as_before() {
     let ended = |result| EventKind::GameEnded {
         result,
         reason: EndReason::Kings,
@@ -216,7 +216,7 @@ fn an_end_that_is_withdrawn_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_position_is_kept_where_the_moves_do_not_lead_to_it() {
+fn a_set_position_is_kept_if_the_moves_do_not_lead_to_it() {
     let set = |fen: &str| {
         with(|event| {
             if let EventKind::GameAmended { position, .. } = event {

@@ -1,4 +1,4 @@
-//! Claims of a draw that a player has made: what the record shows, and what a decision costs.
+//! Advice about players' claims of a draw: the evidence in the record, and the penalty for a wrong claim.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,10 @@ use crate::laws::articles::Topic;
 use crate::laws::claim::{ClaimFault, ClaimKind, ClaimRuling, DrawClaim, Known, TwoMinuteClaim};
 use crate::laws::table::{ClaimCost, Quickplay};
 
-/// What the opponent gets in the last two minutes, in minutes (2023: III.4, III.5.2, III.5.3).
+/// Minutes that the opponent gets in the last two minutes (2023: III.4, III.5.2, III.5.3).
 const QUICKPLAY_MINUTES: u64 = 2;
-/// A wrong claim of 1997 costs the claimant at most so many minutes, and brings the opponent as many (9.5(b)).
+/// Most minutes that a wrong claim costs the claimant in the edition of 1997, and the minutes that the opponent gets
+/// (9.5(b)).
 const MINUTES_1997: u64 = 3;
 const MINUTE_MS: u64 = 60_000;
 
@@ -51,14 +52,14 @@ impl Draft<'_> {
             .with("listed", list)
             .with("from_start", if claim.from_start { "yes" } else { "no" })
             .with("intended", claim.intended.clone().unwrap_or_default())
-            .cost(claim.times);
+            .wrong_claim_penalty(claim.times);
         match claim.fault {
-            None => draft.is(
+            None => draft.done(
                 Severity::Advice,
                 "draw_claimed.right",
                 &[topic, Topic::RightClaim],
             ),
-            Some(ClaimFault::Count) => draft.is(
+            Some(ClaimFault::Count) => draft.done(
                 Severity::Advice,
                 "draw_claimed.wrong",
                 &[topic, Topic::WrongClaim],
@@ -71,7 +72,7 @@ impl Draft<'_> {
                 };
                 let topics = [topic, Topic::ClaimLost, Topic::WrongClaim];
                 let draft = draft.with("formal", formal);
-                draft.is(Severity::Advice, "draw_claimed.formal", &topics)
+                draft.done(Severity::Advice, "draw_claimed.formal", &topics)
             }
         }
     }
@@ -85,17 +86,17 @@ impl Draft<'_> {
             .with("article", article)
             .with("limited_by", by);
         let topics = [Topic::EarlyDraw, Topic::Agreement];
-        draft.is(Severity::Advice, "early_draw.shown", &topics)
+        draft.done(Severity::Advice, "early_draw.shown", &topics)
     }
 
-    /// No article says which game counts for a pairing: that is for the arbiter to say.
+    /// No article says which game counts for a pairing: the arbiter decides.
     pub(super) fn second_game(self, (round, table): (u32, u32), (first, second): (&str, &str)) -> Advice {
         let draft = self
             .with("round", round)
             .with("table", table)
             .with("first", first)
             .with("second", second);
-        draft.is(Severity::Advice, "second_game.asked", &[])
+        draft.done(Severity::Advice, "second_game.asked", &[])
     }
 
     pub(super) fn two_minute_claim(self, claim: &TwoMinuteClaim) -> Advice {
@@ -111,7 +112,7 @@ impl Draft<'_> {
         } else {
             Known::Yes
         };
-        // In 1997 the player need not have the move.
+        // In 1997, the claimant need not have the move.
         let on_move = claim.on_move || rule == Some(Quickplay::DrawOrPostpone);
         let shown = |color: Color| {
             claim
@@ -153,33 +154,33 @@ impl Draft<'_> {
             .with("left_white", shown(Color::White))
             .with("left_black", shown(Color::Black))
             .with("moves", claim.moves.clone())
-            .gift(claim.left);
+            .two_minutes_more(claim.left);
         let topics = [Topic::Quickplay, Topic::QuickplayScope];
         let increment = [Topic::QuickplayIncrement, Topic::QuickplayScope];
         match rule {
-            None => draft.is(
+            None => draft.done(
                 Severity::Advice,
                 "two_minute_claim.not_here",
                 &[Topic::QuickplayScope],
             ),
             Some(Quickplay::DecideOrIncrement) if claim.asks_increment => {
-                draft.is(Severity::Advice, "two_minute_claim.increment", &increment)
+                draft.done(Severity::Advice, "two_minute_claim.increment", &increment)
             }
             Some(_) if claim.asks_increment => {
-                draft.is(Severity::Advice, "two_minute_claim.no_increment", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.no_increment", &topics)
             }
             Some(Quickplay::DrawOrPostpone) => {
-                draft.is(Severity::Advice, "two_minute_claim.postpone_only", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.postpone_only", &topics)
             }
-            Some(Quickplay::Decide) => draft.is(Severity::Advice, "two_minute_claim.decide", &topics),
+            Some(Quickplay::Decide) => draft.done(Severity::Advice, "two_minute_claim.decide", &topics),
             Some(Quickplay::DecideOrIncrement) => {
                 let topics = [Topic::Quickplay, Topic::QuickplayIncrement, Topic::QuickplayScope];
-                draft.is(Severity::Advice, "two_minute_claim.decide_or_increment", &topics)
+                draft.done(Severity::Advice, "two_minute_claim.decide_or_increment", &topics)
             }
         }
     }
 
-    /// The arbiter has ruled on a claim, which had these values.
+    /// Advice on the arbiter's ruling. `values` are the values of the advice given for the claim.
     pub(super) fn claim_ruled(
         mut self,
         kind: ClaimKind,
@@ -190,7 +191,7 @@ impl Draft<'_> {
         let own = core::mem::take(&mut self.values);
         self.values.clone_from(values);
         self.values.extend(own);
-        // What was claimed stays in the text: it is what the report has of the claim.
+        // The claim's facts stay in the text, because the report has no other record of the claim.
         for name in ["facts", "ground"] {
             self.values
                 .entry(name.to_owned())
@@ -203,22 +204,22 @@ impl Draft<'_> {
         };
         match (kind, ruling) {
             (ClaimKind::Threefold | ClaimKind::FiftyMoves, ClaimRuling::Accept) => {
-                self.is(Severity::Info, "draw_claimed.accepted", &[Topic::RightClaim])
+                self.done(Severity::Info, "draw_claimed.accepted", &[Topic::RightClaim])
             }
             (ClaimKind::Threefold | ClaimKind::FiftyMoves, ClaimRuling::Reject | ClaimRuling::Postpone) => {
-                let draft = self.cost(times);
-                draft.is(Severity::Advice, "draw_claimed.rejected", &[Topic::WrongClaim])
+                let draft = self.wrong_claim_penalty(times);
+                draft.done(Severity::Advice, "draw_claimed.rejected", &[Topic::WrongClaim])
             }
             (ClaimKind::Quickplay, ClaimRuling::Accept) => {
-                self.is(Severity::Info, "two_minute_claim.accepted", &[Topic::Quickplay])
+                self.done(Severity::Info, "two_minute_claim.accepted", &[Topic::Quickplay])
             }
             (ClaimKind::Quickplay, ClaimRuling::Reject) => {
-                let draft = self.with("rejection", reject).gift(times);
-                draft.is(Severity::Advice, "two_minute_claim.rejected", &[Topic::Quickplay])
+                let draft = self.with("rejection", reject).two_minutes_more(times);
+                draft.done(Severity::Advice, "two_minute_claim.rejected", &[Topic::Quickplay])
             }
             (ClaimKind::Quickplay, ClaimRuling::Postpone) => {
-                let draft = self.gift(times);
-                draft.is(
+                let draft = self.two_minutes_more(times);
+                draft.done(
                     Severity::Advice,
                     "two_minute_claim.postponed",
                     &[Topic::Quickplay],
@@ -226,18 +227,18 @@ impl Draft<'_> {
             }
             (ClaimKind::Increment, ClaimRuling::Accept) => {
                 let topics = [Topic::QuickplayIncrement, Topic::QuickplayScope];
-                self.gift(times)
-                    .is(Severity::Advice, "two_minute_claim.granted", &topics)
+                self.two_minutes_more(times)
+                    .done(Severity::Advice, "two_minute_claim.granted", &topics)
             }
             (ClaimKind::Increment, ClaimRuling::Reject | ClaimRuling::Postpone) => {
                 let topics = [Topic::QuickplayIncrement, Topic::QuickplayScope];
-                self.is(Severity::Info, "two_minute_claim.refused", &topics)
+                self.done(Severity::Info, "two_minute_claim.refused", &topics)
             }
         }
     }
 
-    /// What a wrong claim costs, and the times after it.
-    fn cost(self, times: Option<ByColor<u64>>) -> Self {
+    /// Adds the penalty for a wrong claim, and the resulting times.
+    fn wrong_claim_penalty(self, times: Option<ByColor<u64>>) -> Self {
         let intended = self
             .values
             .get("intended")
@@ -261,8 +262,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The times after the opponent has got two minutes.
-    fn gift(self, times: Option<ByColor<u64>>) -> Self {
+    /// Adds the times after the opponent has received two minutes.
+    fn two_minutes_more(self, times: Option<ByColor<u64>>) -> Self {
         let claimant = self.color;
         self.set_clocks(times, claimant, 0, QUICKPLAY_MINUTES * MINUTE_MS)
     }

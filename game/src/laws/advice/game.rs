@@ -1,4 +1,4 @@
-//! The position: displaced pieces, wrong starts, illegal positions.
+//! Advice about the position: displaced pieces, wrong starts, illegal positions.
 
 use shakmaty::{ByColor, Piece, Square};
 
@@ -12,7 +12,7 @@ impl Draft<'_> {
     pub(super) fn displaced(self, found_later: bool) -> Advice {
         if found_later {
             let topics = [Topic::DisplacedLater, Topic::Reset];
-            return self.is(Severity::Advice, "displaced_pieces.found_later", &topics);
+            return self.done(Severity::Advice, "displaced_pieces.found_later", &topics);
         }
         let press = match table::press_while_displaced(self.rules.edition) {
             DisplacedPress::Allowed => "allowed",
@@ -25,7 +25,7 @@ impl Draft<'_> {
             "no"
         };
         let draft = self.with("press", press).with("penalise", penalise);
-        draft.is(Severity::Advice, "displaced_pieces.at_once", &[Topic::Displaced])
+        draft.done(Severity::Advice, "displaced_pieces.at_once", &[Topic::Displaced])
     }
 
     pub(super) fn jolted(self, wrong: &[Square], times: Option<ByColor<u64>>, left: bool) -> Advice {
@@ -40,9 +40,9 @@ impl Draft<'_> {
         }
         if left {
             let topics = [Topic::DisplacedLater, Topic::Reset];
-            return draft.is(Severity::Advice, "displaced_pieces.jolted_left", &topics);
+            return draft.done(Severity::Advice, "displaced_pieces.jolted_left", &topics);
         }
-        draft.is(Severity::Advice, "displaced_pieces.jolted", &[Topic::Displaced])
+        draft.done(Severity::Advice, "displaced_pieces.jolted", &[Topic::Displaced])
     }
 
     pub(super) fn wrong_start(self, drawn: &DrawnStart, moves: u32) -> Advice {
@@ -69,7 +69,7 @@ impl Draft<'_> {
             Some(_) => ResumableCase::WrongVoidSoFar,
             None => ResumableCase::WrongVoid,
         };
-        draft.is(
+        draft.done(
             Severity::Advice,
             case.as_str(),
             &[Topic::WrongStart, Topic::StartLimit],
@@ -78,8 +78,8 @@ impl Draft<'_> {
 
     pub(super) fn rotated(self, quarter: bool, moves: u32) -> Advice {
         if !quarter {
-            // Only the printed coordinates are wrong, and the record is turned with the board.
-            return self.is(
+            // Only the printed coordinates are wrong; kiebitz turns the record with the board.
+            return self.done(
                 Severity::Hint,
                 ResumableCase::HalfTurned.as_str(),
                 &[Topic::Rotated],
@@ -95,7 +95,7 @@ impl Draft<'_> {
         };
         let topics = [Topic::Rotated, Topic::StartLimit];
         self.with("moves", moves)
-            .is(Severity::Advice, case.as_str(), &topics)
+            .done(Severity::Advice, case.as_str(), &topics)
     }
 
     pub(super) fn reversed(self, moves: u32) -> Advice {
@@ -106,7 +106,7 @@ impl Draft<'_> {
             Some(limit) if moves < limit => "colors_reversed.new_game",
             Some(_) => "colors_reversed.goes_on",
         };
-        draft.is(Severity::Advice, case, &[Topic::Reversed])
+        draft.done(Severity::Advice, case, &[Topic::Reversed])
     }
 
     pub(super) fn illegal_position(self, kings: bool) -> Advice {
@@ -117,20 +117,20 @@ impl Draft<'_> {
             IllegalPositionRemedy::WaitThenDraw => (Severity::Advice, "illegal_position.wait"),
             IllegalPositionRemedy::Leave => (Severity::Hint, "illegal_position.stands"),
         };
-        draft.is(severity, case, &[Topic::Illegal, Topic::IllegalPosition])
+        draft.done(severity, case, &[Topic::Illegal, Topic::IllegalPosition])
     }
 
     pub(super) fn continued_after_end(self) -> Advice {
         let topics = [Topic::Checkmate, Topic::Stalemate, Topic::DeadPosition];
-        self.is(Severity::Hint, "continued_after_end.over", &topics)
+        self.done(Severity::Hint, "continued_after_end.over", &topics)
     }
 
     pub(super) fn record_uncertain(self) -> Advice {
-        self.is(Severity::Hint, "record_uncertain.missing", &[Topic::Evidence])
+        self.done(Severity::Hint, "record_uncertain.missing", &[Topic::Evidence])
     }
 
     pub(super) fn board_gone(self) -> Advice {
-        self.is(Severity::Advice, "board_disconnected.gone", &[Topic::Evidence])
+        self.done(Severity::Advice, "board_disconnected.gone", &[Topic::Evidence])
     }
 
     pub(super) fn not_seen(self, square: Square, piece: Piece, playing: bool) -> Advice {
@@ -142,11 +142,11 @@ impl Draft<'_> {
         let draft = self
             .with("square", square.to_string())
             .with("piece", piece.char().to_string());
-        draft.is(Severity::Advice, case.as_str(), &[])
+        draft.done(Severity::Advice, case.as_str(), &[])
     }
 
     pub(super) fn sensor_fault(self, square: Square) -> Advice {
         let draft = self.with("square", square.to_string());
-        draft.is(Severity::Advice, "sensor_fault.look", &[])
+        draft.done(Severity::Advice, "sensor_fault.look", &[])
     }
 }

@@ -1,4 +1,4 @@
-//! Illegal moves, and what the Laws treat like them.
+//! Advice about illegal moves, and about offences that the Laws treat like them.
 
 use shakmaty::Color;
 
@@ -8,7 +8,7 @@ use crate::laws::points::IllegalMoveReport;
 use crate::laws::situation::{ClockReadings, Stage, TwoPieces};
 use crate::laws::table::{IllegalPositionRemedy, Penalty, PressWithoutMove};
 
-/// What is known of any offence.
+/// Facts common to all offences.
 #[derive(Clone, Copy)]
 pub(super) struct Offence {
     number: u32,
@@ -30,14 +30,14 @@ impl Offence {
     }
 }
 
-/// To what times the clocks may be set.
+/// The times to which the clocks may be set.
 #[derive(Clone, Copy)]
 enum Reset {
-    /// Those before the irregularity: play went on after it.
+    /// The times before the irregularity, because play went on after it.
     Before,
-    /// Those before it, or the present ones without what the press added.
+    /// The times before the irregularity, or the present ones without the time added by the press.
     BeforeOrNow,
-    /// The present ones without what the press added: no move is taken back.
+    /// The present times without the time added by the press, because no move is taken back.
     Now,
 }
 
@@ -59,23 +59,23 @@ impl Draft<'_> {
             Stage::Completed => self.illegal_move_completed(offence),
             Stage::Answered if stands => self.illegal_move_stands(offence),
             Stage::Answered if matches!(self.rules.penalty(), Penalty::OnClaim { .. }) => {
-                self.is(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
+                self.done(Severity::Hint, "illegal_move.claim_lapsed", &[Topic::Window])
             }
             Stage::Answered => {
                 let topics = [Topic::IllegalMove, Topic::Penalty, Topic::Reset];
                 let lost = self.loses(offence);
                 let draft = self.penalty(offence, Reset::Before);
                 let draft = draft.with("remedy", if lost { "none" } else { "back" });
-                draft.is(Severity::Violation, "illegal_move.found_later", &topics)
+                draft.done(Severity::Violation, "illegal_move.found_later", &topics)
             }
         }
     }
 
     fn illegal_move_stands(self, offence: Offence) -> Advice {
         let counts = match self.rules.penalty() {
-            // Nothing is counted where the first one decides the game.
+            // If the first offence decides the game, there is nothing to count.
             Penalty::LosesAtOnce | Penalty::WinOnClaim => "none",
-            // It was answered before it was completed.
+            // The opponent answered the move before it was completed.
             _ if offence.number == 0 => "none",
             _ if self.rules.standing_counts() => "yes",
             _ => "ask",
@@ -88,17 +88,17 @@ impl Draft<'_> {
         self.with("counts", counts)
             .with("agreement", agreement)
             .with("offence", offence.number)
-            .is(Severity::Hint, "illegal_move.stands", &[Topic::Window])
+            .done(Severity::Hint, "illegal_move.stands", &[Topic::Window])
     }
 
     fn illegal_move_made(self) -> Advice {
         let topics = [Topic::IllegalMove, Topic::MoveCompleted];
         if !self.rules.acts_on_illegal_moves() {
-            return self.is(Severity::Info, "illegal_move.made_silent", &topics);
+            return self.done(Severity::Info, "illegal_move.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            IllegalMoveReport::Made => self.is(Severity::Advice, "illegal_move.made", &topics),
-            IllegalMoveReport::Completed => self.is(Severity::Info, "illegal_move.made_wait", &topics),
+            IllegalMoveReport::Made => self.done(Severity::Advice, "illegal_move.made", &topics),
+            IllegalMoveReport::Completed => self.done(Severity::Info, "illegal_move.made_wait", &topics),
         }
     }
 
@@ -111,7 +111,7 @@ impl Draft<'_> {
             _ => (Severity::Violation, "illegal_move.completed"),
         };
         self.penalty(offence, Reset::BeforeOrNow)
-            .is(severity, case, &topics)
+            .done(severity, case, &topics)
     }
 
     pub(super) fn promotion(self, stage: Stage, offence: Offence) -> Advice {
@@ -131,12 +131,12 @@ impl Draft<'_> {
     fn promotion_made(self) -> Advice {
         let topics = [Topic::Promotion, Topic::MoveCompleted];
         if self.rules.penalty() == Penalty::WinOnClaim {
-            return self.is(Severity::Info, "promotion_not_replaced.made_silent", &topics);
+            return self.done(Severity::Info, "promotion_not_replaced.made_silent", &topics);
         }
         match self.rules.points.illegal_move_told {
-            IllegalMoveReport::Made => self.is(Severity::Advice, "promotion_not_replaced.made", &topics),
+            IllegalMoveReport::Made => self.done(Severity::Advice, "promotion_not_replaced.made", &topics),
             IllegalMoveReport::Completed => {
-                self.is(Severity::Info, "promotion_not_replaced.made_wait", &topics)
+                self.done(Severity::Info, "promotion_not_replaced.made_wait", &topics)
             }
         }
     }
@@ -144,7 +144,7 @@ impl Draft<'_> {
     fn promotion_completed(self, offence: Offence) -> Advice {
         let topics = [Topic::Promotion, Topic::Penalty, Topic::Window];
         let (severity, case) = match self.rules.penalty() {
-            // A4c of 2009 names the pawn left on the last rank: here the arbiter need not wait for a claim.
+            // A4c of 2009 mentions the pawn left on the last rank: the arbiter need not wait for a claim.
             Penalty::OnClaim { .. } => (Severity::Violation, "promotion_not_replaced.intervene"),
             Penalty::WinOnClaim => (Severity::Hint, "promotion_not_replaced.claim_win"),
             _ if self.loses(offence) => (Severity::Violation, "promotion_not_replaced.lost"),
@@ -155,7 +155,7 @@ impl Draft<'_> {
         } else {
             Reset::BeforeOrNow
         };
-        self.penalty(offence, reset).is(severity, case, &topics)
+        self.penalty(offence, reset).done(severity, case, &topics)
     }
 
     fn promotion_answered(self, offence: Offence) -> Advice {
@@ -169,37 +169,37 @@ impl Draft<'_> {
                     (false, false) => "back",
                 };
                 let draft = self.penalty(offence, Reset::Before).with("remedy", remedy);
-                draft.is(Severity::Violation, "promotion_not_replaced.found_later", &topics)
+                draft.done(Severity::Violation, "promotion_not_replaced.found_later", &topics)
             }
             IllegalPositionRemedy::Intervene => {
-                self.is(Severity::Advice, "promotion_not_replaced.still_there", &standing)
+                self.done(Severity::Advice, "promotion_not_replaced.still_there", &standing)
             }
             IllegalPositionRemedy::WaitThenDraw => {
-                self.is(Severity::Advice, "promotion_not_replaced.wait", &standing)
+                self.done(Severity::Advice, "promotion_not_replaced.wait", &standing)
             }
             IllegalPositionRemedy::Leave => {
-                self.is(Severity::Hint, "promotion_not_replaced.stands", &standing)
+                self.done(Severity::Hint, "promotion_not_replaced.stands", &standing)
             }
         }
     }
 
     pub(super) fn pressed(self, offence: Offence) -> Advice {
-        let alone = [Topic::PressedWithoutMove];
+        let own = [Topic::PressedWithoutMove];
         let topics = [Topic::PressedWithoutMove, Topic::Penalty];
         let lost = self.loses(offence);
         match self.rules.pressed_without_move() {
-            PressWithoutMove::NoRule => self.is(Severity::Hint, "clock_pressed_without_move.no_rule", &alone),
+            PressWithoutMove::NoRule => self.done(Severity::Hint, "clock_pressed_without_move.no_rule", &own),
             PressWithoutMove::Discretion => {
                 let draft = self.clocks(offence, Reset::Now, 0);
-                draft.is(Severity::Advice, "clock_pressed_without_move.discretion", &alone)
+                draft.done(Severity::Advice, "clock_pressed_without_move.discretion", &own)
             }
             PressWithoutMove::AsIllegal if lost => {
                 let draft = self.penalty(offence, Reset::Now);
-                draft.is(Severity::Violation, "clock_pressed_without_move.lost", &topics)
+                draft.done(Severity::Violation, "clock_pressed_without_move.lost", &topics)
             }
             PressWithoutMove::AsIllegal => {
                 let draft = self.penalty(offence, Reset::Now);
-                draft.is(
+                draft.done(
                     Severity::Violation,
                     "clock_pressed_without_move.as_illegal",
                     &topics,
@@ -210,7 +210,7 @@ impl Draft<'_> {
 
     pub(super) fn pressed_early(self) -> Advice {
         let topics = [Topic::PressedEarly, Topic::Discretion];
-        self.is(Severity::Hint, "pressed_before_release.in_hand", &topics)
+        self.done(Severity::Hint, "pressed_before_release.in_hand", &topics)
     }
 
     pub(super) fn two_hands(self, pieces: TwoPieces) -> Advice {
@@ -220,7 +220,7 @@ impl Draft<'_> {
     fn two_hands_seen(self) -> Advice {
         if !self.rules.two_hands_as_illegal() {
             let topics = [Topic::TwoHands, Topic::Discretion];
-            return self.is(Severity::Hint, "two_hands_suspected.discretion", &topics);
+            return self.done(Severity::Hint, "two_hands_suspected.discretion", &topics);
         }
         let topics = [Topic::TwoHands, Topic::Penalty];
         let draft = match self.rules.penalty() {
@@ -231,10 +231,10 @@ impl Draft<'_> {
                 .open_minutes(),
             _ => self.with("tariff", "at_once"),
         };
-        draft.is(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
+        draft.done(Severity::Hint, "two_hands_suspected.as_illegal", &topics)
     }
 
-    /// Whether the offence loses the game, or draws it.
+    /// Whether the offence ends the game, as a loss or a draw.
     fn loses(&self, offence: Offence) -> bool {
         match self.rules.penalty() {
             Penalty::Minutes { loses_at, .. } => offence.number >= loses_at,
@@ -243,7 +243,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What the offence costs, and the times to set.
+    /// Adds the penalty for the offence, and the times to set.
     fn penalty(self, offence: Offence, reset: Reset) -> Self {
         let rules = self.rules;
         let lost = self.loses(offence);
@@ -262,7 +262,7 @@ impl Draft<'_> {
             .with("window", window)
             .open_minutes();
         match rules.penalty() {
-            // The opponent answered before the clock was pressed: the move was never completed.
+            // The opponent answered before the clock was pressed, so the move was never completed.
             _ if offence.number == 0 => draft.with("penalty", "uncompleted").clocks(offence, reset, 0),
             Penalty::LosesAtOnce => draft.with("penalty", "at_once").with("times", "none"),
             Penalty::Minutes { .. } if lost => draft.with("penalty", "lost").with("times", "none"),
@@ -271,7 +271,7 @@ impl Draft<'_> {
                 .with("minutes", minutes)
                 .with("loses_at", loses_at)
                 .clocks(offence, reset, minutes),
-            // Which offences before were claimed is not known.
+            // It is unknown which of the earlier offences were claimed.
             Penalty::OnClaim { minutes, loses_at } => draft
                 .with("penalty", "claimed")
                 .with("minutes", minutes)
@@ -286,13 +286,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds whether the Laws leave the minutes open.
+    /// Adds whether the Laws leave the number of minutes open.
     fn open_minutes(self) -> Self {
         let open = if self.rules.penalty_is_open() { "yes" } else { "no" };
         self.with("open", open)
     }
 
-    /// Adds whether the opponent can mate, where a loss becomes a draw if not.
+    /// Adds whether the opponent can mate. If not, some rules turn the loss into a draw.
     pub(super) fn mate(self, opponent_can_mate: Option<bool>, spares: bool) -> Self {
         let material = self.rules.needs_mating_material();
         let mate = match opponent_can_mate {
@@ -307,7 +307,7 @@ impl Draft<'_> {
         self.with("mate", mate)
     }
 
-    /// The times that the arbiter may set (2023: 7.1), with `minutes` more for the opponent.
+    /// Adds the times that the arbiter may set (2023: 7.1), with `minutes` more for the opponent.
     fn clocks(self, offence: Offence, reset: Reset, minutes: u8) -> Self {
         let Some((times, offender)) = offence.times.zip(self.color) else {
             return self.with("times", "none");

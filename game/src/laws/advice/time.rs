@@ -1,4 +1,4 @@
-//! Flags and clocks.
+//! Advice about flags and clocks.
 
 use shakmaty::{ByColor, Color};
 
@@ -10,7 +10,7 @@ use crate::laws::situation::{Broken, WhyStopped};
 use crate::laws::table::{self, FlagCall};
 
 impl Draft<'_> {
-    /// Adds the moves that the player has completed, of those that the period asks for.
+    /// Adds the number of moves that the player has completed, and the number that the period requires.
     pub(super) fn progress(self, completed: u32, required: Option<u32>, last_period: bool) -> Self {
         let draft = self.with("completed", completed);
         match required {
@@ -20,18 +20,18 @@ impl Draft<'_> {
         }
     }
 
-    /// The time of a period is used up, and its moves are completed.
+    /// The time of a period is used up after all its required moves.
     pub(super) fn period_over(self, next_period_missing: bool) -> Advice {
         if next_period_missing {
             let topics = [Topic::FlagFallen, Topic::ClockDefect];
-            return self.is(Severity::Advice, "flag_fall.next_period_missing", &topics);
+            return self.done(Severity::Advice, "flag_fall.next_period_missing", &topics);
         }
         let topics = [Topic::FlagFallen, Topic::Flag];
-        self.is(Severity::Info, "flag_fall.moves_made", &topics)
+        self.done(Severity::Info, "flag_fall.moves_made", &topics)
     }
 
-    /// A flag has fallen with moves missing, or in the last period. No win on time can be advised for an opponent whose
-    /// last move broke Article 3 or 4.
+    /// A flag has fallen before the required moves, or in the last period. If the opponent's last move broke Article 3
+    /// or 4, a win on time cannot be advised.
     pub(super) fn flag(self, opponent_broke: Option<Broken>) -> Advice {
         let call = self.rules.flag_call();
         let offence = opponent_broke.filter(|broken| broken.is_offence());
@@ -45,9 +45,9 @@ impl Draft<'_> {
             let topics = [Topic::FlagFallen, Topic::Flag, Topic::IllegalMove];
             let draft = draft.with("broken", broken.name());
             return match call {
-                FlagCall::Claim => draft.is(Severity::Hint, "flag_fall.silent_after_offence", &topics),
+                FlagCall::Claim => draft.done(Severity::Hint, "flag_fall.silent_after_offence", &topics),
                 FlagCall::Arbiter | FlagCall::ArbiterOrTimelyClaim | FlagCall::ArbiterOrClaim => {
-                    draft.is(Severity::Advice, "flag_fall.after_offence", &topics)
+                    draft.done(Severity::Advice, "flag_fall.after_offence", &topics)
                 }
             };
         }
@@ -58,13 +58,13 @@ impl Draft<'_> {
             FlagCall::ArbiterOrTimelyClaim => (Severity::Advice, "flag_fall.fallen", "in_time"),
             FlagCall::ArbiterOrClaim => (Severity::Advice, "flag_fall.fallen", "may_stop"),
         };
-        draft.with("claim", claim).is(severity, case, &topics)
+        draft.with("claim", claim).done(severity, case, &topics)
     }
 
     /// Both flags are down, and the last move of `color` is an offence that has not been dealt with.
     pub(super) fn two_flags_after_offence(self, color: Color, broken: Broken) -> Advice {
         let topics = [Topic::FlagFallen, Topic::Flag, Topic::IllegalMove];
-        self.of(Some(!color)).with("broken", broken.name()).is(
+        self.for_player(Some(!color)).with("broken", broken.name()).done(
             Severity::Advice,
             "two_flags.after_offence",
             &topics,
@@ -76,14 +76,14 @@ impl Draft<'_> {
         match self.rules.two_flags(first, last_period) {
             TwoFlags::Loses(color) => {
                 let topics = [Topic::FlagFallen, Topic::Flag];
-                self.of(Some(color))
-                    .is(severity, "two_flags.first_known", &topics)
+                self.for_player(Some(color))
+                    .done(severity, "two_flags.first_known", &topics)
             }
-            TwoFlags::PlayOn => self.is(severity, "two_flags.goes_on", &[Topic::TwoFlagsPlayOn]),
-            TwoFlags::Draw => self.is(severity, "two_flags.draw", &[Topic::TwoFlagsLast]),
+            TwoFlags::PlayOn => self.done(severity, "two_flags.goes_on", &[Topic::TwoFlagsPlayOn]),
+            TwoFlags::Draw => self.done(severity, "two_flags.draw", &[Topic::TwoFlagsLast]),
             TwoFlags::ByPeriod => {
                 let topics = [Topic::TwoFlagsPlayOn, Topic::TwoFlagsLast];
-                self.is(severity, "two_flags.by_period", &topics)
+                self.done(severity, "two_flags.by_period", &topics)
             }
             TwoFlags::DrawInAnyOrder => {
                 let call = if table::may_announce_two_flags(self.rules.edition) {
@@ -92,7 +92,7 @@ impl Draft<'_> {
                     "players"
                 };
                 let draft = self.with("call", call);
-                draft.is(severity, "two_flags.draw_in_any_order", &[Topic::TwoFlagsLast])
+                draft.done(severity, "two_flags.draw_in_any_order", &[Topic::TwoFlagsLast])
             }
         }
     }
@@ -143,7 +143,7 @@ impl Draft<'_> {
         };
         let topics = [Topic::ClockDefect, Topic::ClockSetting, Topic::ClockSettingLimit];
         let severity = if closed { Severity::Hint } else { Severity::Advice };
-        draft.is(severity, case, &topics)
+        draft.done(severity, case, &topics)
     }
 
     pub(super) fn time_trouble(self, players: ByColor<bool>) -> Advice {
@@ -158,16 +158,17 @@ impl Draft<'_> {
             _ => (None, "time_trouble.both"),
         };
         if !self.rules.players_write() {
-            let who = color.map_or("both", name);
+            let affected = color.map_or("both", name);
             let mode = self.rules.mode.as_str();
-            let draft = self.with("who", who).with("in_mode", mode).of(color);
-            return draft.is(Severity::Info, "time_trouble.no_writing", &[Topic::Writing]);
+            let draft = self.with("who", affected).with("in_mode", mode).for_player(color);
+            return draft.done(Severity::Info, "time_trouble.no_writing", &[Topic::Writing]);
         }
-        let draft = self.with("exempt", exempt).of(color);
-        draft.is(Severity::Advice, case, &[Topic::Writing])
+        let draft = self.with("exempt", exempt).for_player(color);
+        draft.done(Severity::Advice, case, &[Topic::Writing])
     }
 
-    /// The board cannot see who sits there, only that the clock is stopped or that no move was made.
+    /// The board cannot see whether the players are present. It only sees that the clock is stopped or that no move was
+    /// made.
     pub(super) fn late(self, minutes: u32, default_time: Option<u32>, defaulted: bool) -> Advice {
         let default_time = self.rules.default_minutes(default_time);
         let (default, allowed) = match default_time {
@@ -175,30 +176,30 @@ impl Draft<'_> {
             Some(0) => ("zero", 0),
             Some(minutes) => ("later", minutes),
         };
-        // Where the default time is zero, a player who comes later has no time to lose (2023: 6.7.2).
+        // If the default time is zero, a late player has no time to lose (2023: 6.7.2).
         let counts = allowed > 0 && !self.rules.article(Topic::NobodyThere).is_empty();
-        let whose = self.color;
+        let late_player = self.color;
         let draft = self
             .with("minutes", minutes)
             .with("default", default)
             .with("allowed", allowed)
             .with("nobody", if counts { "white" } else { "none" });
-        let nobody = counts.then_some(Topic::NobodyThere);
-        let topics = |first: &[Topic]| -> Vec<Topic> { first.iter().copied().chain(nobody).collect() };
-        match (defaulted, whose) {
+        let nobody_there = counts.then_some(Topic::NobodyThere);
+        let topics = |first: &[Topic]| -> Vec<Topic> { first.iter().copied().chain(nobody_there).collect() };
+        match (defaulted, late_player) {
             (false, _) => {
                 let topics = topics(&[Topic::RoundBegins, Topic::DefaultTime]);
-                draft.is(Severity::Hint, ResumableCase::NotRunning.as_str(), &topics)
+                draft.done(Severity::Hint, ResumableCase::NotRunning.as_str(), &topics)
             }
             (true, None) => {
                 let topics = topics(&[Topic::DefaultTime]);
-                draft.is(
+                draft.done(
                     Severity::Advice,
                     ResumableCase::DefaultTimePassed.as_str(),
                     &topics,
                 )
             }
-            (true, Some(_)) => draft.is(
+            (true, Some(_)) => draft.done(
                 Severity::Hint,
                 ResumableCase::NoFirstMove.as_str(),
                 &[Topic::DefaultTime],
@@ -206,7 +207,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The players stop the clock at the end of most games: only what the board shows makes it worth a look.
+    /// In most games, the players stop the clock at the end. A stop deserves the arbiter's attention only together with
+    /// other observations.
     pub(super) fn clock_stopped(self, why: Option<WhyStopped>) -> Advice {
         let (severity, case) = match why {
             Some(WhyStopped::Promotion) => (Severity::Hint, "clock_stopped.promotion"),
@@ -214,10 +216,10 @@ impl Draft<'_> {
             Some(WhyStopped::Irregularity) => (Severity::Hint, "clock_stopped.irregularity"),
             None => (Severity::Info, "clock_stopped.passed"),
         };
-        self.is(severity, case, &[Topic::ClockStopped])
+        self.done(severity, case, &[Topic::ClockStopped])
     }
 
     pub(super) fn clock_gone(self) -> Advice {
-        self.is(Severity::Advice, "clock_disconnected.gone", &[Topic::ClockDefect])
+        self.done(Severity::Advice, "clock_disconnected.gone", &[Topic::ClockDefect])
     }
 }

@@ -1,4 +1,4 @@
-//! Touching: nothing that a board can prove.
+//! Advice about touched pieces. A board can hint at these offences but never prove them.
 
 use shakmaty::{Role, Square};
 
@@ -14,7 +14,7 @@ impl Draft<'_> {
             Touch::Released { square } => (square, "piece_touched_not_moved.released", Topic::Released),
             Touch::TakenBack { square } => (square, "piece_touched_not_moved.taken_back", Topic::Released),
         };
-        // Released on a square binds to that square; touched, to any move of the piece.
+        // A released piece must stay on its square; a touched piece may make any of its moves.
         let bound = matches!(touch, Touch::Released { .. } | Touch::TakenBack { .. });
         let known = match due {
             [] => "none",
@@ -27,7 +27,7 @@ impl Draft<'_> {
             .with("played", played)
             .with("due", known)
             .with("moves", due.join(", "));
-        draft.is(
+        draft.done(
             Severity::Hint,
             case,
             &[topic, Topic::TouchLapses, Topic::OnRequest],
@@ -41,31 +41,31 @@ impl Draft<'_> {
             .with("second_piece", piece(now));
         if pressed {
             let topics = [Topic::PromotionChoice, Topic::Discretion];
-            return draft.is(Severity::Advice, "promotion_exchanged.pressed", &topics);
+            return draft.done(Severity::Advice, "promotion_exchanged.pressed", &topics);
         }
         let topics = [Topic::PromotionChoice, Topic::OnRequest];
         draft
             .on_request()
-            .is(Severity::Hint, "promotion_exchanged.not_pressed", &topics)
+            .done(Severity::Hint, "promotion_exchanged.not_pressed", &topics)
     }
 
     pub(super) fn rook_first(self, together: bool) -> Advice {
         if together {
             let topics = [Topic::RookFirst, Topic::TwoHands];
-            return self.is(Severity::Info, "castling_rook_first.together", &topics);
+            return self.done(Severity::Info, "castling_rook_first.together", &topics);
         }
         let topics = [Topic::RookFirst, Topic::OnRequest];
         self.on_request()
-            .is(Severity::Hint, "castling_rook_first.rook", &topics)
+            .done(Severity::Hint, "castling_rook_first.rook", &topics)
     }
 
     pub(super) fn adjusted(self, square: Square) -> Advice {
         let draft = self.with("square", square.to_string());
         let topics = [Topic::AdjustedOffTurn, Topic::Discretion];
-        draft.is(Severity::Hint, "adjusted_off_turn.lifted", &topics)
+        draft.done(Severity::Hint, "adjusted_off_turn.lifted", &topics)
     }
 
-    /// Adds whether Art. 4 is applied only when a player asks for it.
+    /// Adds whether Article 4 applies only at a player's request.
     fn on_request(self) -> Self {
         let request = if self.rules.touch_on_request() {
             "yes"
@@ -76,7 +76,7 @@ impl Draft<'_> {
     }
 }
 
-/// As in the catalogues, which say it in words.
+/// The key of the piece's name in the catalogues.
 const fn piece(role: Role) -> &'static str {
     match role {
         Role::Pawn => "pawn",

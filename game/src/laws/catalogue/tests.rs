@@ -4,7 +4,6 @@ use super::*;
 
 const FILES: [&str; 2] = [include_str!("en.toml"), include_str!("de.toml")];
 
-/// The placeholders of a text.
 fn placeholders(mut text: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     while let Some((_, name, after)) = next_placeholder(text) {
@@ -14,7 +13,7 @@ fn placeholders(mut text: &str) -> BTreeSet<&str> {
     names
 }
 
-/// Every text with where it stands, and its placeholders.
+/// The placeholders of every text, by section, table and name.
 fn shape(catalogue: &Catalogue) -> BTreeMap<(&str, &str, &str), BTreeSet<&str>> {
     let sections = [("cases", &catalogue.cases), ("words", &catalogue.words)];
     let answers = catalogue.answers.iter();
@@ -57,7 +56,7 @@ fn all_catalogues_have_the_same_cases_words_and_placeholders() {
 }
 
 #[test]
-fn texts_have_no_lines_of_their_own() {
+fn line_breaks_in_a_catalogue_are_spaces() {
     let values = BTreeMap::from([("color".to_owned(), Value::from("white"))]);
     let plain = text(Language::English, "time_trouble.one", &values);
     assert!(!plain.contains('\n') && !plain.contains("  "), "{plain}");
@@ -65,7 +64,7 @@ fn texts_have_no_lines_of_their_own() {
 }
 
 #[test]
-fn numbers_have_words() {
+fn a_number_selects_its_word_form() {
     let minutes = |minutes: u32| {
         let values = BTreeMap::from([("minutes".to_owned(), Value::from(minutes))]);
         text(Language::German, "late_start.not_running", &values)
@@ -75,7 +74,7 @@ fn numbers_have_words() {
 }
 
 #[test]
-fn value_that_looks_like_a_placeholder_stays_as_it_is() {
+fn a_value_that_looks_like_a_placeholder_is_not_replaced() {
     let values = BTreeMap::from([
         ("square".to_owned(), Value::from("{color}")),
         ("color".to_owned(), Value::from("white")),
@@ -85,7 +84,7 @@ fn value_that_looks_like_a_placeholder_stays_as_it_is() {
 }
 
 #[test]
-fn case_that_is_none_has_no_text() {
+fn an_unknown_case_has_an_empty_text() {
     assert_eq!(text(Language::English, "no.such", &BTreeMap::new()), "");
     assert_eq!(text(Language::English, "nothing", &BTreeMap::new()), "");
 }

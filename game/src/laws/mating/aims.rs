@@ -1,4 +1,4 @@
-//! What the side to move is after in a straight run, and the moves that serve it at first sight.
+//! The aims of the side to move in a straight run, and moves that serve these aims without a comparison of all moves.
 
 use shakmaty::{
     Bitboard, Color, File, Role, Square,
@@ -8,10 +8,9 @@ use shakmaty::{
 use super::endings::EDGE;
 use super::men::{Men, Step};
 
-/// Plies without a capture or a pawn move after which the winner moves pawns, for the bare king to get at them.
-const RESTLESS: usize = 4;
+/// Plies without a capture or a pawn move after which the winner pushes pawns, so that the bare king can reach them.
+const MAX_IDLE_PLIES: usize = 4;
 
-/// What the side to move is after.
 pub(super) struct Aims<'a> {
     pub(super) men: &'a Men,
     /// The winner.
@@ -19,10 +18,10 @@ pub(super) struct Aims<'a> {
     pub(super) turn: Color,
     pub(super) king: Square,
     pub(super) enemy_king: Square,
-    /// Pieces and pawns that the side to move does well to take.
+    /// Enemy men that the side to move should take.
     pub(super) prey: Bitboard,
-    /// Those that nobody must take: the mate depends on them.
-    pub(super) hope: Bitboard,
+    /// Men on which the mate depends: neither side must take them.
+    pub(super) protected: Bitboard,
     /// The winner's queens and rooks.
     pub(super) heavy: Bitboard,
 }
@@ -31,12 +30,12 @@ impl<'a> Aims<'a> {
     pub(super) fn new(men: &'a Men, side: Color) -> Self {
         let turn = men.turn;
         let heavy = men.heavy(side);
-        let hope = if heavy.more_than_one() {
+        let protected = if heavy.more_than_one() {
             Bitboard::EMPTY
         } else if heavy.any() {
             heavy
         } else {
-            nearest_pawn(men, side).map_or_else(|| hope_of_minors(men, side), Bitboard::from)
+            nearest_pawn(men, side).map_or_else(|| protected_minors(men, side), Bitboard::from)
         };
         let enemy_king = men.king(turn.other());
         Self {
@@ -45,14 +44,13 @@ impl<'a> Aims<'a> {
             turn,
             king: men.king(turn),
             enemy_king,
-            prey: men.of(turn.other()).without(enemy_king) & !hope,
-            hope,
+            prey: men.of(turn.other()).without(enemy_king) & !protected,
+            protected,
             heavy,
         }
     }
 
-    /// What a pawn promotes to.
-    pub(super) fn crown(&self) -> Role {
+    pub(super) fn promotion_role(&self) -> Role {
         if self.turn == self.side {
             Role::Queen
         } else {
@@ -60,7 +58,7 @@ impl<'a> Aims<'a> {
         }
     }
 
-    /// A mate by a piece. Some are overlooked.
+    /// Finds a mate by a piece. May overlook mates.
     pub(super) fn mate(&self) -> Option<Step> {
         let (men, king) = (self.men, self.enemy_king);
         let (own, occupied) = (men.of(self.turn), men.occupied());
@@ -77,7 +75,7 @@ impl<'a> Aims<'a> {
             for from in own & men.role(role) {
                 for to in attacks(from, man, occupied) & checks {
                     let open = flights & !attacks(to, man, occupied.without(from).without(king));
-                    // Two flights may be another piece's to close; more never are, or nearly so.
+                    // Other pieces hardly ever cover more than two flight squares.
                     if open.without_first().without_first().any() {
                         continue;
                     }
@@ -95,18 +93,18 @@ impl<'a> Aims<'a> {
         None
     }
 
-    /// A move that is good enough not to look at the others, where nothing can be taken.
-    pub(super) fn at_hand(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+    /// A good enough move for a position without captures of prey; `None` if all moves must be compared.
+    pub(super) fn obvious_move(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         if self.turn != self.side {
             return self.walk(before).or_else(|| self.wait(before));
         }
         if self.heavy.any() && !self.men.of(self.turn.other()).more_than_one() {
-            return self.herd(before, idle);
+            return self.clear_way(before, idle);
         }
         self.approach(before)
     }
 
-    /// A capture of prey.
+    /// Finds a capture of prey.
     pub(super) fn capture(&self) -> Option<Step> {
         let men = self.men;
         if self.prey.is_empty() {
@@ -116,8 +114,8 @@ impl<'a> Aims<'a> {
         for role in [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn] {
             for from in own & men.role(role) {
                 for to in attacks(from, role.of(self.turn), occupied) & self.prey {
-                    let step = men.step(role, from, to, self.crown());
-                    if !self.throws_away(step) && men.is_legal(step) {
+                    let step = men.step(role, from, to, self.promotion_role());
+                    if !self.gives_away(step) && men.is_legal(step) {
                         return Some(step);
                     }
                 }
@@ -129,9 +127,9 @@ impl<'a> Aims<'a> {
             .find(|step| men.is_legal(*step))
     }
 
-    /// Whether the winner's last hope would be taken at once, to answer its check.
-    fn throws_away(&self, step: Step) -> bool {
-        if self.turn != self.side || !self.hope.contains(step.from) {
+    /// Whether the move gives check with a protected man of the winner on a square on which it can be taken.
+    fn gives_away(&self, step: Step) -> bool {
+        if self.turn != self.side || !self.protected.contains(step.from) {
             return false;
         }
         let occupied = self.men.occupied().without(step.from);
@@ -139,7 +137,7 @@ impl<'a> Aims<'a> {
             && self.men.attackers(step.to, self.turn.other(), occupied).any()
     }
 
-    /// A step of the king towards prey, and not back.
+    /// A king step towards prey, but not back to its last square.
     fn walk(&self, before: Option<Step>) -> Option<Step> {
         if self.prey.is_empty() {
             return None;
@@ -147,7 +145,7 @@ impl<'a> Aims<'a> {
         self.king_to(rings(self.prey, self.king).0, before)
     }
 
-    /// Any step of the king but back.
+    /// Any king step, but not back to its last square.
     fn wait(&self, before: Option<Step>) -> Option<Step> {
         self.king_to(Bitboard::FULL, before)
     }
@@ -160,7 +158,7 @@ impl<'a> Aims<'a> {
             .map(|to| self.men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// The winner gets nearer to prey: a pawn on, a heavy piece to where it sees prey, or the king.
+    /// A move that brings the winner nearer to prey: by a pawn push, a heavy piece that attacks prey, or the king.
     fn approach(&self, before: Option<Step>) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
@@ -168,7 +166,7 @@ impl<'a> Aims<'a> {
             if men.pawns(self.turn).is_empty() {
                 return self.walk_around();
             }
-            let pawn = (self.hope & men.pawns(self.turn)).first()?;
+            let pawn = (self.protected & men.pawns(self.turn)).first()?;
             let push = men.pushes(pawn, self.turn).into_iter();
             let mut push = push.map(|to| men.step(Role::Pawn, pawn, to, Role::Queen));
             return push
@@ -189,7 +187,7 @@ impl<'a> Aims<'a> {
         self.walk(before)
     }
 
-    /// The role of a heavy piece, and what it sees from a square.
+    /// The role of a heavy piece, and a function from a square to the squares that it attacks from there.
     fn sight(&self, from: Square, occupied: Bitboard) -> (Role, impl Fn(Square) -> Bitboard + use<>) {
         let is_queen = self.men.role(Role::Queen).contains(from);
         let role = if is_queen { Role::Queen } else { Role::Rook };
@@ -199,11 +197,11 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// The king around what is attacked to the prey; without any, away from the edge.
+    /// A king step along the shortest way to prey over squares that are not attacked; without prey, away from the edge.
     fn walk_around(&self) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
-        let safe: Bitboard = (!men.of(self.turn) & !self.hope)
+        let safe: Bitboard = (!men.of(self.turn) & !self.protected)
             .into_iter()
             .filter(|to| men.is_safe_for_king(self.turn, *to))
             .collect();
@@ -222,11 +220,11 @@ impl<'a> Aims<'a> {
         Some(men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// Against the bare king, which is to take what is left: out of its way.
-    fn herd(&self, before: Option<Step>, idle: usize) -> Option<Step> {
+    /// A move that clears the way for the bare king, which is to take the winner's spare men.
+    fn clear_way(&self, before: Option<Step>, idle: usize) -> Option<Step> {
         let men = self.men;
         let occupied = men.occupied();
-        if idle > RESTLESS {
+        if idle > MAX_IDLE_PLIES {
             let mut pushes = men
                 .pawns(self.turn)
                 .into_iter()
@@ -235,7 +233,7 @@ impl<'a> Aims<'a> {
                 return Some(men.step(Role::Pawn, from, to, Role::Queen));
             }
         }
-        let spare = men.of(self.turn).without(self.king) & !self.hope;
+        let spare = men.of(self.turn).without(self.king) & !self.protected;
         let wanted = king_attacks(self.enemy_king) & rings(spare, self.enemy_king).0;
         let without = occupied.without(self.enemy_king);
         let mut shut = Bitboard::EMPTY;
@@ -256,7 +254,7 @@ impl<'a> Aims<'a> {
         })
     }
 
-    /// The king to where it leaves the bare king its way; back to where it was only if there is no other.
+    /// A step of the winner's king off the bare king's way; back to its previous square only if there is no other step.
     fn king_aside(&self, wanted: Bitboard, before: Option<Step>) -> Option<Step> {
         let steps = king_attacks(self.king) & !self.men.occupied() & !king_attacks(self.enemy_king);
         let mut aside = steps
@@ -272,7 +270,7 @@ impl<'a> Aims<'a> {
         Some(self.men.step(Role::King, self.king, to, Role::Queen))
     }
 
-    /// One of these heavy pieces to where it leaves the bare king its way.
+    /// A move of a heavy piece from `shut` off the bare king's way.
     fn heavy_aside(&self, shut: Bitboard, wanted: Bitboard) -> Option<Step> {
         let occupied = self.men.occupied();
         for from in self.heavy & shut {
@@ -287,9 +285,9 @@ impl<'a> Aims<'a> {
     }
 }
 
-/// A bishop or a knight of the winner, and the loser's piece that helps it best to a mate. Without such a piece, all
-/// that the winner has.
-fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
+/// A bishop or knight of the winner, and the loser's man that helps best with the mate. Without such men, all the
+/// winner's men.
+fn protected_minors(men: &Men, side: Color) -> Bitboard {
     let (own, other) = (men.of(side), men.of(side.other()));
     let of = |role| other & men.role(role);
     let (man, helpers) = if let Some(at) = (own & men.role(Role::Knight)).first() {
@@ -312,7 +310,6 @@ fn hope_of_minors(men: &Men, side: Color) -> Bitboard {
     helper.map_or(own, |helper| Bitboard::from(helper).with(man))
 }
 
-/// The pawn nearest to promotion.
 pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
     let pawns = men.pawns(side);
     match side {
@@ -321,7 +318,7 @@ pub(super) fn nearest_pawn(men: &Men, side: Color) -> Option<Square> {
     }
 }
 
-/// Squares nearer to the prey than the king, and those no farther.
+/// The squares nearer to the prey than the king is, and the squares at most as far from the prey as the king.
 pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
     let (mut nearer, mut as_near) = (Bitboard::EMPTY, prey);
     while as_near.any() && !as_near.contains(king) {
@@ -331,7 +328,7 @@ pub(super) fn rings(prey: Bitboard, king: Square) -> (Bitboard, Bitboard) {
     (nearer, as_near)
 }
 
-/// A set of squares and all next to it.
+/// A set of squares and all their neighbours.
 fn grown(squares: Bitboard) -> Bitboard {
     let not_a = !Bitboard::from_file(File::A);
     let not_h = !Bitboard::from_file(File::H);

@@ -1,4 +1,4 @@
-//! The move of the least cost, in a straight run that finds no good one at first sight.
+//! The choice of the cheapest move, for positions of a straight run without an obvious move.
 
 use shakmaty::{
     Bitboard, Role, Square,
@@ -9,16 +9,18 @@ use super::aims::{Aims, nearest_pawn, rings};
 use super::cost::steps;
 use super::men::Step;
 
-/// More than other costs: a move to play only when there is no other.
+/// Cost above all others, for moves to be played only if there is no alternative.
 const LAST_RESORT: i32 = 1000;
 
-/// The legal move of the least cost but for these; `None` without one.
-pub(super) fn best(aims: &Aims<'_>, before: Option<Step>, but: &[Option<Step>]) -> Option<Step> {
+/// The cheapest legal move that is not in `excluded`; `None` if there is none.
+pub(super) fn best(aims: &Aims<'_>, before: Option<Step>, excluded: &[Option<Step>]) -> Option<Step> {
     let view = View::new(aims, before);
     let mut best: Option<(i32, Step)> = None;
-    aims.men.for_each(aims.crown(), |step| {
+    aims.men.for_each(aims.promotion_role(), |step| {
         let cost = view.cost(step);
-        if best.is_none_or(|(least, _)| cost < least) && !but.contains(&Some(step)) && aims.men.is_legal(step)
+        if best.is_none_or(|(least, _)| cost < least)
+            && !excluded.contains(&Some(step))
+            && aims.men.is_legal(step)
         {
             best = Some((cost, step));
         }
@@ -26,13 +28,13 @@ pub(super) fn best(aims: &Aims<'_>, before: Option<Step>, but: &[Option<Step>]) 
     best.map(|(_, step)| step)
 }
 
-/// What the costs of the moves of one position share.
+/// Data shared by the costs of all moves in one position.
 struct View<'a> {
     aims: &'a Aims<'a>,
     occupied: Bitboard,
-    /// The steps of the winner's pawn nearest to promotion.
+    /// Steps to promotion of the winner's most advanced pawn.
     pawn: Option<usize>,
-    /// Squares nearer to the prey than the king, and those no farther.
+    /// See [`rings`].
     nearer: Bitboard,
     as_near: Bitboard,
     before: Option<Step>,
@@ -55,7 +57,7 @@ impl<'a> View<'a> {
         let aims = self.aims;
         let mut cost = 0;
         if step.capture.is_some() {
-            cost += if aims.hope.contains(step.to) {
+            cost += if aims.protected.contains(step.to) {
                 LAST_RESORT
             } else {
                 -8
@@ -68,11 +70,11 @@ impl<'a> View<'a> {
             cost += 3;
         }
         match step.role {
-            Role::King => cost + self.to_prey(step.to),
-            Role::Pawn => cost + self.pawn_cost(step) - self.offer(step),
+            Role::King => cost + self.prey_cost(step.to),
+            Role::Pawn => cost + self.pawn_cost(step) - self.sacrifice_bonus(step),
             role => {
                 let hits = attacks(step.to, role.of(aims.turn), self.occupied);
-                cost - i32::from(hits.intersects(aims.prey.without(step.to))) - self.offer(step)
+                cost - i32::from(hits.intersects(aims.prey.without(step.to))) - self.sacrifice_bonus(step)
             }
         }
     }
@@ -91,8 +93,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What it is worth to put a piece that is not needed beside the enemy's king, for it to take.
-    fn offer(&self, step: Step) -> i32 {
+    /// Bonus for placing a spare piece beside the enemy's king, so that it is taken.
+    fn sacrifice_bonus(&self, step: Step) -> i32 {
         let aims = self.aims;
         let spare = if aims.turn != aims.side {
             true
@@ -108,9 +110,9 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How much farther from the nearest prey a move of the king leads it. Without any the winner's king leaves the
-    /// field to the loser's.
-    fn to_prey(&self, square: Square) -> i32 {
+    /// Steps that a king move adds to the distance from the nearest prey. Without prey, the winner's king moves away
+    /// from the loser's.
+    fn prey_cost(&self, square: Square) -> i32 {
         let aims = self.aims;
         if aims.prey.any() {
             return 1 - i32::from(self.as_near.contains(square)) - i32::from(self.nearer.contains(square));

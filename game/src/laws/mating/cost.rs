@@ -1,11 +1,11 @@
-//! How far a position seems from mate.
+//! Estimated distance of a position from mate.
 //!
-//! Costs decide only the order in which a search looks, never an answer.
+//! Costs decide only the order of the search, never an answer.
 
 use shakmaty::{Bitboard, Chess, Color, Position, Square, attacks::king_attacks};
 
-/// For most positions: take what there is to take, bring a heavy piece about, and lead the loser's king to the edge
-/// and the winner's to it. The fewer the men, the fewer the moves to look at.
+/// Cost function for most positions: take all men, promote a heavy piece, and lead the loser's king to the edge and the
+/// winner's king to it. The fewer men are left, the fewer moves the search has to examine.
 pub(super) fn strip(position: &Chess, side: Color) -> usize {
     let board = position.board();
     let (Some(winner), Some(loser)) = (board.king_of(side), board.king_of(side.other())) else {
@@ -16,7 +16,7 @@ pub(super) fn strip(position: &Chess, side: Color) -> usize {
     let heavy = own & board.rooks_and_queens();
     let minors = own & (board.bishops() | board.knights());
     let (file, rank) = (to_edge(loser.file() as usize), to_edge(loser.rank() as usize));
-    // Without a heavy piece only the corner will do.
+    // Without a heavy piece, a mate is only possible in the corner.
     let edge = if heavy.any() {
         file.min(rank)
     } else {
@@ -37,7 +37,7 @@ pub(super) fn strip(position: &Chess, side: Color) -> usize {
     3 * edge + open + 4 * enemy.count() + 2 * own.count() + crown + 2 * apart(winner, loser)
 }
 
-/// For few men, and where there is nothing to take: both kings to a corner that the winner's bishops can reach.
+/// Cost function for few men without captures: both kings go to a corner that the winner's bishops can reach.
 pub(super) fn corner(position: &Chess, side: Color) -> usize {
     let board = position.board();
     let (Some(winner), Some(loser)) = (board.king_of(side), board.king_of(side.other())) else {
@@ -68,17 +68,17 @@ fn to_edge(coordinate: usize) -> usize {
     coordinate.min(7 - coordinate.min(7))
 }
 
-/// How much nearer the kings can come before they stand face to face.
+/// Steps by which the kings can approach each other.
 fn apart(winner: Square, loser: Square) -> usize {
     (winner.distance(loser) as usize).saturating_sub(2)
 }
 
-/// The steps of the pawn that has the fewest to promotion.
+/// Steps to promotion of the most advanced pawn.
 fn steps_to_crown(pawns: Bitboard, color: Color) -> Option<usize> {
     pawns.into_iter().map(|square| steps(color, square)).min()
 }
 
-/// The ranks between a square and promotion.
+/// Number of ranks between a square and promotion.
 pub(super) fn steps(color: Color, square: Square) -> usize {
     match color {
         Color::White => 7 - (square.rank() as usize).min(7),

@@ -1,27 +1,28 @@
-//! Endings of few pieces in which a side can mate from almost everywhere.
+//! Endings of few pieces in which a side can mate from almost every position.
 //!
-//! What [`is_won`] says was proved by looking at every position of these endings: the mates, then every position from
-//! which a legal move leads to one already found, until there were no more. The exceptions that were left all have a
-//! king at the edge, or the winner in check.
+//! The conditions in [`is_won`] were proved by retrograde analysis of all positions of these endings: first the mates,
+//! then repeatedly every position with a legal move to one already found. In all remaining exceptions, a king stands at
+//! the edge or the winner is in check.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
 use super::men::Men;
 use super::plan::Plan;
 
-/// The squares at the edge of the board.
 pub(super) const EDGE: Bitboard = Bitboard(0xff81_8181_8181_81ff);
 
-/// Whether `side`, to move, can mate by a series of legal moves, as far as these endings tell. False says nothing.
+/// Whether `side`, to move, can certainly mate by a series of legal moves, according to these endings. `false` proves
+/// nothing.
 ///
 /// - A queen or a rook against the king alone: always.
-/// - A queen or a rook with another piece or a pawn against the king alone, or against one piece or pawn but not a
-///   queen: where no king is at the edge and the winner is not in check.
-/// - Bishop and knight, two knights, or bishops on both colours against the king alone: where no king is at the edge.
+/// - A queen or a rook with another piece or a pawn against the king alone, or a queen or a rook against one piece or
+///   pawn other than a queen: if no king is at the edge and the winner is not in check.
+/// - Bishop and knight, two knights, or bishops on both colours against the king alone: if no king is at the edge.
 /// - A knight against a knight, a bishop, a rook or a pawn, and a bishop against a knight, a pawn or a bishop on the
-///   other colour: where the winner's king is not at the edge and not in check.
+///   other colour: if the winner's king is not at the edge and not in check.
 ///
-/// There are never pawns of both sides, so that en passant plays no part; nor does castling, with no king at home.
+/// Only one side ever has pawns, so that en passant cannot occur. Castling cannot occur either, because no king is on
+/// its start square.
 pub(super) fn is_won(men: &Men, side: Color) -> bool {
     let own = men.of(side).without(men.king(side));
     let other = men.of(side.other()).without(men.king(side.other()));
@@ -56,8 +57,8 @@ pub(super) fn is_won(men: &Men, side: Color) -> bool {
     (own & bishops).any() && helps
 }
 
-/// The mates in the corner a8 by a bishop or a knight with one more piece: the two roles, and the squares of the
-/// loser's king, the winner's king, the winner's piece and the other piece, the loser's.
+/// Mates in the corner a8 by a bishop or a knight with the help of one man of the loser: the two roles, and the squares
+/// of the loser's king, the winner's king, the mating piece and the helper.
 const HELPED: [(Role, Role, [Square; 4]); 5] = {
     use Role::{Bishop, Knight, Rook};
     use Square::{A6, A7, A8, B6, B7, B8, C7, C8};
@@ -70,7 +71,7 @@ const HELPED: [(Role, Role, [Square; 4]); 5] = {
     ]
 };
 
-/// The same where the other piece is the winner's too.
+/// As [`HELPED`], but the helper is another man of the winner.
 const PAIRED: [(Role, Role, [Square; 4]); 3] = {
     use Role::{Bishop, Knight};
     use Square::{A8, B6, B7, C7, D6, D7};
@@ -81,7 +82,7 @@ const PAIRED: [(Role, Role, [Square; 4]); 3] = {
     ]
 };
 
-/// The mates that bishops and knights can give with at most one piece of the loser's to help, the nearest first.
+/// Plans for mates by bishops and knights with the help of at most one man of the loser, the nearest first.
 pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
     let (winner, loser) = (side, side.other());
     let rest = |color| board.by_color(color) & !board.kings();
@@ -89,15 +90,16 @@ pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
     let helper = if rest(loser).is_empty() { winner } else { loser };
     let mut plans: Vec<(usize, Plan)> = Vec::new();
     for (role, help, squares) in table {
-        for [king, near, mates, helps] in turned(*squares) {
-            // A pawn promotes to the piece that helps best.
+        for [king, near, mates, helps] in symmetric(*squares) {
+            // A pawn can promote to the best helper.
             let is_helper = |from: &Square| {
-                let is = board.role_at(*from);
-                is == Some(*help) && fits(*help, *from, helps)
-                    || is == Some(Role::Pawn) && *help == Role::Knight
+                let found = board.role_at(*from);
+                found == Some(*help) && fits(*help, *from, helps)
+                    || found == Some(Role::Pawn) && *help == Role::Knight
             };
-            let is_mater = |from: &Square| board.role_at(*from) == Some(*role) && fits(*role, *from, mates);
-            if !rest(winner).into_iter().any(|from| is_mater(&from))
+            let is_mating_piece =
+                |from: &Square| board.role_at(*from) == Some(*role) && fits(*role, *from, mates);
+            if !rest(winner).into_iter().any(|from| is_mating_piece(&from))
                 || !rest(helper).into_iter().any(|from| is_helper(&from))
             {
                 continue;
@@ -107,7 +109,7 @@ pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
                 (role.of(winner), mates),
                 (help.of(helper), helps),
             ];
-            let plan = Plan::around((loser.king(), king), &others);
+            let plan = Plan::on_empty_board((loser.king(), king), &others);
             plans.push((plan.distance(board), plan));
         }
     }
@@ -115,13 +117,13 @@ pub(super) fn plans(board: &Board, side: Color) -> Vec<Plan> {
     plans.into_iter().map(|(_, plan)| plan).collect()
 }
 
-/// Whether a piece gets from one square to the other, as far as the colour of a bishop's squares goes.
+/// Whether the square colours allow the piece to go from one square to the other.
 fn fits(role: Role, from: Square, to: Square) -> bool {
     role != Role::Bishop || from.is_light() == to.is_light()
 }
 
-/// The squares turned and mirrored in every way.
-fn turned(squares: [Square; 4]) -> impl Iterator<Item = [Square; 4]> {
+/// The squares in all eight rotations and reflections.
+fn symmetric(squares: [Square; 4]) -> impl Iterator<Item = [Square; 4]> {
     (0..8).map(move |way: u8| {
         squares.map(|mut square| {
             if way & 1 != 0 {

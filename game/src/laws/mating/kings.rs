@@ -1,15 +1,15 @@
-//! Where the two kings can stand together.
+//! The pairs of squares that the two kings can occupy together.
 //!
-//! Each king by itself may well get everywhere, and still the two never get to where one of them is mated: the
-//! loser's king steps to and fro between two squares, and the winner's cannot be near enough when it matters, for it
-//! would have to come while that king stands on the one square and take away the other: then the loser has no move
-//! left, and the game is over without a mate. So the kings' squares are followed together, with the side to move: a
-//! king moves, or another man of that side does while both kings stand, if there is a man that ever can.
+//! Each king by itself may be able to reach every square, and yet the two may never reach a mating position. For
+//! example, the loser's king steps to and fro between two squares. To come near enough, the winner's king must approach
+//! while the other stands on one of them, and thereby takes away the other square: the loser has no move left, and the
+//! game is over without a mate. Therefore the squares of both kings are tracked together, with the side to move: either
+//! a king moves, or another man of that side does while both kings stand, if it has a man that can ever move.
 //!
-//! A king's capture is passed over when the game ends with it: the enemy's king has no step, no other enemy man ever
-//! moves, and no check is discovered by it. What is known of the men holds in the position after the capture too: the
-//! taken man's place is filled by the king, and the square the king left was no solid one. (While the king is solid
-//! itself, its first move might free another; then every capture counts.)
+//! A king's capture is ignored if the game ends with it: the enemy's king has no step, no other enemy man ever moves,
+//! and the capture discovers no check. The facts about the men still hold in the position after the capture: the king
+//! fills the square of the captured man, and the square that the king left was not solid. (If the king itself is still
+//! solid, its first move might free another man; then every capture counts.)
 
 use shakmaty::{
     Bitboard, Chess, Color, Position, Role, Square,
@@ -18,20 +18,19 @@ use shakmaty::{
 
 use super::mobility::Mobility;
 
-/// Which squares of the kings go together.
 #[derive(Debug, Clone)]
 pub(super) struct Kings {
-    /// By the side to move and the square of White's king, the squares of Black's.
+    /// Possible squares of Black's king, by side to move and square of White's king.
     together: [[Bitboard; 64]; 2],
     winner: Color,
-    /// By colour, whether it may still castle.
+    /// Whether each colour may still castle.
     castling: [bool; 2],
 }
 
 const COLORS: [Color; 2] = [Color::Black, Color::White];
 
 impl Kings {
-    /// `None` without a king of each colour.
+    /// `None` if a king is missing.
     pub(super) fn new(position: &Chess, winner: Color) -> Option<Self> {
         let white = position.board().king_of(Color::White)?;
         let black = position.board().king_of(Color::Black)?;
@@ -45,11 +44,11 @@ impl Kings {
     }
 
     /// Whether the kings can stand on these squares with `turn` to move.
-    fn meet(&self, turn: Color, white: Square, black: Square) -> bool {
+    fn can_stand(&self, turn: Color, white: Square, black: Square) -> bool {
         self.together[turn as usize][white as usize].contains(black)
     }
 
-    /// Where the winner's king can stand when the loser's is mated on `loser`.
+    /// Squares on which the winner's king can stand when the loser's king is mated on `loser`.
     pub(super) fn at_mate(&self, mobility: &Mobility, loser: Square) -> Bitboard {
         let castles = self.castling[self.winner as usize];
         let tempo = has_tempo(mobility, self.winner);
@@ -60,10 +59,10 @@ impl Kings {
             } else {
                 (loser, own)
             };
-            if !self.meet(self.winner, white, black) {
+            if !self.can_stand(self.winner, white, black) {
                 continue;
             }
-            // Either another man mates, or the king discovers the check by moving, or castling gives it.
+            // The mating move is by another man, a king move that discovers the check, or castling.
             if tempo {
                 stands.add(own);
             }
@@ -77,7 +76,8 @@ impl Kings {
         stands
     }
 
-    /// Lets the kings move, and stand while others move; then says what they reach and take. Whether that is news.
+    /// Extends the pairs by moves of the kings and of other men, then records the squares that the kings reach and the
+    /// men that they can take. Returns whether anything is new.
     pub(super) fn step(&mut self, mobility: &mut Mobility) -> bool {
         let targets =
             COLORS.map(|color| Square::ALL.map(|square| mobility.targets(Role::King, color, square.into())));
@@ -103,7 +103,7 @@ impl Kings {
         }
         let mut changed = false;
         for color in COLORS {
-            changed |= self.takes(mobility, color, &targets, tempo);
+            changed |= self.record_captures(mobility, color, &targets, tempo);
         }
         changed
     }
@@ -131,7 +131,8 @@ impl Kings {
         self.together[Color::White as usize][white as usize] |= after;
     }
 
-    /// While a side may castle, its king may stand wherever it gets by itself, together with whatever goes.
+    /// As long as a side may castle, its king may stand on any square that it can reach by itself, whatever the square
+    /// of the other king.
     fn castle(&mut self, mobility: &Mobility) {
         for king in mobility
             .men
@@ -153,8 +154,9 @@ impl Kings {
         }
     }
 
-    /// What this colour's king reaches, and what it takes without ending the game.
-    fn takes(
+    /// Records the squares that the king of `color` can reach, and the captures that do not end the game. Returns
+    /// whether anything is new.
+    fn record_captures(
         &self,
         mobility: &mut Mobility,
         color: Color,
@@ -197,7 +199,7 @@ impl Kings {
     }
 }
 
-/// Whether a side has another man than its king that can ever move.
+/// Whether a side has a man other than its king that can ever move.
 fn has_tempo(mobility: &Mobility, color: Color) -> bool {
     mobility
         .men
@@ -205,9 +207,9 @@ fn has_tempo(mobility: &Mobility, color: Color) -> bool {
         .any(|man| man.color == color && man.role != Role::King && !man.is_fixed())
 }
 
-/// Whether a man of this colour could ever attack a square along a line that passes through another.
+/// Whether a man of this colour can ever attack `target` along a line that passes through `through`.
 fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: Square) -> bool {
-    let shut = mobility.solid.without(through);
+    let blockers = mobility.solid.without(through);
     let from = |role, stands: Bitboard| {
         let line = match role {
             Role::Bishop => bishop_attacks(target, Bitboard::EMPTY),
@@ -217,7 +219,7 @@ fn has_line_through(mobility: &Mobility, color: Color, target: Square, through: 
         };
         (stands & line).into_iter().any(|from| {
             let way = between(from, target);
-            way.contains(through) && !way.intersects(shut)
+            way.contains(through) && !way.intersects(blockers)
         })
     };
     mobility

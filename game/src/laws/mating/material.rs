@@ -1,19 +1,19 @@
-//! Who can never mate because of what stands on the board, wherever it stands.
+//! Material that can never mate, whatever the position.
 
 use shakmaty::{Bitboard, Board, Color};
 
-/// Whether `side` has too little to mate, whatever is played (6.9, 5.2.2).
+/// Whether `side` has too little material to mate, whatever is played (6.9, 5.2.2).
 ///
 /// - A king alone gives no check.
-/// - Bishops all on one colour check a king on that colour only, and never take from it the flights of the other
-///   colour. The winner's king alone takes too few of these; one must be filled by a man of the loser's own. A rook or
-///   a queen there could take the bishop or interpose, and cannot be pinned from a square of the other colour: only a
-///   pawn, a knight or a bishop on the other colour will do.
-/// - One knight attacks squares of one colour at a time, so that too a flight must be filled by the loser's own man; a
-///   queen beside her king could take the knight.
+/// - Bishops all on one colour check a king on that colour only, and never cover its flight squares of the other
+///   colour. The winner's king alone covers too few of these; the loser's own man must occupy one. A rook or a queen
+///   there could take the bishop or interpose, and cannot be pinned from a square of the other colour: only a pawn, a
+///   knight or a bishop on the other colour will do.
+/// - One knight attacks squares of one colour at a time, so that here, too, the loser's own man must occupy a flight
+///   square. A queen beside her king could take the knight.
 ///
-/// Pawns count as what they may become: a side with a pawn, a queen, a rook or two unlike minor pieces is left to the
-/// search, and so is one knight or bishop against more than the above.
+/// Pawns count as any piece to which they may promote. A side with a pawn, a queen, a rook or two unlike minor pieces
+/// is left to the search, and so is one knight or bishop against more than the above.
 pub(super) fn too_little(board: &Board, side: Color) -> bool {
     let own = board.by_color(side);
     let other = board.by_color(side.other());
@@ -47,8 +47,8 @@ pub(super) fn too_little(board: &Board, side: Color) -> bool {
     false
 }
 
-/// Whether `side` has forces that can drive any king into a mate that it cannot avoid, with its opponent's help: a
-/// pawn, a rook, a queen, bishops on both colours, bishop and knight, or three knights.
+/// Whether `side` has forces that can drive any king into an unavoidable mate with its opponent's help: a pawn, a rook,
+/// a queen, bishops on both colours, bishop and knight, or three knights.
 pub(super) fn is_ample(board: &Board, side: Color) -> bool {
     let own = board.by_color(side);
     let knights = own & board.knights();
@@ -60,7 +60,6 @@ pub(super) fn is_ample(board: &Board, side: Color) -> bool {
         || knights.count() > 2
 }
 
-/// Whether the opponent of `side` has nothing but its king.
 pub(super) fn faces_bare_king(board: &Board, side: Color) -> bool {
     board.by_color(side.other()).count() == 1
 }

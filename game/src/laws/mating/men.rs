@@ -1,7 +1,7 @@
-//! A position to play on fast: the pieces and whose turn it is.
+//! A fast position for playing lines: the men and the side to move.
 //!
-//! Castling and en passant are left out. So there are moves that this does not know, but every move it knows is legal
-//! in the game. No pawn move counts as mate here: the answer to it could be en passant.
+//! Castling and en passant are left out. Some legal moves are therefore missing, but every move found here is legal in
+//! the game. A mate by a pawn move is not recognised as one: the opponent could answer it en passant.
 
 use shakmaty::{
     Bitboard, Chess, Color, Move, Position, Rank, Role, Square,
@@ -11,7 +11,6 @@ use shakmaty::{
     },
 };
 
-/// The pieces of a position and whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Men {
     roles: [Bitboard; 6],
@@ -20,7 +19,7 @@ pub(super) struct Men {
     pub(super) turn: Color,
 }
 
-/// A move, but for castling and en passant.
+/// A move other than castling and en passant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) role: Role,
@@ -45,7 +44,7 @@ impl From<Step> for Move {
 const PIECES: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 
 impl Men {
-    /// `None` without a king of each colour.
+    /// `None` if a king is missing.
     pub(super) fn new(position: &Chess) -> Option<Self> {
         let board = position.board();
         Some(Self {
@@ -92,7 +91,7 @@ impl Men {
             .find(|role| self.role(*role).contains(square))
     }
 
-    /// Who of a colour attacks a square while these squares are occupied.
+    /// The men of `by` that attack a square, given the occupied squares.
     #[inline]
     pub(super) fn attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
         let queens = self.role(Role::Queen);
@@ -104,14 +103,14 @@ impl Men {
         all & self.of(by)
     }
 
-    /// Whether the king may step there, as far as the enemy's attacks go.
+    /// Whether the king may step to a square without being attacked there.
     #[inline]
     pub(super) fn is_safe_for_king(&self, color: Color, to: Square) -> bool {
         let occupied = self.occupied().without(self.king(color));
         self.attackers(to, color.other(), occupied).without(to).is_empty()
     }
 
-    /// Whether the mover's king is not attacked after a move that is possible but for that.
+    /// Whether a pseudo-legal move leaves the mover's king unattacked.
     #[inline]
     pub(super) fn is_legal(&self, step: Step) -> bool {
         if step.role == Role::King {
@@ -139,7 +138,7 @@ impl Men {
         self.turn = self.turn.other();
     }
 
-    /// The move of this piece to this square, the role of a pawn on the last rank given.
+    /// The move of a man to a square; `crown` is the role to which a pawn promotes.
     pub(super) fn step(&self, role: Role, from: Square, to: Square, crown: Role) -> Step {
         let last = self.turn.fold_wb(Rank::Eighth, Rank::First);
         let taken = self.of(self.turn.other()).contains(to);
@@ -152,7 +151,7 @@ impl Men {
         }
     }
 
-    /// Every move that is legal but for an attack on the mover's king; promotions only to `crown`.
+    /// Visits every pseudo-legal move; promotions only to `crown`.
     pub(super) fn for_each(&self, crown: Role, mut visit: impl FnMut(Step)) {
         let (own, occupied) = (self.of(self.turn), self.occupied());
         for role in PIECES {
@@ -174,7 +173,6 @@ impl Men {
         }
     }
 
-    /// Where a pawn can step without taking.
     #[inline]
     pub(super) fn pushes(&self, from: Square, color: Color) -> Bitboard {
         let free = !self.occupied();
@@ -186,7 +184,7 @@ impl Men {
         one | ((one & Bitboard::from_rank(third)).shift(ahead) & free)
     }
 
-    /// Whether this side, to move, is mated; en passant is not looked at.
+    /// Whether the side to move is mated, ignoring en passant.
     pub(super) fn is_mated(&self) -> bool {
         let (color, enemy) = (self.turn, self.turn.other());
         let (king, occupied) = (self.king(color), self.occupied());
@@ -203,7 +201,7 @@ impl Men {
         checkers.more_than_one() || !self.can_answer(checker, king)
     }
 
-    /// Whether a piece other than the king can take the only checker or step between.
+    /// Whether a man other than the king can take the only checker or interpose.
     fn can_answer(&self, checker: Square, king: Square) -> bool {
         let own = self.of(self.turn).without(king);
         let occupied = self.occupied();

@@ -1,11 +1,11 @@
-//! Where each man can ever get to, whatever is played: too much rather than too little.
+//! The squares that each man can ever reach, whatever moves are played. The sets may be too large but never too small.
 //!
-//! At first no man moves and none is taken. A round adds every step that the sets found so far allow: a man goes
-//! where its lines are not shut by solid men (men that never move and are never taken), a man can be taken where an
-//! enemy can take it, a pawn takes where an enemy can come, a king never steps beside a solid enemy's attack. The
-//! rounds end when one adds nothing. Then no legal move leads out of the sets: by induction over the moves of any
-//! game from here, every man stands within its set, and what is solid stands where it stood. So what the sets exclude
-//! never happens. They say nothing about what does.
+//! Initially, no man moves and none is taken. Each round adds every step that the present sets allow: a man moves along
+//! lines that are not blocked by solid men (men that never move and are never taken), a man can be taken on a square
+//! that an enemy reaches, a pawn takes on a square that an enemy reaches, and a king never steps onto a square attacked
+//! by a solid enemy. The rounds end when one adds nothing. Then, by induction over the moves of any game from here, no
+//! legal move leads out of the sets: every man stands within its set, and solid men stay on their squares. The sets
+//! prove that a man never reaches a square; they do not prove that it can.
 
 use shakmaty::{
     Bitboard, CastlingSide, Chess, Color, Position, Rank, Role, Square,
@@ -16,19 +16,19 @@ use shakmaty::{
 
 use super::kings::Kings;
 
-/// What can ever become of one man on the board.
+/// The moves and captures that are possible for one man, now or later.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Man {
     pub(super) color: Color,
     pub(super) role: Role,
     pub(super) home: Square,
-    /// Where it can ever stand as what it is now, its square now among them.
+    /// Squares on which the man can ever stand in its present role, including its present square.
     pub(super) reach: Bitboard,
-    /// Where a pawn can ever stand as what it was promoted to.
+    /// Squares on which a pawn can ever stand after promotion.
     pub(super) crowned: Bitboard,
-    /// Whether it can ever be taken.
+    /// Whether the man can ever be taken.
     pub(super) takeable: bool,
-    /// A pawn that never leaves its file, as far as is known.
+    /// For pawns: no way has been found yet in which the pawn could leave its file.
     bound: bool,
 }
 
@@ -37,50 +37,50 @@ impl Man {
         self.reach | self.crowned
     }
 
-    /// Whether it never moves.
+    /// Whether the man never moves.
     pub(super) fn is_fixed(&self) -> bool {
         self.anywhere() == Bitboard::from_square(self.home)
     }
 
-    /// Whether it never moves and is never taken.
+    /// Whether the man never moves and is never taken.
     pub(super) fn is_solid(&self) -> bool {
         !self.takeable && self.is_fixed()
     }
 }
 
-/// The men of a position with all they can ever do.
+/// The men of a position and their possible moves.
 #[derive(Debug, Clone)]
 pub(super) struct Mobility {
     pub(super) men: Vec<Man>,
-    /// Where the kings can stand together, when that was asked for.
+    /// The pairs of squares for the two kings; `None` unless requested.
     pub(super) kings: Option<Box<Kings>>,
     /// Squares whose men never move and are never taken.
     pub(super) solid: Bitboard,
-    /// By colour: squares that its solid men attack for ever.
+    /// Squares that are always attacked by solid men, by colour.
     guarded: [Bitboard; 2],
-    /// By colour: squares where no man of it can come, for solid men of its own or a solid enemy king.
+    /// Squares that no man of a colour can enter, because of its own solid men or a solid enemy king.
     barred: [Bitboard; 2],
-    /// By colour: squares where a man of it can be taken.
+    /// Squares on which a man of a colour can be taken.
     prey: [Bitboard; 2],
 }
 
 impl Mobility {
-    /// Of each man by itself.
+    /// Computes the mobility of each man by itself.
     pub(super) fn new(position: &Chess) -> Self {
-        let mut mobility = Self::at_rest(position);
+        let mut mobility = Self::initial(position);
         mobility.spread(position);
         mobility
     }
 
-    /// Also of the kings together, to see whether `winner` can mate.
+    /// Also tracks the kings together, to find out whether `winner` can mate.
     pub(super) fn with_kings(position: &Chess, winner: Color) -> Self {
-        let mut mobility = Self::at_rest(position);
+        let mut mobility = Self::initial(position);
         mobility.kings = Kings::new(position, winner).map(Box::new);
         mobility.spread(position);
         mobility
     }
 
-    fn at_rest(position: &Chess) -> Self {
+    fn initial(position: &Chess) -> Self {
         let men = position
             .board()
             .iter()
@@ -147,7 +147,7 @@ impl Mobility {
             self.guarded[own] |= match man.role {
                 Role::Pawn => pawn_attacks(man.color, man.home),
                 Role::Knight => knight_attacks(man.home),
-                // Further off something may come between.
+                // At a greater distance, another man may interpose.
                 Role::Bishop => near & bishop_attacks(man.home, Bitboard::EMPTY),
                 Role::Rook => near & rook_attacks(man.home, Bitboard::EMPTY),
                 Role::Queen | Role::King => near,
@@ -155,7 +155,7 @@ impl Mobility {
         }
     }
 
-    /// The pawn that may be taken en passant now.
+    /// Adds the en passant capture that is possible in the present position.
     fn take_en_passant(&mut self, position: &Chess) {
         let Some(to) = position.legal_ep_square() else {
             return;
@@ -171,7 +171,8 @@ impl Mobility {
         }
     }
 
-    /// Castling wants the squares between free, that of the rook and the king's own not.
+    /// Castling requires that the squares in between are free of solid men, except for the rook's and the king's own
+    /// squares.
     fn castle(&mut self, position: &Chess) -> bool {
         let mut changed = false;
         for (color, side) in Color::ALL
@@ -202,7 +203,7 @@ impl Mobility {
         changed
     }
 
-    /// Lets one man do all that it can from where it is known to get.
+    /// Adds all moves of one man from its known squares. Returns whether anything is new.
     fn step(&mut self, index: usize) -> bool {
         let man = self.men[index];
         let mut after = man;
@@ -210,13 +211,13 @@ impl Mobility {
         let mut passed = Bitboard::EMPTY;
         if man.role == Role::Pawn {
             let takes = self.pawn_takes(&man);
-            passed = self.passes(&man);
+            passed = self.en_passant_homes(&man);
             let landings = passed.shift(if man.color == Color::White { -8 } else { 8 });
             after.bound &= takes.is_empty() && passed.is_empty();
             let all = man.reach | takes | landings | self.pushes(&man, after.bound);
             after.reach = all & !Bitboard::BACKRANKS;
             after.crowned |= all & Bitboard::BACKRANKS;
-            // Queen and knight together go wherever rook and bishop go.
+            // A queen and a knight together cover all moves of rook and bishop.
             hits = takes;
             for role in [Role::Queen, Role::Knight] {
                 let targets = self.targets(role, man.color, after.crowned);
@@ -224,12 +225,12 @@ impl Mobility {
                 after.crowned |= targets;
             }
         } else {
-            let mut edge = man.reach;
-            while edge.any() {
-                let targets = self.targets(man.role, man.color, edge);
+            let mut frontier = man.reach;
+            while frontier.any() {
+                let targets = self.targets(man.role, man.color, frontier);
                 hits |= targets;
-                edge = targets & !after.reach;
-                after.reach |= edge;
+                frontier = targets & !after.reach;
+                after.reach |= frontier;
             }
         }
         self.men[index] = after;
@@ -237,7 +238,8 @@ impl Mobility {
         self.take(man.color, hits, passed) || changed
     }
 
-    /// Marks the enemy's men that can be taken on `hits`, and its pawns at home on `passed`.
+    /// Marks enemy men that can be taken on `hits`, and enemy pawns that can be taken en passant after leaving
+    /// `passed`.
     pub(super) fn take(&mut self, color: Color, hits: Bitboard, passed: Bitboard) -> bool {
         let mut changed = false;
         for man in &mut self.men {
@@ -249,7 +251,7 @@ impl Mobility {
         changed
     }
 
-    /// Where a piece can move to from these squares, the enemy's men there included.
+    /// The squares to which a piece can move from `from`, including captures.
     pub(super) fn targets(&self, role: Role, color: Color, from: Bitboard) -> Bitboard {
         let mut targets = Bitboard::EMPTY;
         for square in from {
@@ -265,7 +267,7 @@ impl Mobility {
         targets & !self.barred[color as usize]
     }
 
-    /// Where a man of this colour's enemy could be taken.
+    /// Squares on which a man of the opponent of `color` can be taken.
     pub(super) fn prey_of(&self, color: Color) -> Bitboard {
         self.prey[color.other() as usize]
     }
@@ -285,10 +287,10 @@ impl Mobility {
         };
         let free = !(self.solid | fence);
         let mut pushes = Bitboard::EMPTY;
-        let mut edge = man.reach;
-        while edge.any() {
-            edge = edge.shift(ahead) & free & !pushes;
-            pushes |= edge;
+        let mut frontier = man.reach;
+        while frontier.any() {
+            frontier = frontier.shift(ahead) & free & !pushes;
+            pushes |= frontier;
         }
         if man.home.rank() == second {
             pushes |= (Bitboard::from_square(man.home).shift(ahead) & free).shift(ahead) & free;
@@ -296,8 +298,9 @@ impl Mobility {
         pushes
     }
 
-    /// What a pawn bound to its file cannot pass: an enemy pawn before it, bound to the file and never taken. As
-    /// long as both live they stay on the file, face to face, so it never gets to where that pawn stands now.
+    /// Squares that a pawn bound to its file cannot reach: if an enemy pawn ahead of it is also bound to the file and
+    /// never taken, the squares from that pawn to the last rank. The two pawns face each other on the file as long as
+    /// both exist, so this pawn never reaches the enemy pawn's present square.
     fn fence(&self, man: &Man) -> Bitboard {
         let file = Bitboard::from_file(man.home.file());
         let mut fence = Bitboard::EMPTY;
@@ -322,8 +325,8 @@ impl Mobility {
         fence
     }
 
-    /// The homes of the enemy pawns that could step past this pawn and be taken en passant.
-    fn passes(&self, man: &Man) -> Bitboard {
+    /// Home squares of enemy pawns that this pawn could take en passant.
+    fn en_passant_homes(&self, man: &Man) -> Bitboard {
         let (second, ahead) = match man.color {
             Color::White => (Rank::Seventh, -16),
             Color::Black => (Rank::Second, 16),

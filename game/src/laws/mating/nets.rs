@@ -1,11 +1,12 @@
-//! Whether the men, wherever they can get to, can stand so that a king is mated at all.
+//! Decides whether the men can be placed on squares that they can reach so that a king is mated.
 //!
-//! A mate has needs: each square next to the king is filled by a man of its own or attacked by the enemy, and so is
-//! its own square. [`Mobility`] says where each man can be. A try puts the king on a square it can reach and meets
-//! the needs one by one, the one with the fewest ways first, by every man in every place that would do. A man stands
-//! on one square at a time, no two on the same, and a line is shut by what stands in it. If every try fails on every
-//! square, there is no mate anywhere in the game: one would be a try that succeeds. What is left out (who else
-//! is on the board, who could take or interpose, how the men got there) only ever leaves more tries to succeed.
+//! In a mate, each square next to the king is occupied by its own man or attacked by the enemy, and the king's own
+//! square is attacked. [`Mobility`] has the squares on which each man can stand. An attempt puts the king on a square
+//! that it can reach. It then meets these needs one by one, beginning with the need that can be met in the fewest ways,
+//! and tries every man on every suitable square. A man stands on one square at a time, no two men on the same, and an
+//! occupied square blocks a line. If every attempt fails on every square, there can be no mate in the game: a real mate
+//! would be a successful attempt. Everything ignored here (other men on the board, captures and interpositions, the way
+//! to the position) only lets more attempts succeed.
 
 use shakmaty::{
     Bitboard, Chess, Color, Piece, Position, Role, Square,
@@ -16,15 +17,13 @@ use super::kings::Kings;
 use super::mobility::{Man, Mobility};
 use super::plan::{Plan, Post};
 
-/// Placings tried before the question is left open.
+/// Placements tried before the question is left open.
 const MAX_TRIES: u32 = 3000;
-/// Placings tried for plans on each square of the king.
+/// Placements tried for plans on each square of the king.
 const MAX_PLAN_TRIES: u32 = 200;
-/// Plans kept.
 const MAX_PLANS: usize = 12;
 
-/// Whether `side` could have mated somewhere, as far as the squares that the men can reach tell. False is a proof
-/// that it never can; true says nothing.
+/// Whether the reachable squares allow a mate by `side`. `false` proves that it never can mate; `true` proves nothing.
 pub(super) fn conceivable(mobility: &Mobility, side: Color) -> bool {
     let Some(king) = king_of(mobility, side.other()) else {
         return true;
@@ -40,7 +39,7 @@ pub(super) fn conceivable(mobility: &Mobility, side: Color) -> bool {
     })
 }
 
-/// The mates that seem nearest, the nearest first.
+/// Plans for the mates that need the fewest moves according to an estimate, the nearest first.
 pub(super) fn plans(mobility: &Mobility, side: Color, position: &Chess) -> Vec<Plan> {
     let Some(king) = king_of(mobility, side.other()) else {
         return Vec::new();
@@ -75,15 +74,15 @@ fn king_of(mobility: &Mobility, color: Color) -> Option<usize> {
         .position(|man| man.role == Role::King && man.color == color)
 }
 
-/// What is done with a net that closes; true ends the tries.
+/// Callback for a closed net; returns true to end the attempts.
 type NetVisitor<'f> = &'f mut dyn FnMut(&Net<'_>) -> bool;
 
-/// A try to mate the king on one square.
+/// An attempt to mate the king on one square.
 struct Net<'a> {
     mobility: &'a Mobility,
     side: Color,
     king: Square,
-    /// Where each man stands, as what; `None` while that is open.
+    /// The square and role of each man; `None` while undecided.
     stands: Vec<Option<(Square, Role)>>,
     occupied: Bitboard,
 }
@@ -110,7 +109,7 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// The men that move, and the mated king, where they stand now.
+    /// The placed men other than solid ones, and the placed kings.
     fn posts_taken(&self) -> Vec<Post> {
         let men = self.mobility.men.iter().zip(&self.stands);
         men.filter_map(|(man, stands)| {
@@ -127,7 +126,8 @@ impl<'a> Net<'a> {
         .collect()
     }
 
-    /// Each flight by itself: a man of the king's own can fill it, or one of the mating side attack it.
+    /// Whether each flight square, taken by itself, can be occupied by the king's own man or attacked by the mating
+    /// side.
     fn can_close(&self) -> bool {
         king_attacks(self.king).into_iter().all(|flight| {
             self.mobility.men.iter().any(|man| {
@@ -140,16 +140,16 @@ impl<'a> Net<'a> {
         })
     }
 
-    /// From where a man of the mating side could attack a square, as which piece.
+    /// Squares from which a man of the mating side could attack `target`, by role.
     fn posts(&self, man: &Man, target: Square) -> [(Role, Bitboard); 3] {
-        // The king does not shut a line: there it would only step along the line.
-        let shut = self.mobility.solid.without(self.king);
+        // The king does not block a line: stepping back along the line would not escape.
+        let blockers = self.mobility.solid.without(self.king);
         let from = |role| match role {
             Role::Pawn => pawn_attacks(man.color.other(), target),
             Role::Knight => knight_attacks(target),
-            Role::Bishop => bishop_attacks(target, shut),
-            Role::Rook => rook_attacks(target, shut),
-            Role::Queen => queen_attacks(target, shut),
+            Role::Bishop => bishop_attacks(target, blockers),
+            Role::Rook => rook_attacks(target, blockers),
+            Role::Queen => queen_attacks(target, blockers),
             Role::King => king_attacks(target) & !king_attacks(self.king),
         };
         let crowned = |role| {
@@ -166,7 +166,7 @@ impl<'a> Net<'a> {
         ]
     }
 
-    /// With the winner's king on each square where it can be.
+    /// Tries the net with the winner's king on each possible square.
     fn closes_together(&self, kings: &Kings, tries: &mut u32) -> bool {
         let Some(winner) = king_of(self.mobility, self.side) else {
             return true;
@@ -186,8 +186,8 @@ impl<'a> Net<'a> {
         })
     }
 
-    /// Meets the need with the fewest ways in every one of these ways, then the next. True when `found` says so, or
-    /// when the tries are used up.
+    /// Tries each way to meet the need that has the fewest ways, and recursively the next needs. Calls `found` if no
+    /// need is left. Returns true if `found` does, or if `tries` is used up.
     fn closes(&mut self, tries: &mut u32, found: NetVisitor<'_>) -> bool {
         let mut best: Option<Vec<(usize, Square, Role)>> = None;
         for need in king_attacks(self.king).with(self.king) {
@@ -220,7 +220,7 @@ impl<'a> Net<'a> {
         false
     }
 
-    /// The ways to fill a flight, or to attack it or the king; no more are counted than `enough`.
+    /// The ways to occupy or attack a flight square, or to attack the king. Stops counting at `enough`.
     fn ways(&self, need: Square, enough: usize) -> Vec<(usize, Square, Role)> {
         let mut ways = Vec::new();
         for (index, man) in self.mobility.men.iter().enumerate() {
@@ -247,7 +247,7 @@ impl<'a> Net<'a> {
         ways
     }
 
-    /// Whether a flight is neither filled nor attacked, or the king's square not attacked.
+    /// Whether a flight square is neither occupied nor attacked, or the king's square is not attacked.
     fn is_open(&self, need: Square) -> bool {
         let occupied = self.occupied.without(self.king);
         !self

@@ -1,4 +1,4 @@
-//! Plans: which men on which squares would mate, and how far a position is from that.
+//! Plans: mating placements of men, and the distance of a position from them.
 
 use shakmaty::{
     Bitboard, Board, CastlingMode, Chess, Color, FromSetup, Piece, Position, PositionError, Role, Setup,
@@ -9,25 +9,24 @@ use shakmaty::{
 use super::cost::steps;
 use super::mobility::Mobility;
 
-/// One man wanted on one square.
+/// A man and its target square.
 pub(super) type Post = (Piece, Square);
 
-/// A set of men on squares that would be mate.
+/// A set of men and squares that forms a mate.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    errands: Vec<Errand>,
+    routes: Vec<Route>,
 }
 
 #[derive(Debug, Clone)]
-struct Errand {
+struct Route {
     piece: Piece,
-    /// Moves to the square wanted from each square, with only the solid men in the way.
+    /// Number of moves from each square to the target square, blocked only by solid men.
     moves: [u8; 64],
-    /// How much each of these moves counts.
     weight: usize,
 }
 
-impl Errand {
+impl Route {
     fn new(solid: Bitboard, (piece, square): Post, weight: usize) -> Self {
         Self {
             piece,
@@ -37,63 +36,64 @@ impl Errand {
     }
 }
 
-/// The moves to a square that cannot be reached.
+/// Number of moves assumed for an unreachable square.
 const UNREACHABLE: u8 = 40;
 
 impl Plan {
-    /// The plan to have these men there, where it is mate: `None` where it is not.
+    /// The plan to place these men; `None` if the placement is not mate.
     pub(super) fn new(mobility: &Mobility, side: Color, posts: &[Post]) -> Option<Self> {
         if !is_mate(mobility, side, posts) {
             return None;
         }
-        let errands = posts.iter().map(|post| Errand::new(mobility.solid, *post, 1));
+        let routes = posts.iter().map(|post| Route::new(mobility.solid, *post, 1));
         Some(Self {
-            errands: errands.collect(),
+            routes: routes.collect(),
         })
     }
 
-    /// The plan to mate this king on an empty board. It goes there first: the others would shut it out.
-    pub(super) fn around(king: Post, others: &[Post]) -> Self {
-        let mut errands = vec![Errand::new(Bitboard::EMPTY, king, 4)];
-        errands.extend(others.iter().map(|post| Errand::new(Bitboard::EMPTY, *post, 1)));
-        Self { errands }
+    /// The plan to mate a king on an empty board. The moves of this king have more weight, because it must reach its
+    /// square before the other men shut it out.
+    pub(super) fn on_empty_board(king: Post, others: &[Post]) -> Self {
+        let mut routes = vec![Route::new(Bitboard::EMPTY, king, 4)];
+        routes.extend(others.iter().map(|post| Route::new(Bitboard::EMPTY, *post, 1)));
+        Self { routes }
     }
 
-    /// About how many moves are left to make.
+    /// Estimate of the number of moves still needed.
     pub(super) fn distance(&self, board: &Board) -> usize {
         let mut used = Bitboard::EMPTY;
         let mut sum = 0;
-        for errand in &self.errands {
+        for route in &self.routes {
             let mut best = (UNREACHABLE, None);
-            for square in board.by_piece(errand.piece) & !used {
-                let moves = errand.moves[square as usize];
+            for square in board.by_piece(route.piece) & !used {
+                let moves = route.moves[square as usize];
                 if moves < best.0 {
                     best = (moves, Some(square));
                 }
             }
-            if best.0 > 2 && !matches!(errand.piece.role, Role::Pawn | Role::King) {
-                let color = errand.piece.color;
+            if best.0 > 2 && !matches!(route.piece.role, Role::Pawn | Role::King) {
+                let color = route.piece.color;
                 for square in board.by_piece(color.pawn()) & !used {
                     let crown = Square::from_coords(square.file(), color.other().backrank());
-                    let moves = 1 + 2 * steps(color, square) as u8 + errand.moves[crown as usize];
+                    let moves = 1 + 2 * steps(color, square) as u8 + route.moves[crown as usize];
                     if moves < best.0 {
                         best = (moves, Some(square));
                     }
                 }
             }
             best.1.into_iter().for_each(|square| used.add(square));
-            sum += errand.weight * usize::from(best.0);
+            sum += route.weight * usize::from(best.0);
         }
         sum
     }
 
-    /// The cost of a position under this plan: also here men that are gone are not in the way.
+    /// The cost of a position under this plan. Fewer men cost less, because captured men are not in the way.
     pub(super) fn cost(&self, position: &Chess) -> usize {
         2 * self.distance(position.board()) + 2 * position.board().occupied().count()
     }
 }
 
-/// Whether these men and the solid ones alone are mate.
+/// Whether these men and the solid ones alone form a mate.
 fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
     let mut board = Board::empty();
     for man in mobility
@@ -113,7 +113,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
         board.set_piece_at(*square, *piece);
     }
     if board.king_of(side).is_none() {
-        // The winner's king takes no part: anywhere out of the way.
+        // The winner's king is not needed for the mate, so it goes to any square that is not in the way.
         let Some(king) = mobility
             .men
             .iter()
@@ -138,7 +138,7 @@ fn is_mate(mobility: &Mobility, side: Color, posts: &[Post]) -> bool {
         .is_ok_and(|position| position.is_checkmate())
 }
 
-/// The moves a piece needs to a square from each other one.
+/// Number of moves that a piece needs from each square to `target`.
 fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
     let mut moves = [UNREACHABLE; 64];
     if piece.role == Role::Pawn {
@@ -151,17 +151,17 @@ fn moves_to(solid: Bitboard, piece: Piece, target: Square) -> [u8; 64] {
         }
         return moves;
     }
-    let mut edge = Bitboard::from_square(target);
-    let mut seen = edge;
+    let mut frontier = Bitboard::from_square(target);
+    let mut seen = frontier;
     let mut count = 0;
-    while edge.any() {
+    while frontier.any() {
         let mut next = Bitboard::EMPTY;
-        for square in edge {
+        for square in frontier {
             moves[square as usize] = count;
             next |= attacks(square, piece, solid);
         }
-        edge = next & !seen;
-        seen |= edge;
+        frontier = next & !seen;
+        seen |= frontier;
         count += 1;
     }
     moves

@@ -1,8 +1,8 @@
-//! The search for a helpmate: the position that looks nearest to mate first.
+//! The search for a helpmate, best-first by cost.
 //!
-//! Both sides help. Every position is looked at once, whatever moves led to it, and left out only when the mate is
-//! proved impossible from it. So when no position is left the answer is no, and that is a proof; the costs only say
-//! in which order to look.
+//! Both sides help. Every position is examined once, whatever moves led to it, and skipped only if a mate is proved
+//! impossible from it. If all positions have been examined, this proves that there is no mate. Costs only decide the
+//! order.
 
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
@@ -10,34 +10,32 @@ use super::mobility::Mobility;
 use super::store::{Origin, Packed, Store};
 use super::{material, nets};
 
-/// How a search ended.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// Moves that end in mate.
+    /// A line of moves that ends in mate.
     Mate(Vec<Move>),
-    /// No mate in all that can be reached.
+    /// No reachable position is mate.
     Exhausted,
     /// The nodes or the memory are used up.
     Spent,
 }
 
-/// One search.
 pub(super) struct MateSearch<'a> {
     side: Color,
-    /// How far a position seems from mate.
+    /// Estimated distance of a position from mate.
     cost: &'a dyn Fn(&Chess) -> usize,
-    /// Whether to look for proofs on the way.
+    /// Whether to try to prove positions hopeless during the search.
     proves: bool,
     store: Store,
-    /// Moves played so far.
+    /// Number of moves played so far.
     pub(super) nodes: u64,
     tested: u32,
     proved: u32,
 }
 
-/// Positions at the root whose proofs are always looked for.
+/// Number of positions near the root for which a proof is always tried.
 const ROOT_POSITIONS: u32 = 64;
-/// Proofs that are looked for with the kings together, which takes longer.
+/// Number of proofs that track the kings together, which takes longer.
 const MAX_TOGETHER_PROOFS: u32 = 100;
 
 impl<'a> MateSearch<'a> {
@@ -53,7 +51,7 @@ impl<'a> MateSearch<'a> {
         }
     }
 
-    /// Searches from a position where the game is not over.
+    /// Searches from a position in which the game is not over.
     pub(super) fn run(&mut self, root: &Chess, budget: u64) -> Outcome {
         let Some(packed) = Packed::new(root) else {
             return Outcome::Spent;
@@ -95,7 +93,7 @@ impl<'a> MateSearch<'a> {
         Outcome::Exhausted
     }
 
-    /// Plays one move and keeps the position. Whether it is the mate; `None` when it cannot be kept.
+    /// Plays one move and stores the position. Returns whether it is mate; `None` if it cannot be stored.
     fn play(&mut self, position: &Chess, mv: Move, index: u32, origin: Origin) -> Option<bool> {
         self.nodes += 1;
         let mut child = position.clone();
@@ -121,8 +119,8 @@ impl<'a> MateSearch<'a> {
         Some(false)
     }
 
-    /// Whether the side can be proved never to mate from here. A proof is looked for where it is new, near the root
-    /// and after captures and pawn moves; and seldom once few are found.
+    /// Whether the side provably never mates from here. A proof is tried only near the root and after captures and pawn
+    /// moves, and rarely once most proofs have failed.
     fn is_hopeless(&mut self, position: &Chess, index: u32, origin: Origin) -> bool {
         if !origin.irreversible && index >= ROOT_POSITIONS {
             return false;
@@ -143,7 +141,7 @@ impl<'a> MateSearch<'a> {
         hopeless
     }
 
-    /// The moves that led to a position kept.
+    /// The moves that led to a stored position.
     fn line(&self, mut index: u32) -> Vec<Move> {
         let mut line = Vec::new();
         while index != 0 {

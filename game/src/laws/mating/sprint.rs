@@ -1,8 +1,9 @@
-//! A straight run for a mate: both sides help, each plays the move that looks best, and hardly anything is taken back.
+//! A straight run for a mate: both sides help, each plays the move that seems best, and only a move that ends the game
+//! without a mate is taken back.
 //!
-//! They take what there is to take, but never the winner's last heavy piece or the pawn that is to become one; where
-//! the winner has bishops and knights alone, neither one of these nor the loser's piece that helps to the mate. The run
-//! ends with a mate that turns up on the way, or at an ending that is known to be won (`endings`).
+//! The sides take men as long as there are any, but never the winner's last heavy piece or the pawn that is to become
+//! one. If the winner has only bishops and knights, they spare one of these and the loser's man that helps with the
+//! mate. The run ends with a mate on the way, or in an ending that is known to be won (`endings`).
 
 use shakmaty::{Chess, Color, Move, Role};
 
@@ -11,14 +12,14 @@ use super::choice;
 use super::endings;
 use super::men::{Men, Step};
 
-/// Plies after which a run is given up, those taken back counted.
+/// Length limit of a run, in plies, including plies that were taken back.
 const MAX_PLIES: usize = 120;
-/// Plies without a capture or a pawn move after which the first good move is no longer enough.
+/// Plies without a capture or a pawn move after which all moves are compared, instead of playing the first good one.
 const PATIENCE: usize = 14;
-/// Moves tried instead of one that ended the game too soon.
-const MAX_WRONG: usize = 12;
+/// Most alternatives to a move that ended the game too soon.
+const MAX_REJECTED: usize = 12;
 
-/// Whether a run gets to a mate given by `side`. False says nothing.
+/// Whether a run reaches a mate by `side`. `false` proves nothing.
 pub(super) fn mates(position: &Chess, side: Color) -> bool {
     Men::new(position).is_some_and(|men| {
         [Haste::First, Haste::Best]
@@ -27,29 +28,29 @@ pub(super) fn mates(position: &Chess, side: Color) -> bool {
     })
 }
 
-/// The moves of a run that gets to a mate given by `side`, or to an ending in which it can mate.
+/// The moves of a run that reaches a mate by `side`, or an ending in which it can mate.
 pub(super) fn line(position: &Chess, side: Color) -> Option<Vec<Move>> {
     let men = Men::new(position)?;
     let mut line: Vec<Move> = Vec::new();
     for haste in [Haste::First, Haste::Best] {
         line.clear();
-        let keep = |ply, step: Step| {
+        let record = |ply, step: Step| {
             line.truncate(ply);
             line.push(step.into());
         };
-        if Run::new(men, side, haste).mates(keep) {
+        if Run::new(men, side, haste).mates(record) {
             return Some(line);
         }
     }
     None
 }
 
-/// How much is looked at before a move is played.
+/// The effort spent on choosing a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Haste {
-    /// The first good move will do.
+    /// Play the first good move.
     First,
-    /// All moves are compared.
+    /// Compare all moves.
     Best,
 }
 
@@ -64,10 +65,10 @@ struct Run {
     before: [Option<Step>; 2],
     /// The position before the last move, and that move.
     past: Option<(Men, Step)>,
-    /// Moves that ended the game too soon, and the ply they were played at.
-    wrong: [Option<Step>; MAX_WRONG],
-    wrong_len: usize,
-    wrong_ply: usize,
+    /// Moves that ended the game too soon, and the ply at which they were played.
+    rejected: [Option<Step>; MAX_REJECTED],
+    rejected_len: usize,
+    rejected_ply: usize,
 }
 
 impl Run {
@@ -80,14 +81,14 @@ impl Run {
             idle: 0,
             before: [None; 2],
             past: None,
-            wrong: [None; MAX_WRONG],
-            wrong_len: 0,
-            wrong_ply: 0,
+            rejected: [None; MAX_REJECTED],
+            rejected_len: 0,
+            rejected_ply: 0,
         }
     }
 
-    /// Plays; `keep` is told each move and its ply, once more for one played instead of another.
-    fn mates(mut self, mut keep: impl FnMut(usize, Step)) -> bool {
+    /// Plays the run. `record` is called with each move and its ply; a later call for the same ply replaces the move.
+    fn mates(mut self, mut record: impl FnMut(usize, Step)) -> bool {
         for _ in 0..MAX_PLIES {
             let wins = self.men.turn == self.side;
             if wins && endings::is_won(&self.men, self.side) {
@@ -103,16 +104,16 @@ impl Run {
                 && step.is_none()
                 && let Some(mate) = aims.mate()
             {
-                keep(self.ply, mate);
+                record(self.ply, mate);
                 return true;
             }
             let before = self.before[self.men.turn as usize];
             if first && step.is_none() {
-                step = aims.at_hand(before, self.idle);
+                step = aims.obvious_move(before, self.idle);
             }
             match step.or_else(|| choice::best(&aims, before, self.tried())) {
                 Some(step) => {
-                    keep(self.ply, step);
+                    record(self.ply, step);
                     self.play(step);
                 }
                 None if self.take_back() => {}
@@ -122,10 +123,10 @@ impl Run {
         false
     }
 
-    /// The moves not to be played at this ply again.
+    /// The moves not to be repeated at this ply.
     fn tried(&self) -> &[Option<Step>] {
-        if self.wrong_ply == self.ply {
-            self.wrong.get(..self.wrong_len).unwrap_or_default()
+        if self.rejected_ply == self.ply {
+            self.rejected.get(..self.rejected_len).unwrap_or_default()
         } else {
             &[]
         }
@@ -140,22 +141,22 @@ impl Run {
         self.ply += 1;
     }
 
-    /// Takes back the move that ended the game too soon. False when there is none, or no other left to try.
+    /// Takes back the move that ended the game too soon. Returns false if there is none, or no alternative left.
     fn take_back(&mut self) -> bool {
-        let Some((men, wrong)) = self.past.take() else {
+        let Some((men, rejected)) = self.past.take() else {
             return false;
         };
         self.men = men;
         self.ply -= 1;
-        if self.wrong_ply != self.ply {
-            self.wrong_ply = self.ply;
-            self.wrong_len = 0;
+        if self.rejected_ply != self.ply {
+            self.rejected_ply = self.ply;
+            self.rejected_len = 0;
         }
-        let Some(place) = self.wrong.get_mut(self.wrong_len) else {
+        let Some(place) = self.rejected.get_mut(self.rejected_len) else {
             return false;
         };
-        *place = Some(wrong);
-        self.wrong_len += 1;
+        *place = Some(rejected);
+        self.rejected_len += 1;
         self.before[self.men.turn as usize] = None;
         true
     }

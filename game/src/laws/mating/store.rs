@@ -1,30 +1,30 @@
-//! The positions a search has met: each once, whole and exact, in bounded memory.
+//! The positions that a search has reached: each once, exact, and in bounded memory.
 
 use shakmaty::{
     Bitboard, Board, ByColor, ByRole, CastlingMode, Chess, Color, FromSetup, Position, PositionError, Rank,
     Setup,
 };
 
-/// A rook with which its king may still castle.
+/// Code of a rook with which its king may still castle.
 const CASTLING_ROOK: u64 = 12;
-/// A pawn that may be taken en passant now.
+/// Code of a pawn that may be taken en passant now.
 const EN_PASSANT_PAWN: u64 = 13;
-/// The king of the side to move.
+/// Code of the king of the side to move.
 const KING_TO_MOVE: u64 = 14;
 
-/// A position in 24 bytes: what decides the legal moves from here on, and nothing else.
+/// A position in 24 bytes: everything on which the legal moves depend, but no move counters.
 ///
-/// The counters of moves are left out. Two positions are the same here exactly when the same moves lead on from
-/// both, so that no proof rests on a hash.
+/// Two packed positions are equal exactly if the same continuations are legal in both, so that no proof relies on a
+/// hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed {
     occupied: u64,
-    /// Four bits a man, in the order of the squares.
+    /// Four bits per man, in the order of the squares.
     men: [u64; 2],
 }
 
 impl Packed {
-    /// `None` when more than 32 men stand on the board.
+    /// `None` if the board has more than 32 men.
     pub(super) fn new(position: &Chess) -> Option<Self> {
         let board = position.board();
         let occupied = board.occupied();
@@ -56,7 +56,6 @@ impl Packed {
         })
     }
 
-    /// The position again.
     pub(super) fn unpack(&self) -> Option<Chess> {
         let mut roles = [Bitboard::EMPTY; 6];
         let mut white = Bitboard::EMPTY;
@@ -86,7 +85,7 @@ impl Packed {
                 white.add(square);
             }
         }
-        // The king to move has the colour that the other king has not.
+        // The king of the side to move has the opposite colour of the other king.
         let other = roles[5].without(turn_square?);
         let turn = if white.intersects(other) {
             Color::Black
@@ -132,9 +131,9 @@ impl Packed {
 }
 
 const CHUNK: usize = 1 << 14;
-/// The most positions kept: 32 bytes each and a table of twice as many places of 4 bytes, 160 MiB in all.
+/// Most positions stored: 32 bytes each and a hash table of twice as many slots of 4 bytes, 160 MiB in all.
 pub(super) const MAX_POSITIONS: usize = 1 << 22;
-/// More than any position has moves.
+/// Upper bound on the number of legal moves of any position.
 const MAX_LEGAL_MOVES: usize = 256;
 const NONE: u32 = u32::MAX;
 const PARENT: u32 = (1 << 22) - 1;
@@ -142,13 +141,13 @@ const PARENT: u32 = (1 << 22) - 1;
 #[derive(Debug, Clone, Copy)]
 struct StoredPosition {
     packed: Packed,
-    /// The position this one came from (22 bits), whether the move to it was irreversible (1), the depth (9).
+    /// Index of the parent (22 bits), whether the move from it was irreversible (1 bit), and the depth (9 bits).
     from: u32,
-    /// The next in the same queue.
+    /// Index of the next position in the same queue.
     next: u32,
 }
 
-/// Where a position came from.
+/// The move history of a stored position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     pub(super) parent: u32,
@@ -157,13 +156,13 @@ pub(super) struct Origin {
     pub(super) depth: u32,
 }
 
-/// The positions met, and the queue of those whose moves are not yet looked at.
+/// The reached positions, and queues of the positions whose moves have not been examined.
 #[derive(Debug)]
 pub(super) struct Store {
     chunks: Vec<Vec<StoredPosition>>,
     len: usize,
     table: Vec<u32>,
-    /// First and last of every queue, the lowest cost first.
+    /// First and last index of each queue; the queue's number is its cost.
     queues: Vec<(u32, u32)>,
     lowest: usize,
 }
@@ -202,7 +201,7 @@ impl Store {
         })
     }
 
-    /// Keeps a position not met before and queues it at a cost. False when it was met.
+    /// Stores and queues a position. Returns false if it is already stored.
     pub(super) fn insert(&mut self, packed: Packed, origin: Origin, cost: impl FnOnce() -> usize) -> bool {
         if self.len * 2 >= self.table.len() {
             self.grow();
@@ -255,7 +254,7 @@ impl Store {
         self.lowest = self.lowest.min(cost);
     }
 
-    /// The queued position of the lowest cost, the oldest of these.
+    /// Removes the oldest queued position with the lowest cost.
     pub(super) fn pop(&mut self) -> Option<u32> {
         while let Some((first, last)) = self.queues.get(self.lowest).copied() {
             if first == NONE {

@@ -1,4 +1,4 @@
-//! The public vectors, the rulings on constructed positions, and what must hold of any answer.
+//! Public test vectors, rulings on constructed positions, and properties of all answers.
 
 use proptest::prelude::*;
 use shakmaty::{
@@ -18,7 +18,7 @@ fn position(fen: &str) -> Chess {
         .expect("a position")
 }
 
-/// The procedure's answer; plays a line that it returns.
+/// The answer of `can_mate`. Plays a returned line to check it.
 fn answer(position: &Chess, side: Color, budget: u64) -> Option<bool> {
     match can_mate(position, side, budget).answer {
         MatingAnswer::Can { line } => {
@@ -49,10 +49,10 @@ fn reason(fen: &str, side: Color) -> Option<Reason> {
 fn vectors() -> impl Iterator<Item = (&'static str, Color, bool)> {
     let lines = VECTORS.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(|line| {
-        let (who, fen) = line.split_at(3);
+        let (sides, fen) = line.split_at(3);
         [
-            (fen, Color::White, who.contains('W')),
-            (fen, Color::Black, who.contains('B')),
+            (fen, Color::White, sides.contains('W')),
+            (fen, Color::Black, sides.contains('B')),
         ]
     })
 }
@@ -60,16 +60,16 @@ fn vectors() -> impl Iterator<Item = (&'static str, Color, bool)> {
 #[test]
 fn no_vector_is_contradicted() {
     let mut open = 0;
-    let mut asked_in_all = 0;
+    let mut vectors_in_all = 0;
     for (fen, side, expected) in vectors() {
-        asked_in_all += 1;
+        vectors_in_all += 1;
         match answer(&position(fen), side, 1500) {
             Some(answer) => assert_eq!(answer, expected, "{side:?} in {fen}"),
             None => open += 1,
         }
     }
-    assert_eq!(asked_in_all, 1806);
-    // 427 at so few nodes; none at ten million, as the benchmark says.
+    assert_eq!(vectors_in_all, 1806);
+    // 427 with so few nodes; none with ten million, see the benchmark.
     assert!(open <= 450, "{open} undetermined");
 }
 
@@ -87,7 +87,7 @@ fn quick_contradicts_no_vector() {
 
 #[test]
 fn after_a_forced_capture_only_one_side_can_mate() {
-    // Article 6.9: Rxa7+ leaves only Qxa7+ and then only Qxa7 mate.
+    // Article 6.9: Rxa7+ allows only Qxa7+, and then only Qxa7 mate.
     let before = position("kq6/p7/8/8/8/R7/QP2p1PP/R5KB w - - 0 1");
     let rook_takes = "a3a7"
         .parse::<shakmaty::uci::UciMove>()
@@ -107,7 +107,7 @@ fn after_a_forced_capture_only_one_side_can_mate() {
 }
 
 #[test]
-fn one_minor_piece_mates_with_the_others_help() {
+fn one_minor_piece_can_mate_with_the_opponents_help() {
     // Article 6.9: a bishop against rook and pawn, a knight against several pieces or a rook's pawn.
     for fen in [
         "8/8/8/3k4/3r4/3p4/8/KB6 w - - 0 1",
@@ -148,7 +148,7 @@ fn locked_positions_are_dead() {
         reason("2b1k3/8/8/1p1p1p1p/1P1P1P1P/8/8/2B1K3 w - -", Color::Black),
         Some(Reason::Walls)
     );
-    // Black's king goes to and fro; White's is never near enough.
+    // Black's king steps to and fro; White's king is never near enough.
     assert_eq!(
         reason("8/1p2B1B1/1PpB1B2/k1P5/p1P5/P7/5K2/8 w - -", Color::White),
         Some(Reason::Kings)
@@ -156,7 +156,7 @@ fn locked_positions_are_dead() {
 }
 
 #[test]
-fn a_mate_and_a_stalemate_on_the_board_answer_themselves() {
+fn mate_and_stalemate_on_the_board_need_no_search() {
     let mate = position("8/8/8/8/8/5k2/5q2/5K2 w - - 0 1");
     assert_eq!(
         can_mate(&mate, Color::Black, 0).answer,
@@ -182,7 +182,7 @@ fn without_nodes_the_answer_is_undetermined() {
 
 #[test]
 fn castling_counts_in_any_start_position() {
-    // With the right to castle the rook gets out, and only so.
+    // Only with the right to castle can the rook get out.
     for side in Color::ALL {
         for number in [0, 518, 959] {
             let board = Board::chess960(number);
@@ -199,7 +199,7 @@ fn castling_counts_in_any_start_position() {
 
 #[test]
 fn a_queen_or_a_rook_alone_mates_from_everywhere() {
-    // What the straight run rests on; every 97th position with White's king on one of ten squares.
+    // Basis of the straight run: every 97th position with White's king on one of ten squares.
     let kings: Vec<Square> = Square::ALL
         .into_iter()
         .filter(|at| at.file() <= File::D && (at.rank() as u8) <= at.file() as u8)
@@ -208,7 +208,7 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
     let places = kings
         .iter()
         .flat_map(|king| (0..64 * 64 * 2).map(move |rest: u32| (*king, rest)));
-    let mut asked_in_all = 0;
+    let mut searched = 0;
     for (king, rest) in places.step_by(97) {
         let piece = if rest % 2 == 0 {
             Color::White.rook()
@@ -227,7 +227,7 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
             continue;
         };
         if position.board().occupied().count() == 3 {
-            asked_in_all += 1;
+            searched += 1;
             assert_eq!(
                 answer(&position, Color::White, 10_000),
                 Some(true),
@@ -235,12 +235,12 @@ fn a_queen_or_a_rook_alone_mates_from_everywhere() {
             );
         }
     }
-    assert!(asked_in_all > 400, "{asked_in_all}");
+    assert!(searched > 400, "{searched}");
 }
 
 #[test]
-fn where_an_ending_is_won_there_is_a_mate() {
-    // Every ending that the straight run rests on, at random squares; all their positions were searched once.
+fn every_won_ending_has_a_mate() {
+    // All endings on which the straight run relies, at random squares. All their positions were searched once.
     let (white, black) = (Color::White, Color::Black);
     let mut pairs = Vec::new();
     for heavy in [white.queen(), white.rook()] {
@@ -264,7 +264,7 @@ fn where_an_ending_is_won_there_is_a_mate() {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         Square::new((state >> 58) as u32)
     };
-    let mut asked_in_all = 0;
+    let mut searched = 0;
     for pair in pairs {
         for _ in 0..60 {
             let mut board = Board::empty();
@@ -280,25 +280,25 @@ fn where_an_ending_is_won_there_is_a_mate() {
             };
             let men = super::men::Men::new(&position).expect("two kings");
             if super::endings::is_won(&men, white) {
-                asked_in_all += 1;
+                searched += 1;
                 assert_eq!(answer(&position, white, 100_000), Some(true), "{position:?}");
             }
         }
     }
-    assert!(asked_in_all > 150, "{asked_in_all}");
+    assert!(searched > 150, "{searched}");
 }
 
 #[test]
-fn the_exceptions_are_no_won_endings() {
+fn exceptions_are_not_won_endings() {
     for fen in [
         // Forced: the bishop is taken, or the game is over.
         "8/8/8/8/8/8/B1n5/K1k5 w - - 0 1",
         "8/8/8/8/8/1nk5/B7/1K6 w - - 0 1",
         "r6K/8/7k/8/8/4N3/8/8 w - - 0 1",
-        // Every move leaves the bare king without one.
+        // Every move leaves the bare king without a move.
         "8/8/8/8/8/8/B1KQ4/k7 w - - 0 1",
         "8/8/8/8/8/8/2K5/kB1N4 w - - 0 1",
-        // Too little.
+        // Too little material.
         "8/8/3k4/8/4q3/8/3K1N2/8 w - - 0 1",
         "8/8/3k4/8/4b3/8/3K1B2/5B2 w - - 0 1",
         "8/8/3k4/8/8/3K1B2/8/5B2 w - - 0 1",
@@ -309,8 +309,8 @@ fn the_exceptions_are_no_won_endings() {
 }
 
 #[test]
-fn a_lone_bishop_among_many_mates_soon() {
-    // Millions of nodes where a search has nothing to go by.
+fn a_lone_minor_piece_mates_within_few_nodes() {
+    // A search without guidance needs millions of nodes.
     for (fen, side) in [
         ("8/6k1/2p4p/4pB1K/1r6/4r3/8/8 b - - 0 1", Color::White),
         ("8/8/2bk4/8/1PBK1N2/4P1P1/5P2/8 w - - 0 1", Color::Black),
@@ -350,18 +350,18 @@ proptest! {
         let position = played(&choices);
         for side in Color::ALL {
             let full = answer(&position, side, 3000);
-            let glance = quick(&position, side);
-            prop_assert!(full.is_none() || glance.is_none() || full == glance);
+            let quick_answer = quick(&position, side);
+            prop_assert!(full.is_none() || quick_answer.is_none() || full == quick_answer);
             let other = answer(&mirrored(&position), side.other(), 3000);
             prop_assert!(full.is_none() || other.is_none() || full == other);
         }
     }
 
     #[test]
-    fn men_move_as_the_game_does(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn men_have_the_legal_moves_of_the_game(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let men = super::men::Men::new(&position).expect("two kings");
-        // En passant, which they do not know, may answer the check.
+        // The check may be answered en passant, which `Men` does not know.
         prop_assert!(men.is_mated() == position.is_checkmate() || position.legal_ep_square().is_some());
         let legal = position.legal_moves();
         let mut known = 0;
@@ -383,7 +383,7 @@ proptest! {
     }
 
     #[test]
-    fn packing_loses_nothing(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
+    fn unpacking_restores_the_position(choices in proptest::collection::vec(any::<u16>(), 0..200)) {
         let position = played(&choices);
         let packed = super::store::Packed::new(&position).expect("at most 32 men");
         prop_assert_eq!(packed.unpack(), Some(position));

@@ -1,4 +1,4 @@
-//! Rulings that rest on the rules alone, each with its article.
+//! Rulings that follow from the rules alone, each with its article.
 
 mod games;
 mod offences;

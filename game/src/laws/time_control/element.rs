@@ -1,52 +1,50 @@
-//! The elements of a time control, between its plus signs and commas: a period, or what a move brings.
+//! The elements of a time control, separated by plus signs and commas: a period, or the time added by a move.
 
 use super::InvalidTimeControl;
 use super::token::{Token, WrittenToken, tokens};
 
-/// A time as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenTime {
     /// A number without a unit.
     Bare(u32),
     /// Seconds alone, as in "30 s".
     Seconds(u32),
-    /// With minutes or hours, in seconds.
+    /// A time with minutes or hours, in seconds.
     Long(u32),
 }
 
-/// An element.
+/// A period or an increment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) time: WrittenTime,
-    /// "90 min/40", "40 moves in 90 min".
+    /// Number of moves: "90 min/40", "40 moves in 90 min".
     pub(super) moves: Option<u32>,
-    /// The number of moves has no word with it.
+    /// Whether the number of moves is written without the word "moves".
     pub(super) moves_bare: bool,
-    /// The number after a slash, where neither has a unit: "40/90".
+    /// The number after a slash, if neither number has a unit: "40/90".
     pub(super) pair: Option<u32>,
-    /// "SD/30" or "30 min/end".
+    /// A word for the rest of the game: "SD/30" or "30 min/end".
     pub(super) rest: Option<Rest>,
-    /// It says itself that a move brings it.
+    /// Whether the text marks the time as added by a move.
     pub(super) of_moves: bool,
     pub(super) delay: bool,
-    /// The first move that brings it.
+    /// First move that adds the time.
     pub(super) from: Option<u32>,
-    /// What a move brings, after a period: "90'/30\"".
+    /// Seconds added by each move, written after a period: "90'/30\"".
     pub(super) increment: Option<u32>,
-    /// It follows a bar: "15|10".
+    /// Whether the element follows a bar: "15|10".
     pub(super) after_bar: bool,
 }
 
-/// Where the word for the rest of the game stands.
+/// The position of the word for the rest of the game, relative to the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// "G/90", "SD/30": as in the United States.
+    /// "G/90", "SD/30", as in the United States.
     Before,
     /// "30 min/end".
     After,
 }
 
-/// Reads elements from tokens.
 pub(super) struct Reader<'t> {
     text: &'t str,
     tokens: Vec<WrittenToken<'t>>,
@@ -62,13 +60,12 @@ impl<'t> Reader<'t> {
         Ok(Self { text, tokens, at: 0 })
     }
 
-    /// All elements of the text.
     pub(super) fn elements(&mut self) -> Result<Vec<Element>, InvalidTimeControl> {
         let mut elements = vec![self.element(false)?];
         while !self.at_end() {
             let bar = self.take(Token::Bar);
             let separated = bar || self.separator();
-            // "G/60 d5" has no sign between them.
+            // "G/60 d5" has no separator.
             if !separated && !self.begins_another() {
                 return Err(self.unexpected("\",\", \"+\" or the end"));
             }
@@ -86,9 +83,9 @@ impl<'t> Reader<'t> {
     }
 
     fn take(&mut self, token: Token) -> bool {
-        let there = self.token(0) == Some(token);
-        self.at += usize::from(there);
-        there
+        let found = self.token(0) == Some(token);
+        self.at += usize::from(found);
+        found
     }
 
     pub(super) fn unexpected(&self, expected: &'static str) -> InvalidTimeControl {
@@ -110,7 +107,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// One plus sign, with or without words like "and" or commas around it.
+    /// Consumes a separator: a plus sign, commas or words like "and", or both. Returns whether there was one.
     fn separator(&mut self) -> bool {
         let mut comma = false;
         while self.take(Token::Comma) {
@@ -123,7 +120,7 @@ impl<'t> Reader<'t> {
         comma || plus
     }
 
-    /// Whether a word for the rest, for a delay or for an increment begins another element here: its time follows.
+    /// Whether another element begins here: a word for the rest, a delay or an increment, followed by its time.
     fn begins_another(&self) -> bool {
         let word = matches!(self.token(0), Some(Token::Rest | Token::Delay | Token::Increment));
         let number = |ahead| matches!(self.token(ahead), Some(Token::Number(_)));
@@ -158,7 +155,7 @@ impl<'t> Reader<'t> {
         Ok(element)
     }
 
-    /// What stands before the time.
+    /// Consumes the words before the time.
     fn prefix(&mut self, element: &mut Element) {
         loop {
             match self.token(0) {
@@ -181,7 +178,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Takes in one thing that stands after the time. Returns whether there was one.
+    /// Consumes one item after the time. Returns false if there is none.
     fn tail(&mut self, element: &mut Element) -> Result<bool, InvalidTimeControl> {
         if self.begins_another() {
             return Ok(false);
@@ -270,7 +267,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// "90 min", "1 h 30 min", "1 h 30".
+    /// Parses "90 min", "1 h 30 min" or "1 h 30".
     pub(super) fn time(&mut self) -> Result<WrittenTime, InvalidTimeControl> {
         let mut sum = 0_u32;
         let mut before = None;

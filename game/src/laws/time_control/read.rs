@@ -1,49 +1,49 @@
-//! Reading time controls, as people and as PGN write them.
+//! Parsing of time controls, in the notation of people and of PGN.
 //!
-//! What can be read in two ways that are both played is asked back, never guessed: a wrong guess makes another mode of
-//! play of it, and every ruling of the day would be that of another game.
+//! A text with two plausible readings is an error that lists both. The parser does not guess, because a wrong guess
+//! could change the mode of play, and with it every ruling of the day.
 
 use core::str::FromStr;
 
 use super::element::{Element, Reader, Rest, WrittenTime};
 use super::{Bonus, InvalidTimeControl, Period, TimeControl};
 
-/// A bare number is minutes below this, and seconds, as in PGN, from this on.
+/// Bare numbers below this are minutes; from this on they are seconds, as in PGN.
 const MIN_BARE_SECONDS: u32 = 180;
-/// A number of moves with fewer seconds is not taken for PGN's: it may be minutes.
+/// If the time of a period with a number of moves is below this number, it may be in minutes instead of PGN's seconds.
 const MIN_PGN_PERIOD: u32 = 600;
-/// From 180 on and up to this number, with an increment like that of long games, both readings are asked about.
+/// Bare numbers from 180 up to this one may be minutes: with an increment typical of long games, the text is ambiguous.
 const MAX_LONG_MINUTES: u32 = 360;
 const MIN_LONG_INCREMENT: u32 = 15;
-/// The bullet games of online play, in seconds: "60+1".
+/// Bullet games of online play, in seconds: "60+1".
 const BULLET: core::ops::RangeInclusive<u32> = 60..=179;
 const BULLET_INCREMENT: core::ops::RangeInclusive<u32> = 1..=2;
-/// Numbers of moves that periods have.
+/// Plausible numbers of moves of a period.
 const MOVES: core::ops::RangeInclusive<u32> = 20..=80;
-/// The number of moves that most first periods have.
+/// Number of moves in most first periods.
 const USUAL_MOVES: u32 = 40;
-/// The seconds that a move may bring; more is no increment.
+/// Most seconds of an increment.
 const MAX_INCREMENT: u32 = 60;
-/// After a period with a number of moves, a bare number up to this may be meant as an increment.
+/// After a period with a number of moves, a bare number up to this may mean an increment.
 const MAX_USUAL_INCREMENT: u32 = 30;
 
 impl TimeControl {
-    /// Reads the value of the PGN tag TimeControl, with all times in seconds, as in "40/7200:3600" or "300+2".
+    /// Parses the value of the PGN tag TimeControl, with all times in seconds, as in "40/7200:3600" or "300+2".
     ///
     /// # Errors
     ///
-    /// When it is not a time control, or is one of PGN's signs for a sand clock ("*180"), for no time control ("-") or for an unknown one
-    /// ("?").
+    /// Fails if the text is not a time control, or is one of PGN's signs for a sand clock ("*180"), for no time control
+    /// ("-") or for an unknown one ("?").
     pub fn from_pgn(text: &str) -> Result<Self, InvalidTimeControl> {
-        is_ruled(text)?;
+        check_ruled(text)?;
         if text.trim().is_empty() {
             return Err(InvalidTimeControl::Empty);
         }
         let fields = text.split(':').map(|field| pgn_period(field, text));
-        done(fields.collect::<Result<_, _>>()?, text)
+        validated(fields.collect::<Result<_, _>>()?, text)
     }
 
-    /// Reads what events have of a time control: as PGN has it, or in words where PGN cannot express it.
+    /// Parses the time control of an event: PGN, or words for one that PGN cannot express.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl FromStr for TimeControl {
 }
 
 fn read(text: &str) -> Result<TimeControl, InvalidTimeControl> {
-    is_ruled(text)?;
+    check_ruled(text)?;
     let numbers_only = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '+' | '/' | ':');
     if text.chars().all(numbers_only)
         && let Some(control) = from_numbers(text)?
@@ -75,7 +75,8 @@ fn read(text: &str) -> Result<TimeControl, InvalidTimeControl> {
     Meaning::of(&elements, text)?.control(text)
 }
 
-/// PGN, where it cannot be anything else; `None`: these numbers are read as people write them.
+/// Parses a text of numbers as PGN. Returns `None` if the text must be parsed in people's notation, and an error if it
+/// may be either.
 fn from_numbers(text: &str) -> Result<Option<TimeControl>, InvalidTimeControl> {
     let Ok(control) = TimeControl::from_pgn(text) else {
         return Ok(None);
@@ -103,7 +104,8 @@ fn from_numbers(text: &str) -> Result<Option<TimeControl>, InvalidTimeControl> {
     Ok(Some(control))
 }
 
-/// A time in whole minutes, as in "30 min" or "1 h 30 min"; a bare number is minutes. `None` where the text is not a time.
+/// Parses a time in whole minutes, as in "30 min" or "1 h 30 min"; a bare number is minutes. `None` if the text is not
+/// a time.
 pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
     let mut reader = Reader::new(text).ok()?;
     let seconds = match reader.time().ok()? {
@@ -113,7 +115,7 @@ pub(in crate::laws) fn minutes(text: &str) -> Option<u32> {
     (reader.at_end() && seconds.is_multiple_of(60)).then_some(seconds / 60)
 }
 
-/// Which of two bare numbers with a slash between them is the number of moves.
+/// The meaning of two bare numbers with a slash between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberOrder {
     /// "40/90".
@@ -122,11 +124,11 @@ enum NumberOrder {
     MinutesFirst,
 }
 
-/// The periods of a time control, and what moves bring.
+/// The periods of a time control, and the time added by moves.
 #[derive(Debug, Default)]
 struct Meaning {
     periods: Vec<Period>,
-    /// The first move that has it, and what it is.
+    /// Pairs of the first move that adds time, and the time that it adds.
     bonuses: Vec<(u32, Bonus)>,
 }
 
@@ -141,13 +143,13 @@ impl Meaning {
         let order = order(elements);
         let mut meaning = Self::default();
         for element in elements {
-            meaning.take(element, order, text)?;
+            meaning.add(element, order, text)?;
         }
-        meaning.is_certain(elements, text)?;
+        meaning.check_unambiguous(elements, text)?;
         Ok(meaning)
     }
 
-    /// "40/90" and nothing else: every reading that is played. A single one is what it means.
+    /// Parses two bare numbers as in "40/90". Fails unless there is exactly one plausible reading.
     fn of_pair(one: u32, other: u32, text: &str) -> Result<Self, InvalidTimeControl> {
         let period = |moves, seconds: u32, bonus| {
             TimeControl::new(vec![Period {
@@ -181,7 +183,7 @@ impl Meaning {
         }
     }
 
-    fn take(
+    fn add(
         &mut self,
         element: &Element,
         order: Option<NumberOrder>,
@@ -202,7 +204,7 @@ impl Meaning {
                 ));
             };
             self.bonuses
-                .push((element.from.unwrap_or(1), brought(seconds, element.delay)));
+                .push((element.from.unwrap_or(1), bonus_of(seconds, element.delay)));
             return Ok(());
         }
         if element.of_moves || (element.rest.is_some() && (element.moves.is_some() || element.pair.is_some()))
@@ -240,8 +242,8 @@ impl Meaning {
         Ok(())
     }
 
-    /// Whether the text cannot be meant in another way that is played as well.
-    fn is_certain(&self, elements: &[Element], text: &str) -> Result<(), InvalidTimeControl> {
+    /// Fails if the text has another plausible reading.
+    fn check_unambiguous(&self, elements: &[Element], text: &str) -> Result<(), InvalidTimeControl> {
         let bare = |element: &Element| match element.time {
             WrittenTime::Bare(number)
                 if element.pair.is_none() && element.rest.is_none() && element.moves.is_none() =>
@@ -253,7 +255,7 @@ impl Meaning {
         let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
             return Ok(());
         };
-        let both = |other: Option<TimeControl>| {
+        let ambiguous_with = |other: Option<TimeControl>| {
             let readings: Vec<TimeControl> = self.control(text).ok().into_iter().chain(other).collect();
             Err(ambiguous(text, &readings))
         };
@@ -269,7 +271,7 @@ impl Meaning {
                     .periods
                     .iter_mut()
                     .for_each(|period| period.seconds /= 60);
-                return both(Some(in_seconds));
+                return ambiguous_with(Some(in_seconds));
             }
         }
         if let ([one], [element]) = (self.periods.as_slice(), elements)
@@ -278,7 +280,7 @@ impl Meaning {
         {
             // "90 min/30"
             let bonus = fischer(moves);
-            return both(TimeControl::new(vec![Period {
+            return ambiguous_with(TimeControl::new(vec![Period {
                 moves: None,
                 bonus,
                 ..*one
@@ -295,7 +297,7 @@ impl Meaning {
                 bonus: fischer(number),
                 ..*period
             });
-            return both(TimeControl::new(with_bonus.collect()));
+            return ambiguous_with(TimeControl::new(with_bonus.collect()));
         }
         Ok(())
     }
@@ -306,13 +308,13 @@ impl Meaning {
             if self.bonuses.iter().skip(at + 1).any(|(other, _)| other == from) {
                 return Err(number(text, "there can be one increment or one delay, not both"));
             }
-            grant(&mut periods, *from, *bonus, text)?;
+            add_bonus(&mut periods, *from, *bonus, text)?;
         }
-        done(periods, text)
+        validated(periods, text)
     }
 }
 
-/// Which of two bare numbers is the number of moves, where a time control has such pairs and says it.
+/// Derives the order of bare pairs such as "40/90" from the other numbers or words of the text, if possible.
 fn order(elements: &[Element]) -> Option<NumberOrder> {
     let rests = elements.iter().filter_map(|element| element.rest);
     let by_rest = rests.map(|rest| match rest {
@@ -336,8 +338,9 @@ fn order(elements: &[Element]) -> Option<NumberOrder> {
     by_numbers.chain(by_rest).next()
 }
 
-/// Grants a bonus in all periods from the one on that begins with that move.
-fn grant(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<(), InvalidTimeControl> {
+/// Adds a bonus to the period that begins with move `from` and to all later ones. Fails if no period begins with this
+/// move.
+fn add_bonus(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<(), InvalidTimeControl> {
     let mut first = 1_u32;
     let mut granted = false;
     for period in periods {
@@ -347,11 +350,11 @@ fn grant(periods: &mut [Period], from: u32, bonus: Bonus, text: &str) -> Result<
         }
         first = first.saturating_add(period.moves.unwrap_or(u32::MAX));
     }
-    let what = "an increment begins with the first move of a period";
-    granted.then_some(()).ok_or_else(|| number(text, what))
+    let problem = "an increment begins with the first move of a period";
+    granted.then_some(()).ok_or_else(|| number(text, problem))
 }
 
-/// "40/7200", "300+2", "5400".
+/// Parses a field such as "40/7200", "300+2" or "5400".
 fn pgn_period(field: &str, text: &str) -> Result<Period, InvalidTimeControl> {
     let read = |part: &str, expected: &'static str| {
         let part = part.trim();
@@ -381,18 +384,18 @@ fn pgn_period(field: &str, text: &str) -> Result<Period, InvalidTimeControl> {
     })
 }
 
-/// Whether minutes and seconds a move may be written as in "90+30": not where that would be read otherwise, or asked back.
+/// Whether the short format "90+30" is parsed back to these numbers, and not ambiguous.
 pub(super) fn is_short(minutes: u32, increment: u32) -> bool {
     minutes < MIN_BARE_SECONDS && !is_bullet(minutes, increment)
 }
 
-/// "60+1" may be an hour, or the minute of a game that is played online.
+/// Whether the numbers may be a bullet game: "60+1" may mean an hour, or one minute in an online game.
 fn is_bullet(number: u32, increment: u32) -> bool {
     BULLET.contains(&number) && BULLET_INCREMENT.contains(&increment)
 }
 
-/// PGN's signs for what the Laws have no rules for.
-fn is_ruled(text: &str) -> Result<(), InvalidTimeControl> {
+/// Fails on PGN's signs for clocks without rules in the Laws.
+fn check_ruled(text: &str) -> Result<(), InvalidTimeControl> {
     let bare = text.trim();
     if bare.starts_with(['*', '?']) || bare == "-" {
         return Err(InvalidTimeControl::Unruled {
@@ -402,7 +405,7 @@ fn is_ruled(text: &str) -> Result<(), InvalidTimeControl> {
     Ok(())
 }
 
-fn done(periods: Vec<Period>, text: &str) -> Result<TimeControl, InvalidTimeControl> {
+fn validated(periods: Vec<Period>, text: &str) -> Result<TimeControl, InvalidTimeControl> {
     let others = periods.split_last().map_or(&[][..], |(_, others)| others);
     if others.iter().any(|period| period.moves.is_none()) {
         return Err(number(
@@ -410,8 +413,8 @@ fn done(periods: Vec<Period>, text: &str) -> Result<TimeControl, InvalidTimeCont
             "only the last period may be without a number of moves, as in \"2 h/40 + 1 h\"",
         ));
     }
-    let what = "a time or a number of moves is zero or too large";
-    TimeControl::new(periods).ok_or_else(|| number(text, what))
+    let problem = "a time or a number of moves is zero or too large";
+    TimeControl::new(periods).ok_or_else(|| number(text, problem))
 }
 
 fn number(text: &str, what: &'static str) -> InvalidTimeControl {
@@ -428,7 +431,7 @@ fn ambiguous(text: &str, readings: &[TimeControl]) -> InvalidTimeControl {
     }
 }
 
-fn brought(seconds: u32, delayed: bool) -> Bonus {
+fn bonus_of(seconds: u32, delayed: bool) -> Bonus {
     match seconds {
         0 => Bonus::None,
         _ if delayed => Bonus::Delay(seconds),
@@ -437,5 +440,5 @@ fn brought(seconds: u32, delayed: bool) -> Bonus {
 }
 
 fn fischer(seconds: u32) -> Bonus {
-    brought(seconds, false)
+    bonus_of(seconds, false)
 }

@@ -15,7 +15,7 @@ fn period(moves: Option<u32>, seconds: u32, bonus: Bonus) -> Period {
 }
 
 #[test]
-fn handbooks_time_controls_in_both_ways_of_writing() {
+fn time_controls_of_the_handbook_in_both_notations() {
     for (words, pgn, hours) in [
         ("90 min/40 + 30 min, 30 s from move 1", "40/5400+30:1800+30", 5.0),
         (
@@ -49,7 +49,7 @@ fn handbooks_time_controls_in_both_ways_of_writing() {
 }
 
 #[test]
-fn the_same_can_be_written_in_other_ways() {
+fn alternative_notations_are_equal() {
     for (one, other) in [
         (
             "90 min/40 + 30 min + 30 s",
@@ -79,7 +79,7 @@ fn the_same_can_be_written_in_other_ways() {
 }
 
 #[test]
-fn what_is_no_time_control_is_refused_with_the_place() {
+fn an_invalid_time_control_is_refused_with_the_place() {
     for (text, expected) in [
         ("", "the time control is empty"),
         ("fast", "\"fast\" where a time belongs"),
@@ -112,7 +112,7 @@ fn what_is_no_time_control_is_refused_with_the_place() {
     }
 }
 
-/// How federations, FIDE's handbook, pairing programs and sites write time controls.
+/// Notations of federations, FIDE's handbook, pairing programs and sites.
 #[test]
 fn time_controls_are_read_as_people_write_them() {
     let fide = "90 min/40 + 30 min, 30 s from move 1";
@@ -195,9 +195,9 @@ fn time_controls_are_read_as_people_write_them() {
     }
 }
 
-/// Two readings that are both played: taken wrongly, a game of hours would be ruled as blitz (2023: B.1).
+/// With the wrong one of two plausible readings, a game of hours would count as blitz (2023: B.1).
 #[test]
-fn what_may_be_meant_in_two_ways_is_asked_back() {
+fn an_ambiguous_time_control_is_refused_with_its_readings() {
     for (text, readings) in [
         ("90/30", &["90 min, 30 s from move 1", "90 min/30 moves"][..]),
         (
@@ -244,9 +244,9 @@ fn what_may_be_meant_in_two_ways_is_asked_back() {
     );
 }
 
-/// PGN's numbers stay seconds where they cannot be minutes; what an event has is never asked back.
+/// PGN's numbers stay seconds if they cannot be minutes; an event's time control is never ambiguous.
 #[test]
-fn pgn_is_seconds_where_it_cannot_be_minutes() {
+fn pgn_numbers_are_seconds_if_they_cannot_be_minutes() {
     for (text, words) in [
         ("300", "5 min"),
         ("5400+30", "90+30"),
@@ -271,7 +271,7 @@ fn pgn_is_seconds_where_it_cannot_be_minutes() {
 }
 
 #[test]
-fn what_was_typed_is_kept() {
+fn the_typed_text_is_kept() {
     let typed = control(" 90' + 30\" ");
     assert_eq!(typed.typed(), Some("90' + 30\""));
     assert_eq!(typed.pgn().as_deref(), Some("5400+30"));
@@ -324,7 +324,7 @@ fn increment_may_begin_with_a_later_period() {
 }
 
 #[test]
-fn delay_is_not_pgn() {
+fn pgn_cannot_express_a_delay() {
     let control = control("90 min, delay 10 s");
     assert_eq!(control.pgn(), None);
     assert_eq!(control.player_seconds(), 6000);
@@ -373,7 +373,7 @@ fn controls() -> impl Strategy<Value = TimeControl> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(control in controls()) {
+    fn a_formatted_time_control_is_parsed_back(control in controls()) {
         let words = control.to_string();
         prop_assert_eq!(words.parse(), Ok(control.clone()), "{}", words);
         prop_assert_eq!(control.in_words().parse(), Ok(control.clone()), "{}", words);
@@ -385,7 +385,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[0-9a-z/+:, *?.'\"|;-]{0,24}|([0-9]{1,3}( ?(min|h|s|'|\"|moves|Züge|end)| )?[/+,;| ]{1,2}(G|SD|d|inc|from move )?){1,5}|.{0,12}") {
+    fn any_text_is_parsed_or_refused(text in "[0-9a-z/+:, *?.'\"|;-]{0,24}|([0-9]{1,3}( ?(min|h|s|'|\"|moves|Züge|end)| )?[/+,;| ]{1,2}(G|SD|d|inc|from move )?){1,5}|.{0,12}") {
         if let Ok(control) = text.parse::<TimeControl>() {
             prop_assert_eq!(control.typed(), Some(text.trim()));
             prop_assert_eq!(control.to_string().parse::<TimeControl>(), Ok(control));

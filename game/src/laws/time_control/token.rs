@@ -1,8 +1,7 @@
-//! Time controls token by token: numbers, units, signs, and the words that mean something, in several languages.
+//! The tokens of time controls: numbers, units, signs, and meaningful words in several languages.
 
 use super::InvalidTimeControl;
 
-/// A part of a time control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     Number(u32),
@@ -10,7 +9,7 @@ pub(super) enum Token {
     Unit(u32),
     /// "40 moves".
     Move,
-    /// "SD/30", "30 min/end": all the moves that are left.
+    /// "SD/30", "30 min/end": all remaining moves.
     Rest,
     /// "d5", "delay 5 s".
     Delay,
@@ -34,10 +33,9 @@ pub(super) enum Token {
     Other,
 }
 
-/// A token and how it is written.
 pub(super) type WrittenToken<'t> = (Token, &'t str);
 
-/// Units of time with the words for them.
+/// Units of time, in seconds, with the words for them.
 const UNITS: [(u32, &[&str]); 3] = [
     (
         3600,
@@ -60,7 +58,7 @@ const UNITS: [(u32, &[&str]); 3] = [
         ],
     ),
 ];
-/// Words with what they mean.
+/// Tokens with the words for them.
 const WORDS: [(Token, &[&str]); 9] = [
     (
         Token::Move,
@@ -128,9 +126,9 @@ const WORDS: [(Token, &[&str]); 9] = [
         ],
     ),
 ];
-/// The first move, in words.
-const FIRST: [&str; 5] = ["one", "first", "eins", "ersten", "erstem"];
-/// Words that mean nothing here; ordinals of numbers ("41st") among them.
+/// Words for the first move.
+const FIRST_WORDS: [&str; 5] = ["one", "first", "eins", "ersten", "erstem"];
+/// Words without a meaning here, including the endings of ordinals ("41st").
 const FILLERS: [&str; 18] = [
     "the",
     "den",
@@ -151,16 +149,15 @@ const FILLERS: [&str; 18] = [
     "rd",
     "th",
 ];
-/// Signs that stand for minutes: an apostrophe, or what a keyboard has in its place. Two of them are seconds.
+/// Signs for minutes: an apostrophe and its substitutes on keyboards. Two signs in a row mean seconds.
 const MINUTE_SIGNS: [char; 7] = ['\'', '′', '’', '‘', '´', '`', 'ʹ'];
-/// Signs that stand for seconds.
 const SECOND_SIGNS: [char; 6] = ['"', '″', '”', '“', '„', 'ʺ'];
 
-/// Takes a text apart. Brackets, the dot of an abbreviation and words without a meaning are left out.
+/// Splits a text into tokens. Brackets, dots of abbreviations and words without a meaning are left out.
 ///
 /// # Errors
 ///
-/// When a number is too large.
+/// Fails if a number is too large.
 pub(super) fn tokens(text: &str) -> Result<Vec<WrittenToken<'_>>, InvalidTimeControl> {
     let mut found: Vec<WrittenToken<'_>> = Vec::new();
     let mut rest = text.trim_start();
@@ -172,7 +169,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<WrittenToken<'_>>, InvalidTimeCon
         match token(first, written, text)? {
             // "a 30 second increment", "the first 40 moves"
             Some(Token::Each | Token::Number(1)) if is_word(first) && next.starts_with(is_digit) => {}
-            // "Min.", "41. Zug"; a dot in a number stays, and is refused.
+            // "Min.", "41. Zug"; a dot in a number is kept as a token and refused later.
             None if written == "."
                 && matches!(before, Some(Token::Number(_)))
                 && after.starts_with(is_digit) =>
@@ -191,13 +188,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<WrittenToken<'_>>, InvalidTimeCon
     Ok(found)
 }
 
-/// The length of the token that a text begins with, in bytes.
+/// The length of the first token, in bytes.
 fn length(first: char, text: &str) -> usize {
     let alike = |other: char| (is_digit(first) && is_digit(other)) || (is_word(first) && is_word(other));
     let after_first = first.len_utf8();
     let more = text.get(after_first..).unwrap_or_default();
     if MINUTE_SIGNS.contains(&first) {
-        // Two of them in a row are a sign for seconds.
         let second = more.chars().next().filter(|second| MINUTE_SIGNS.contains(second));
         return after_first + second.map_or(0, char::len_utf8);
     }
@@ -213,12 +209,12 @@ const fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Whether it is a letter; some of the signs count as letters elsewhere.
+/// Whether a character is a letter. `is_alphabetic` alone also accepts some of the signs.
 fn is_word(c: char) -> bool {
     c.is_alphabetic() && !MINUTE_SIGNS.contains(&c) && !SECOND_SIGNS.contains(&c)
 }
 
-/// What a token means; `None`: nothing.
+/// Converts the text of a token; `None` if the text has no meaning.
 fn token(first: char, written: &str, text: &str) -> Result<Option<Token>, InvalidTimeControl> {
     if first.is_ascii_digit() {
         let number = written.parse().map_err(|_| InvalidTimeControl::Number {
@@ -249,7 +245,7 @@ fn word(word: &str) -> Option<Token> {
     if FILLERS.contains(&word) {
         return None;
     }
-    if FIRST.contains(&word) {
+    if FIRST_WORDS.contains(&word) {
         return Some(Token::Number(1));
     }
     let units = UNITS.iter().map(|(unit, words)| (Token::Unit(*unit), *words));

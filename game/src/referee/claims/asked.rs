@@ -1,4 +1,4 @@
-//! What the record shows of a claim that a player has made. It judges nothing that takes an opinion.
+//! Assesses a player's claim from the record of the game. Matters of opinion are left to the arbiter.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::laws::{Bonus, ClaimFault, ClaimKind, DrawClaim, Known, Situation, Two
 use crate::referee::history::History;
 use crate::referee::{LineEntry, Referee};
 
-/// So many of the opponent's last moves are looked at for attempts to win.
+/// Number of the opponent's last moves that are checked for attempts to win.
 const WINDOW: usize = 50;
-/// Their speed is the average of so many of their last moves.
+/// Number of a player's last moves over which the average time per move is taken.
 const PACE_MOVES: usize = 10;
 
 impl Referee {
-    /// A claim with what the record shows of it, and who makes it; `None`: no game is being played.
-    pub(in crate::referee) fn claimed(&self, claim: &PlayersClaim) -> Option<(Color, Situation)> {
+    /// Returns the claimant and the evidence of the record for a claim; `None` if no game is in progress.
+    pub(in crate::referee) fn assess_claim(&self, claim: &PlayersClaim) -> Option<(Color, Situation)> {
         let history = self.history()?;
         let turn = history.last().turn();
         let claimant = claim.color.unwrap_or(turn);
@@ -41,22 +41,22 @@ impl Referee {
 
     fn draw_claim(&self, history: &History<'_>, claim: &PlayersClaim, claimant: Color) -> DrawClaim {
         let fifty_moves = claim.kind == ClaimKind::FiftyMoves;
-        let here = history.last().position();
+        let current = history.last().position();
         let played = claim
             .intended
             .as_deref()
-            .zip(here)
-            .map(|(text, here)| legal(here, text));
+            .zip(current)
+            .map(|(text, current)| legal(current, text));
         let intended = match (played, &claim.intended) {
             (Some(Some(m)), _) => Some(history.last().san(m)),
             (_, given) => given.clone(),
         };
-        let after = match (here, played) {
-            (Some(here), Some(Some(m))) => here.clone().play(m).ok(),
-            (here, None) => here.cloned(),
+        let after = match (current, played) {
+            (Some(current), Some(Some(m))) => current.clone().play(m).ok(),
+            (current, None) => current.cloned(),
             (None, Some(Some(_))) | (_, Some(None)) => None,
         };
-        let stood = after
+        let occurrences = after
             .as_ref()
             .map_or_else(Vec::new, |after| history.occurrences(after));
         let ahead = u32::from(claim.intended.is_some());
@@ -69,11 +69,11 @@ impl Referee {
             let list = history.name(last).unwrap_or_default();
             (quiet, quiet + ahead >= FIFTY_MOVES && !zeroing, list)
         } else {
-            let count = u32::try_from(stood.len()).unwrap_or(u32::MAX);
-            let names: Vec<String> = stood.iter().filter_map(|ply| history.name(*ply)).collect();
+            let count = u32::try_from(occurrences.len()).unwrap_or(u32::MAX);
+            let names: Vec<String> = occurrences.iter().filter_map(|ply| history.name(*ply)).collect();
             (
                 count,
-                stood.len() + usize::from(ahead > 0) >= THREEFOLD,
+                occurrences.len() + usize::from(ahead > 0) >= THREEFOLD,
                 names.join(", "),
             )
         };
@@ -88,7 +88,7 @@ impl Referee {
             intended,
             fault,
             count,
-            from_start: !fifty_moves && stood.contains(&0),
+            from_start: !fifty_moves && occurrences.contains(&0),
             list,
             times: self.watch.face().map(|face| face.times_ms()),
         }
@@ -142,7 +142,7 @@ impl Referee {
             checks: number(&checks),
             last_capture: last(takes),
             last_pawn: last(moves_pawn),
-            stood: history.stood(history.last().position()),
+            stood: history.occurrence_count(history.last().position()),
             most: history.most_frequent(),
             pace_ms: ByColor::new_with(pace),
             moves: history.movetext(recent),
@@ -165,7 +165,7 @@ fn checks(entry: &LineEntry) -> bool {
     entry.ply.after.position().is_some_and(Position::is_check)
 }
 
-/// A legal move in SAN or UCI.
+/// Parses a legal move in SAN or UCI.
 fn legal(position: &Chess, text: &str) -> Option<Move> {
     let by_uci = || text.parse::<UciMove>().ok()?.to_move(position).ok();
     let by_san = || {
@@ -176,7 +176,7 @@ fn legal(position: &Chess, text: &str) -> Option<Move> {
 }
 
 impl History<'_> {
-    /// A ply as score sheets have it, as in "23... Kg8"; "the start" has none.
+    /// Name of a ply as on score sheets, as in "23... Kg8"; `None` for the start position.
     fn name(&self, ply: u32) -> Option<String> {
         let entry = self.plies().iter().find(|entry| entry.ply.number == ply)?;
         let san = entry.ply.san.clone();
@@ -185,7 +185,7 @@ impl History<'_> {
         Some(format!("{}{dots} {written}", self.number(ply)))
     }
 
-    /// The number of the move that a ply belongs to.
+    /// Number of the move that a ply belongs to.
     fn number(&self, ply: u32) -> u32 {
         let start = self.start().position();
         let first = start.map_or(1, |start| start.fullmoves().get());
@@ -194,18 +194,18 @@ impl History<'_> {
         first.saturating_add(half / 2)
     }
 
-    fn stood(&self, position: Option<&Chess>) -> u32 {
-        let stood = position.map_or(0, |position| self.occurrences(position).len());
-        u32::try_from(stood).unwrap_or(u32::MAX)
+    fn occurrence_count(&self, position: Option<&Chess>) -> u32 {
+        let count = position.map_or(0, |position| self.occurrences(position).len());
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// How often the most frequent position has stood since the last capture or pawn move.
+    /// Number of occurrences of the most frequent position since the last capture or pawn move.
     fn most_frequent(&self) -> u32 {
         let quiet = usize::try_from(self.quiet()).unwrap_or(usize::MAX);
         let mut counted: BTreeMap<String, u32> = BTreeMap::new();
-        // The position after that one counts as well.
+        // The position after that capture or pawn move counts as well.
         for entry in self.plies().iter().rev().take(quiet.saturating_add(1)) {
-            // Placement, side to move, castling and en passant: what makes positions the same is a part of this.
+            // Placement, side to move, castling and en passant: a superset of the criteria for equal positions.
             let fen = entry.ply.after.fen();
             let key: Vec<&str> = fen.split(' ').take(4).collect();
             *counted.entry(key.join(" ")).or_default() += 1;
@@ -213,7 +213,7 @@ impl History<'_> {
         counted.into_values().max().unwrap_or(0)
     }
 
-    /// Moves with their numbers, as in "58. Kf3 Kg7 59. Kf2".
+    /// Numbered moves, as in "58. Kf3 Kg7 59. Kf2".
     fn movetext(&self, entries: &[LineEntry]) -> String {
         let mut words: Vec<String> = Vec::new();
         for entry in entries {

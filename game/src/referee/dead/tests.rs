@@ -4,46 +4,47 @@ use crate::events::EventKind;
 use crate::laws::{Edition, Mode};
 use crate::referee::tests::table::{Table, WHITE_WINS, rules};
 
-/// What players need for a move that they need not think about.
+/// Time for a move that needs no thought.
 const AT_ONCE: Duration = Duration::from_millis(300);
 
-/// Black's last pawn move locks all pawns, and the kings have no way through.
+/// Black's last pawn move locks all pawns, and neither king can get past them.
 const TO_BE_LOCKED: &str = "8/2k3p1/8/1p1p4/1P1P2P1/8/2K5/8 b - - 0 1";
-/// The queen gives check beside the king, who has nothing but to take her.
+/// The queen gives check next to the king, whose only move is to capture her.
 const TO_BE_FORCED: &str = "6k1/8/8/8/8/8/q7/7K b - - 0 1";
-/// Two pawns are left that are locked, and whoever loses his can still be mated: only a search tells.
+/// The two remaining pawns are locked, and either side can still be mated after losing its pawn. Only a search shows
+/// that.
 const OPEN: &str = "4k3/8/8/3p4/3P4/8/8/4K2R w - - 0 1";
 
 fn blitz(fen: &str) -> Table {
     Table::of(fen, rules(Edition::Fide2023, Mode::Blitz, true))
 }
 
-/// Moves that follow each other at once; each settles the one before.
+/// Makes moves in quick succession; each one settles the previous one.
 fn rushes(table: &mut Table, names: &str) {
     for name in names.split(' ') {
         table.makes_after(name, AT_ONCE).settles();
     }
 }
 
-/// The end of the game with the ply after which it was over, found by its time, and what was taken back.
+/// Returns the ply that ended the game, identified by its time, and the published ends and withdrawals.
 fn end(table: &mut Table, made: &[kiebitz_hardware::Timestamp]) -> (Option<usize>, Vec<String>) {
     let events = table.referee.take_events();
     let end = events
         .iter()
-        .find(|said| matches!(said.event.kind, EventKind::GameEnded { .. }));
-    let at = end.map(|said| said.event.at.unwrap_or(said.event.ts));
+        .find(|explained| matches!(explained.event.kind, EventKind::GameEnded { .. }));
+    let at = end.map(|explained| explained.event.at.unwrap_or(explained.event.ts));
     let ply = at.and_then(|at| made.iter().position(|made| *made == at));
-    let said = events.iter().filter_map(|said| match &said.event.kind {
+    let published = events.iter().filter_map(|explained| match &explained.event.kind {
         EventKind::GameEnded {
             reason, confirmed, ..
         } => Some(format!("{reason} {confirmed}")),
         EventKind::MoveRetracted { ply, reason } => Some(format!("not {ply}: {reason}")),
         _ => None,
     });
-    (ply.map(|ply| ply + 1), said.collect())
+    (ply.map(|ply| ply + 1), published.collect())
 }
 
-/// Art. 5.2.2 where no search is needed: a wall of pawns, and nothing else. The arbiter is asked.
+/// Art. 5.2.2 without a search: nothing but a wall of pawns. The end is a proposal to the arbiter.
 #[test]
 fn a_blocked_position_is_proposed_as_dead() {
     let fen = "4k3/8/8/p1p1p1p1/PpPpPpPp/1P1P1P1P/8/4K3 w - - 0 1";
@@ -53,13 +54,12 @@ fn a_blocked_position_is_proposed_as_dead() {
         table.published(),
         ["1 completed by game_end", "1/2-1/2 dead_position by laws?"]
     );
-    // The arbiter knows better, or confirms it.
     assert_eq!(table.command(r#""do":"set_result","result":"1/2-1/2""#), "");
     assert_eq!(table.published(), ["arbiter: 1/2-1/2 dead_position"]);
 }
 
-/// Art. 5.2.2, 9.7 of 2014, 1.5: the game is over with the move that leaves a dead position, in blitz as well, where
-/// nothing stands for a second; what is played after it does not count.
+/// Art. 5.2.2, 9.7 of 2014, 1.5: the game is over with the move that leaves a dead position, also in blitz, where no
+/// position stands for a second. Later moves do not count.
 #[test]
 fn the_move_that_leaves_a_dead_position_ends_the_game_in_fast_play() {
     for edition in [Edition::Fide2014, Edition::Fide2018, Edition::Fide2023] {
@@ -75,26 +75,26 @@ fn the_move_that_leaves_a_dead_position_ends_the_game_in_fast_play() {
                 table.settles();
             }
             table.passes(5);
-            let (ply, said) = end(&mut table, &made);
-            assert_eq!(ply, Some(dead), "{edition} {fen}: {said:?}");
-            assert_eq!(said.last().map(String::as_str), Some("dead_position false"));
+            let (ply, published) = end(&mut table, &made);
+            assert_eq!(ply, Some(dead), "{edition} {fen}: {published:?}");
+            assert_eq!(published.last().map(String::as_str), Some("dead_position false"));
         }
     }
 }
 
-/// Moves that a search finds to have come after the end are taken back: the queen had to be taken, but not in this game.
+/// Moves after the end that a search finds are withdrawn: the capture of the queen was forced, but the game was over.
 #[test]
-fn what_was_played_since_is_taken_back() {
+fn moves_after_a_dead_position_are_withdrawn() {
     let mut table = blitz(TO_BE_FORCED);
     table.makes_after("Qg2+", AT_ONCE);
     let made = [table.now];
     table.settles().makes_after("Kxg2", AT_ONCE).settles();
-    let (ply, said) = end(&mut table, &made);
+    let (ply, published) = end(&mut table, &made);
     assert_eq!(ply, Some(1));
-    assert_eq!(said, ["not 2: after_end", "dead_position false"]);
+    assert_eq!(published, ["not 2: after_end", "dead_position false"]);
 }
 
-/// Art. 5.2.2: the first end counts, also where the players show another result before the search.
+/// Art. 5.2.2: the first end counts, even if the players show another result before the search.
 #[test]
 fn a_result_shown_in_a_dead_position_comes_too_late() {
     let mut table = blitz(TO_BE_FORCED);
@@ -107,7 +107,6 @@ fn a_result_shown_in_a_dead_position_comes_too_late() {
     );
 }
 
-/// Nothing is proposed while somebody can mate, however fast the play.
 #[test]
 fn fast_play_with_mating_material_goes_on() {
     let mut table = blitz(OPEN);
@@ -117,25 +116,25 @@ fn fast_play_with_mating_material_goes_on() {
     table.passes(5);
     let ended = table.published();
     assert!(
-        ended.iter().all(|said| !said.contains("dead_position")),
+        ended.iter().all(|event| !event.contains("dead_position")),
         "{ended:?}"
     );
 }
 
-/// Art. 5.2.2: a move that is not in accord with Article 3 ends nothing; the next one that is does.
+/// Art. 5.2.2: a move that is not in accord with Article 3 does not end the game. The next legal one does.
 #[test]
-fn an_illegal_move_ends_nothing() {
+fn an_illegal_move_does_not_end_the_game() {
     let mut table = blitz("8/2k5/6p1/1p1p4/1P1P2P1/8/2K5/8 w - - 0 1");
-    // White moves Black's pawn, and all pawns are locked.
+    // White moves a pawn of Black, which locks all pawns.
     table.makes_after("g6g5", AT_ONCE).settles().passes(5);
     assert_eq!(end(&mut table, &[]).1, [""; 0]);
     table.makes_after("Kd6", AT_ONCE).settles().passes(5);
     assert_eq!(end(&mut table, &[]).1, ["dead_position false"]);
 }
 
-/// The arbiter has looked at the board and let the game go on: it is not proposed again.
+/// The arbiter has looked at the board and let the game continue, so the end is not proposed again.
 #[test]
-fn the_arbiter_may_let_it_go_on() {
+fn the_arbiter_may_let_the_game_continue() {
     let mut table = blitz(TO_BE_LOCKED);
     rushes(&mut table, "g5 Kd2");
     table.published();
@@ -143,5 +142,5 @@ fn the_arbiter_may_let_it_go_on() {
     table.published();
     rushes(&mut table, "Kd6 Ke3");
     table.passes(5);
-    assert!(!table.published().iter().any(|said| said.contains("dead")));
+    assert!(!table.published().iter().any(|event| event.contains("dead")));
 }

@@ -11,12 +11,12 @@ use crate::tracker::Finding;
 const KNIGHTS: &str = "Nf3 Nf6 Ng1 Ng8";
 
 fn ends(table: &mut Table) -> Vec<String> {
-    let mut said = table.published();
-    said.retain(|said| said.contains(" by laws"));
-    said
+    let mut published = table.published();
+    published.retain(|event| event.contains(" by laws"));
+    published
 }
 
-/// Art. 5.1.1: mate ends the game with the making of the move; the press is not needed.
+/// Art. 5.1.1: making the mating move ends the game; the press is not needed.
 #[test]
 fn mate_ends_the_game_when_it_is_made() {
     let mut table = Table::new(Edition::Fide2023);
@@ -27,10 +27,10 @@ fn mate_ends_the_game_when_it_is_made() {
     );
 }
 
-/// Laws part 10, case 3; Art. 5.1.1, 6.8: a flag that falls after the mate, before anybody was sure of the mate, changes
-/// nothing; nor does a result shown, a resignation or a move.
+/// Laws part 10, case 3; Art. 5.1.1, 6.8: a flag that falls after the mate, but before the mate is settled, changes
+/// nothing; nor does a shown result, a resignation or a move.
 #[test]
-fn what_comes_after_mate_changes_nothing() {
+fn events_after_mate_change_nothing() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("f3 e5 g4").makes("Qh4#");
     let made = table.now;
@@ -51,7 +51,7 @@ fn what_comes_after_mate_changes_nothing() {
     assert_eq!(table.published(), [""; 0]);
 }
 
-/// Art. 5.1.1: the pieces are set up again, or a result is shown, before anybody was sure of the mate.
+/// Art. 5.1.1: the pieces are set up again, or a result is shown, before the mate is settled.
 #[test]
 fn mate_ends_the_game_although_the_pieces_are_set_up_at_once() {
     for last in ["Qh4#", "Qg5"] {
@@ -72,7 +72,7 @@ fn mate_ends_the_game_although_the_pieces_are_set_up_at_once() {
     assert_eq!(ends(&mut table), ["0-1 checkmate by laws"]);
 }
 
-/// Laws part 10, case 1 (constructed); Art. 5.1.1, A.5.2: the opponent answers a king that stays in check with mate.
+/// Laws part 10, case 1 (constructed); Art. 5.1.1, A.5.2: a king stays in check, and the opponent answers with mate.
 #[test]
 fn mate_that_answers_an_unnoticed_illegal_move_stands() {
     for edition in [Edition::Fide2018, Edition::Fide2023] {
@@ -94,14 +94,14 @@ fn mate_out_of_an_illegal_position_stands() {
     assert_eq!(ends(&mut table), ["1-0 checkmate by laws"]);
 }
 
-/// Art. 5.1.1: an illegal move that mates ends nothing.
+/// Art. 5.1.1: an illegal move that mates does not end the game.
 #[test]
-fn an_illegal_mate_ends_nothing() {
+fn an_illegal_move_that_mates_does_not_end_the_game() {
     let mut table = Table::of(
         "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
         rules(Edition::Fide2023, Mode::Standard, true),
     );
-    // The rook jumps; from e8 it would mate.
+    // The rook jumps to e8, from where it would mate.
     table.plays("d1e8");
     assert_eq!(table.published(), [""; 0]);
     let mut table = Table::of(
@@ -123,14 +123,14 @@ fn stalemate_is_a_draw() {
     assert_eq!(ends(&mut table), ["1/2-1/2 stalemate by laws"]);
 }
 
-/// Art. 5.2.2; laws part 4: which material can mate at all.
+/// Art. 5.2.2; laws part 4: material that cannot mate at all.
 #[test]
-fn material_that_mates_no_king_is_a_dead_position() {
+fn insufficient_material_is_a_dead_position() {
     for (fen, last) in [
         ("8/8/4k3/8/8/3K4/4p3/8 w - - 0 1", "Kxe2"),
         ("8/8/4k3/8/8/3K1N2/4p3/8 w - - 0 1", "Kxe2"),
         ("8/8/4k3/8/8/3K1B2/4p3/8 w - - 0 1", "Kxe2"),
-        // Bishops on squares of one colour.
+        // Both bishops are on squares of one colour.
         ("8/8/4k3/2b5/8/3K4/4p3/4B3 w - - 0 1", "Kxe2"),
     ] {
         for edition in [Edition::Fide1997, Edition::Fide2023] {
@@ -149,9 +149,9 @@ fn material_that_mates_no_king_is_a_dead_position() {
     assert_eq!(ends(&mut table), [""; 0]);
 }
 
-/// Laws part 5, vector (i); Art. 9.6.1, 9.6a: the fifth time after 8...Ng8.
+/// Laws part 5, vector (i); Art. 9.6.1, 9.6a: the fifth occurrence is after 8...Ng8.
 #[test]
-fn the_fifth_time_ends_the_game_where_the_edition_says_so() {
+fn a_fifth_occurrence_ends_the_game_if_the_edition_says_so() {
     for (edition, ended) in [
         (Edition::Fide1997, false),
         (Edition::Fide2009, false),
@@ -164,16 +164,16 @@ fn the_fifth_time_ends_the_game_where_the_edition_says_so() {
         table.repeats(KNIGHTS, 3).plays("Nf3 Nf6 Ng1");
         assert_eq!(ends(&mut table), [""; 0]);
         table.plays("Ng8");
-        let said = ends(&mut table);
+        let published = ends(&mut table);
         assert_eq!(
-            said.iter().any(|said| said == "1/2-1/2 fivefold by laws"),
+            published.iter().any(|event| event == "1/2-1/2 fivefold by laws"),
             ended,
             "{edition}"
         );
     }
 }
 
-/// Art. 9.6a of 2014 wants five alternate moves that follow each other; since 2017 (9.6.1) any order will do.
+/// Art. 9.6a of 2014 requires five consecutive alternate moves; since 2017 (9.6.1) any order counts.
 #[test]
 fn five_times_in_any_order_ends_the_game_since_2017() {
     for (edition, ended) in [(Edition::Fide2014, false), (Edition::Fide2017, true)] {
@@ -186,9 +186,9 @@ fn five_times_in_any_order_ends_the_game_since_2017() {
     }
 }
 
-/// Kings and rooks that shuffle without repeating a position five times.
+/// Moves kings and rooks without repeating a position five times.
 fn shuffle(table: &mut Table, plies: usize) {
-    // White's rook walks over all squares of its half, Black's king to and fro: 2 x 24 positions.
+    // White's rook walks over all squares of its half, and Black's king moves to and fro: 2 x 24 positions.
     let mut squares = Vec::new();
     for rank in 1..=4 {
         let files: Vec<char> = if rank % 2 == 1 {
@@ -213,7 +213,7 @@ fn shuffle(table: &mut Table, plies: usize) {
 
 const ROOK: &str = "7k/7p/8/8/8/8/7P/R6K w - - 0 1";
 
-/// Art. 9.6.2, since 2017 with the making of the last move; not in 1997 and 2009.
+/// Art. 9.6.2: since 2017 with the making of the last move; not in 1997 and 2009.
 #[test]
 fn seventy_five_moves_end_the_game() {
     for (edition, ended) in [
@@ -232,7 +232,7 @@ fn seventy_five_moves_end_the_game() {
     }
 }
 
-/// Art. 9.6b of 2014: completed by each player, so with the press.
+/// Art. 9.6b of 2014: each player must have completed the moves, so the press counts.
 #[test]
 fn seventy_five_moves_must_be_completed_in_2014() {
     let mut table = Table::of(ROOK, rules(Edition::Fide2014, Mode::Standard, true));
@@ -242,7 +242,7 @@ fn seventy_five_moves_must_be_completed_in_2014() {
     table.completes(150, CompletedBy::Press);
     assert_eq!(ends(&mut table), ["1/2-1/2 seventy_five_moves by laws"]);
 
-    // Nobody saw the press: the move is completed by its player's next one (Art. 6.2a).
+    // Without an observed press, the player's next move completes the move (Art. 6.2a).
     let mut table = Table::of(ROOK, rules(Edition::Fide2014, Mode::Standard, true));
     shuffle(&mut table, 149);
     table.makes("Kg8").settles().plays("Kg1");
@@ -251,7 +251,7 @@ fn seventy_five_moves_must_be_completed_in_2014() {
     assert_eq!(ends(&mut table), ["1/2-1/2 seventy_five_moves by laws"]);
 }
 
-/// Art. 9.6.2: a move that mates and is the 75th is mate.
+/// Art. 9.6.2: a 75th move that mates is mate.
 #[test]
 fn mate_comes_before_seventy_five_moves() {
     let fen = "6k1/5ppp/8/8/8/8/5PPP/4R1K1 w - - 149 100";
@@ -260,9 +260,9 @@ fn mate_comes_before_seventy_five_moves() {
     assert_eq!(ends(&mut table), ["1-0 checkmate by laws"]);
 }
 
-/// A ply after the end, published before the end was certain, is withdrawn.
+/// A ply after the end, published before the end was settled, is withdrawn.
 #[test]
-fn a_reply_to_the_end_is_no_part_of_the_game() {
+fn a_reply_after_the_end_is_not_part_of_the_game() {
     let mut table = Table::new(Edition::Fide2023);
     table.repeats(KNIGHTS, 3).plays("Nf3 Nf6 Ng1");
     table.makes("Ng8").makes("e4");
@@ -270,12 +270,17 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     let (ply, by) = (16, crate::events::SettledBy::Reply);
     let odds = Some(1000);
     table.finds(Finding::Settled { ply, by, odds });
-    // What speaks for the end does not speak against the reply.
-    let odds: Vec<_> = table.referee.events.iter().map(|said| said.odds).collect();
+    // Evidence for the end of the game is not evidence against the reply.
+    let odds: Vec<_> = table
+        .referee
+        .events
+        .iter()
+        .map(|explained| explained.odds)
+        .collect();
     assert_eq!(odds, [Some(1000), None, None, None, None]);
-    let said = table.published();
+    let published = table.published();
     assert_eq!(
-        said,
+        published,
         [
             "not 17: after_end",
             "16 completed by game_end",
@@ -284,10 +289,10 @@ fn a_reply_to_the_end_is_no_part_of_the_game() {
     );
 }
 
-/// Nothing that is shown before the first move counts. The kings can be put right until the arbiter has confirmed the
+/// A result shown before the first move does not count. The kings can be corrected until the arbiter has confirmed the
 /// result.
 #[test]
-fn kings_shown_are_a_proposal_until_it_is_confirmed() {
+fn a_result_shown_by_kings_is_a_proposal_until_confirmed() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Standard, true));
     table
         .shows(KnownOutcome::Draw)
@@ -304,9 +309,9 @@ fn kings_shown_are_a_proposal_until_it_is_confirmed() {
     assert_eq!(table.published(), ["arbiter: 1-0 kings"]);
 }
 
-/// In the board's memory, the last moves of a game and the hands that put the pieces back look alike.
+/// In the board's memory, the last moves of a game cannot be told from hands that put the pieces back.
 #[test]
-fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
+fn an_unobserved_end_is_published_as_uncertain() {
     let after_a_gap = || {
         let mut table = Table::new(Edition::Fide2023);
         table.plays("e4 e5");
@@ -322,14 +327,14 @@ fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
     let mut table = after_a_gap();
     table.shows(WHITE_WINS);
     assert_eq!(table.published(), [in_doubt]);
-    // What was seen to move may have been a hand that puts pieces back.
+    // The observed motion may have been a hand that puts pieces back.
     let mut table = after_a_gap();
     table.makes("Nf3").shows(WHITE_WINS);
     assert_eq!(table.published(), [in_doubt]);
     let mut table = after_a_gap();
     table.plays("Nf3").shows(WHITE_WINS);
     assert_eq!(table.published(), ["1-0 kings by board?"]);
-    // Nor was it watched where a ply follows from what stands on the board alone, even if it is taken back.
+    // A ply that follows only from the placement on the board was not observed either, even if it is taken back.
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 e5").recalls("Nf3").takes_back().published();
     table.shows(WHITE_WINS);
@@ -343,7 +348,7 @@ fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
     });
     table.shows(WHITE_WINS);
     assert_eq!(table.published(), [in_doubt]);
-    // It takes no board's word.
+    // A result set by the arbiter does not depend on the board.
     let mut table = after_a_gap();
     assert_eq!(
         table.command(r#""do":"set_result","result":"1-0","reason":"resignation""#),
@@ -352,10 +357,10 @@ fn an_end_that_nobody_watched_is_said_to_be_in_doubt() {
     assert_eq!(table.published(), ["1-0 resignation by arbiter"]);
 }
 
-/// A result that the board showed is withdrawn by a move that is pressed after it, or without a clock by three moves made
-/// soon; moves made with the clock standing are analysis, and what the Laws or the arbiter ended stays ended (Art. 5.1.1).
+/// A result shown on the board is withdrawn by a later move with a press, or without a clock by three moves in quick
+/// succession. Moves with a stopped clock are analysis, and an end by the Laws or the arbiter is final (Art. 5.1.1).
 #[test]
-fn play_that_goes_on_withdraws_what_the_board_showed() {
+fn continued_play_withdraws_a_result_shown_on_the_board() {
     let shown = || {
         let mut table = Table::new(Edition::Fide2023);
         table.finds(Finding::Clock(ClockChange::Connected));
@@ -380,7 +385,7 @@ fn play_that_goes_on_withdraws_what_the_board_showed() {
     table.command(r#""do":"set_result","result":"1-0""#);
     table.plays("Nf3 Nc6 Bc4");
     assert_eq!(table.published(), ["arbiter: 1-0 kings"]);
-    for (waits, said) in [
+    for (waits, expected) in [
         (1, &["1-0 kings by board?", "not 1-0 kings"][..]),
         (60, &["1-0 kings by board?"]),
     ] {
@@ -390,6 +395,6 @@ fn play_that_goes_on_withdraws_what_the_board_showed() {
             .shows(WHITE_WINS)
             .passes(waits)
             .plays("Nf3 Nc6 Bc4");
-        assert_eq!(table.published(), said);
+        assert_eq!(table.published(), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Carries out the commands that were checked.
+//! Carries out checked commands.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::ByColor;
@@ -51,14 +51,14 @@ impl Referee {
         if is_withdrawn {
             self.watch(now, News::NamesPutRight);
         } else if are_exchanged && seats == Seats::Reversed {
-            // Only a person can see that the players sit at each other's pieces (Art. 7.3): the command has just said so.
+            // Only a person can see that the players have exchanged colours (Art. 7.3). This command reports it.
             let made = ByColor::new_with(|color| self.moves_made(color));
             let moves = self.regulations.rules.reversed_moves(made);
             self.watch(now, News::Reversed(moves));
         }
     }
 
-    /// The arbiter decides which pairing a game counts for.
+    /// Assigns a game to a pairing by an arbiter's decision.
     pub(super) fn assign(&mut self, now: Timestamp, by: &str, which: WhichGame, players: Players) {
         let Some(game) = self.game_of_mut(which) else {
             return;
@@ -97,7 +97,7 @@ impl Referee {
         }
     }
 
-    /// Games are watched for a late start from this round on.
+    /// Sets the start of the round. Games are checked for a late start from this round on.
     pub(super) fn start_round(&mut self, now: Timestamp, begins: Timestamp) {
         self.regulations.rounds.announce(begins);
         self.watch(now, News::Time);
@@ -108,7 +108,7 @@ impl Referee {
         let Some(game) = self.game_of_mut(which) else {
             return;
         };
-        // Who sets the same result once more has not decided it.
+        // Repeating the same result keeps the first decision.
         let same = game
             .verdict
             .as_ref()
@@ -132,7 +132,7 @@ impl Referee {
         );
     }
 
-    /// The result of a pairing of which no board has a game.
+    /// Publishes the result of a pairing that no board has a game for.
     pub(super) fn set_table_result(
         &mut self,
         now: Timestamp,
@@ -150,7 +150,7 @@ impl Referee {
         self.publish_for(now, WhichGame::Next, event);
     }
 
-    /// A game that was not played: a player did not come, and the clock was never started.
+    /// Records a game that was not played because a player did not come. The clock was never started.
     pub(super) fn forfeit(&mut self, now: Timestamp, by: &str, verdict: Verdict) {
         self.begin(now);
         self.end_by_arbiter(now, by, verdict);
@@ -161,7 +161,7 @@ impl Referee {
         self.end(now, None, verdict.of(decision));
     }
 
-    /// A game that was ended goes on; what was played since then is part of it.
+    /// Continues an ended game. Plies since its end belong to the game.
     pub(super) fn go_on(&mut self, now: Timestamp, by: &str) {
         let dead = |verdict: &Verdict| verdict.reason == EndReason::DeadPosition;
         let was_dead = self
@@ -185,13 +185,13 @@ impl Referee {
         self.follow(now, CorrectionReason::Arbiter);
     }
 
-    /// The game goes on from a position that did not stand in it.
+    /// Continues the game from a position that has not occurred in it.
     pub(super) fn set_position(&mut self, now: Timestamp, by: &str, state: State) {
         let position = Some(state.fen());
         let Some(game) = &mut self.game else { return };
         let ply = u32::try_from(game.published.len()).unwrap_or(u32::MAX);
         self.line = game.published.clone();
-        // This is expected on the board now, whatever the last ply left there.
+        // The board must now show this position instead of the one after the last ply.
         match self.line.last_mut() {
             Some(last) => last.ply.after.clone_from(&state),
             None => self
@@ -259,7 +259,6 @@ impl Referee {
         self.publish_corrected(now, which, withdrawn.as_deref(), &moves);
     }
 
-    /// Publishes the events of the moves that were corrected.
     fn publish_corrected(
         &mut self,
         now: Timestamp,
@@ -311,19 +310,19 @@ impl Referee {
         }
     }
 
-    /// Another game begins on the board: one that is being played becomes void (Art. 7.2.1).
-    pub(super) fn begin_anew(&mut self, now: Timestamp, by: &str, named: Option<Players>) {
-        let mut again = None;
+    /// Begins another game on the board. A game in progress becomes void (Art. 7.2.1).
+    pub(super) fn start_new_game(&mut self, now: Timestamp, by: &str, named: Option<Players>) {
+        let mut same_players = None;
         if self.game().is_some() {
             self.end_by_arbiter(now, by, Verdict::arbiter(GameResult::Unknown, EndReason::Void));
-            again = self.game.as_ref().and_then(|game| game.players.clone());
-            // With the right colours this time (Art. 7.3).
+            same_players = self.game.as_ref().and_then(|game| game.players.clone());
+            // The new game is played with the right colours (Art. 7.3).
             if self.watch.are_reversed() {
-                again = again.map(|players| players.exchanged());
+                same_players = same_players.map(|players| players.exchanged());
             }
         }
         self.keep_previous();
-        let before = again.or_else(|| self.announced.take());
+        let before = same_players.or_else(|| self.announced.take());
         self.announced = match named {
             Some(named) => Some(named.over(before.as_ref())),
             None => before,
@@ -367,7 +366,7 @@ impl Referee {
     }
 }
 
-/// What the arbiter changed.
+/// Changes of an arbiter, for a `game.amended` event.
 #[derive(Debug)]
 struct Amended {
     by: String,
@@ -410,7 +409,7 @@ impl Verdict {
         }
     }
 
-    /// The same, as decided by an arbiter.
+    /// The same verdict, decided by an arbiter.
     fn of(self, decision: Decision) -> Self {
         Self {
             decided: Some(decision),

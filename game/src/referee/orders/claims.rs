@@ -1,4 +1,4 @@
-//! Claims that players make, as the arbiter enters and decides them.
+//! Claims of players, entered and decided by the arbiter.
 
 use kiebitz_hardware::Timestamp;
 
@@ -15,16 +15,16 @@ use crate::referee::{Referee, Verdict};
 pub(super) struct Ruled {
     number: u64,
     situation: Box<Situation>,
-    /// `None`: the claim stays open.
+    /// `None` if the claim stays open.
     closing: Option<ClaimRuling>,
-    /// The end of the game, where the decision draws it.
+    /// End of the game, if the decision makes it a draw.
     drawn: Option<Verdict>,
 }
 
 impl Referee {
-    /// Takes down a claim; the answer is what the arbiter needs to judge it.
+    /// Checks a claim. The note contains the evidence that the arbiter needs to judge it.
     pub(super) fn check_claim(&self, claim: &PlayersClaim) -> Result<Checked, Refusal> {
-        let (color, situation) = self.claimed(claim).ok_or_else(|| self.no_game())?;
+        let (color, situation) = self.assess_claim(claim).ok_or_else(|| self.no_game())?;
         let note = self.advice(&situation, Some(color));
         Ok(Checked {
             effect: Effect::Claim(color, Box::new(situation)),
@@ -32,7 +32,8 @@ impl Referee {
         })
     }
 
-    /// Decides a claim, also after a flag has fallen (1997: 10.2(c); 2023: III.5.2); the answer says what it costs.
+    /// Checks a decision on a claim, which is possible also after a flag has fallen (1997: 10.2(c); 2023: III.5.2). The
+    /// note states the cost of the decision.
     pub(super) fn check_ruling(&self, by: &str, decide: &DecideClaim) -> Result<Checked, Refusal> {
         let claim = self.watch.claim(decide.incident);
         let claim = claim.ok_or_else(|| Refusal::UnknownClaim {
@@ -85,7 +86,8 @@ impl Referee {
         }
     }
 
-    /// The draw that an accepted claim makes, unless the game had ended by the Laws or another arbiter has set its result.
+    /// The draw that follows from an accepted claim. Fails if the game has ended by the Laws or another arbiter has set
+    /// its result.
     fn drawn_by(&self, kind: ClaimKind, by: &str, replace: bool) -> Result<Verdict, Refusal> {
         let reason = match kind {
             ClaimKind::Threefold | ClaimKind::FiftyMoves => EndReason::Claim,
@@ -116,7 +118,7 @@ impl Referee {
     }
 }
 
-/// What was claimed: the advice on it names it.
+/// Kind of a claim, from the values of its advice.
 fn kind(claim: &Incident) -> ClaimKind {
     let named = claim
         .evidence

@@ -1,4 +1,4 @@
-//! The moves of a game as the arbiter corrects them.
+//! Moves of a game corrected by the arbiter.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::san::San;
@@ -9,19 +9,18 @@ use crate::position::State;
 use crate::referee::OpenGame;
 use crate::referee::words::index;
 
-/// The moves of a game as they should be.
 #[derive(Debug)]
 pub(super) struct CorrectedMoves {
-    /// How many of the published moves stay.
+    /// Number of published moves that stay.
     pub(super) stay: usize,
-    /// The moves after those.
+    /// Entered moves after the ones that stay.
     pub(super) entered: Vec<Ply>,
-    /// The position, where the arbiter gave one instead of moves.
+    /// The position, if the arbiter gave one instead of moves.
     pub(super) position: Option<State>,
 }
 
 impl OpenGame {
-    /// The states that the game went through: its start, then one per ply.
+    /// The positions of the game: its start, then one for each ply.
     pub(super) fn line(&self) -> Vec<State> {
         let played = self.published.iter().map(|entry| &entry.ply.after);
         let mut states: Vec<State> = core::iter::once(&self.start).chain(played).cloned().collect();
@@ -34,7 +33,7 @@ impl OpenGame {
         states
     }
 
-    /// The same with corrected moves.
+    /// The positions of the game with corrected moves.
     pub(super) fn states(&self, moves: &CorrectedMoves) -> Vec<State> {
         let mut states = self.line();
         states.truncate(moves.stay + 1);
@@ -42,7 +41,7 @@ impl OpenGame {
         states
     }
 
-    /// Finds out which moves stay and which are new.
+    /// Determines the moves that stay and the new ones.
     pub(super) fn corrected(
         &self,
         now: Timestamp,
@@ -85,7 +84,7 @@ impl OpenGame {
 }
 
 impl OpenGame {
-    /// Refuses to withdraw moves that another arbiter has entered, unless they are to be replaced.
+    /// Refuses to withdraw moves that another arbiter has entered, unless `replace` is set.
     pub(super) fn check_entered(
         &self,
         moves: &CorrectedMoves,
@@ -119,7 +118,7 @@ pub(super) fn uci(ply: &Ply) -> Option<String> {
     ply.uci.map(|uci| uci.to_string())
 }
 
-/// A move that the arbiter has entered, in SAN or UCI.
+/// Parses a move entered by the arbiter, in SAN or UCI.
 fn ply(now: Timestamp, number: u32, before: &State, text: &str) -> Result<Ply, Refusal> {
     let by_uci = || before.move_of_uci(&text.parse().ok()?);
     let by_san = || before.move_of_san(&San::from_ascii(text.trim_end_matches(['+', '#']).as_bytes()).ok()?);

@@ -1,4 +1,4 @@
-//! Results as an arbiter enters them: how they are written, and what goes with what.
+//! Results entered by an arbiter: notation, and reasons that fit a result.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::events::{DecidedBy, EndReason, GameResult, color};
 use crate::laws::{Regulations, Topic, answer};
 use crate::referee::{OpenGame, Referee, Verdict};
 
-/// Reasons for a result that an arbiter can give.
+/// Reasons that an arbiter can give for a result.
 const REASONS: &[EndReason] = &[
     EndReason::Resignation,
     EndReason::Agreement,
@@ -31,7 +31,7 @@ const REASONS: &[EndReason] = &[
     EndReason::Fivefold,
     EndReason::SeventyFiveMoves,
 ];
-/// Those by which the game is drawn.
+/// Reasons that draw the game.
 const DRAWN: &[EndReason] = &[
     EndReason::Agreement,
     EndReason::Claim,
@@ -41,7 +41,7 @@ const DRAWN: &[EndReason] = &[
     EndReason::Fivefold,
     EndReason::SeventyFiveMoves,
 ];
-/// What can no longer happen once the game is over.
+/// Reasons that are impossible once the game is over.
 const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Resignation,
     EndReason::Agreement,
@@ -51,28 +51,27 @@ const ONLY_IN_PLAY: &[EndReason] = &[
     EndReason::Quickplay,
     EndReason::Default,
 ];
-/// The players' own word, or a sign of it: a draw by these was agreed.
+/// Reasons based on a statement or a sign of the players. A draw for one of these reasons was agreed.
 const AGREED: &[EndReason] = &[EndReason::Agreement, EndReason::Kings, EndReason::ResultPiece];
-/// What stands behind a result when the game was not played.
+/// Suffixes of a result for a game that was not played.
 const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];
 
-/// A result as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WrittenResult {
     result: GameResult,
-    /// "+/-" or "1-0 forfeit": the game was not played.
+    /// Whether the game was not played, as in "+/-" or "1-0 forfeit".
     forfeit: bool,
 }
 
 impl Referee {
     pub(super) fn check_result(&self, by: &str, set: &SetResult) -> Result<Checked, Refusal> {
-        let WrittenResult { result, forfeit } = written(&set.result)?;
+        let WrittenResult { result, forfeit } = parse_result(&set.result)?;
         let given = match &set.reason {
             Some(given) => Some(reason_among(given, REASONS)?),
             None => forfeit.then_some(EndReason::Default),
         };
         if let Some(reason) = given {
-            go_together(reason, result, forfeit)?;
+            check_reason(reason, result, forfeit)?;
         }
         if let Some(pairing) = set.pairing() {
             let reason = given.unwrap_or(EndReason::Arbiter);
@@ -107,14 +106,14 @@ impl Referee {
         let note = entered
             .note
             .or_else(|| game.early_draw(entered.result, reason, &self.regulations))
-            .or_else(|| punished(entered.result, reason, &self.regulations));
+            .or_else(|| penalty_note(entered.result, reason, &self.regulations));
         Ok(Checked {
             effect: Effect::Result(which, Verdict::arbiter(entered.result, reason)),
             note,
         })
     }
 
-    /// A start position stands on the board, and no game was begun from it.
+    /// Whether a start position stands on the board and no game has begun from it.
     fn waits_for_players(&self) -> bool {
         self.game.is_none() && self.start.is_some() && self.line.is_empty()
     }
@@ -132,8 +131,8 @@ impl Referee {
     }
 }
 
-/// Refuses a result that contradicts the one which another arbiter has set, unless it is to replace that. Without a reason
-/// the game is to go on.
+/// Refuses a result that contradicts the one that another arbiter has set, unless `replace` is set. Without a reason,
+/// the game is to continue.
 pub(super) fn check_standing(
     standing: Option<&Verdict>,
     (result, reason): (GameResult, Option<EndReason>),
@@ -152,7 +151,7 @@ pub(super) fn check_standing(
 }
 
 impl OpenGame {
-    /// What the arbiter should know of a draw that was agreed before the event allows it (2023: Art. 9.1.1).
+    /// Note on a draw that was agreed before the regulations allow it (2023: Art. 9.1.1).
     fn early_draw(&self, result: GameResult, reason: EndReason, regulations: &Regulations) -> Option<String> {
         let limit = regulations.no_draw_before_move?;
         if result != GameResult::Draw || !AGREED.contains(&reason) {
@@ -171,8 +170,8 @@ impl OpenGame {
     }
 }
 
-/// What the arbiter should know of a game that is lost by a penalty (2023: Art. 6.7.2, 11.8, 12.9.6).
-fn punished(result: GameResult, reason: EndReason, regulations: &Regulations) -> Option<String> {
+/// Note on a game that is lost by a penalty (2023: Art. 6.7.2, 11.8, 12.9.6).
+fn penalty_note(result: GameResult, reason: EndReason, regulations: &Regulations) -> Option<String> {
     let note = |name: &str, topic, loser: Color| {
         let loser = color::as_str(loser);
         let values = BTreeMap::from([
@@ -193,11 +192,10 @@ fn punished(result: GameResult, reason: EndReason, regulations: &Regulations) ->
     }
 }
 
-/// Whether a game can end so.
-fn go_together(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(), Refusal> {
+fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(), Refusal> {
     let unfinished = UNFINISHED.contains(&reason) && reason != EndReason::Arbiter;
     let by_arbiter = matches!(reason, EndReason::Conduct | EndReason::Arbiter);
-    let together = match result {
+    let fits = match result {
         _ if forfeit => reason == EndReason::Default,
         GameResult::Draw => !unfinished && reason != EndReason::Default,
         GameResult::BothLose => by_arbiter || reason == EndReason::Default,
@@ -205,15 +203,15 @@ fn go_together(reason: EndReason, result: GameResult, forfeit: bool) -> Result<(
         GameResult::WhiteWins | GameResult::BlackWins => !unfinished && !DRAWN.contains(&reason),
         GameResult::Unknown => !DRAWN.contains(&reason) && reason != EndReason::Conduct,
     };
-    if together {
+    if fits {
         Ok(())
     } else {
         Err(Refusal::ReasonContradictsResult { reason, result })
     }
 }
 
-/// A result as events spell it, or as people write it: "½-½", "0:1", "+/-", "1-0 forfeit".
-fn written(given: &str) -> Result<WrittenResult, Refusal> {
+/// Parses a result in the notation of events or of people: "½-½", "0:1", "+/-", "1-0 forfeit".
+fn parse_result(given: &str) -> Result<WrittenResult, Refusal> {
     let unknown = || Refusal::UnknownResult {
         given: given.to_owned(),
     };

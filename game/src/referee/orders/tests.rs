@@ -96,7 +96,7 @@ fn players_named_before_the_game_play_it() {
 }
 
 #[test]
-fn the_arbiters_word_ends_the_game_and_stands() {
+fn a_result_of_the_arbiter_ends_the_game_and_stands() {
     let mut table = table();
     table.plays("e4 e5");
     assert_eq!(
@@ -105,13 +105,13 @@ fn the_arbiters_word_ends_the_game_and_stands() {
     );
     table.shows(WHITE_WINS).plays("d4");
     assert_eq!(table.published(), ["1/2-1/2 agreement by arbiter"]);
-    // It was entered wrongly (Art. 8.7: unless the arbiter decides otherwise).
+    // The result was entered wrongly (Art. 8.7: unless the arbiter decides otherwise).
     table.command(r#""do":"set_result","by":"A. Meier","result":"0-1","reason":"resignation""#);
     assert_eq!(table.published(), ["A. Meier: 0-1 resignation"]);
 }
 
 #[test]
-fn a_result_must_make_sense() {
+fn a_result_and_its_reason_must_be_valid() {
     let mut table = table();
     table.plays("e4 e5");
     for (command, error) in [
@@ -139,12 +139,12 @@ fn a_result_must_make_sense() {
 }
 
 #[test]
-fn what_the_board_showed_is_confirmed_or_taken_back() {
+fn a_result_shown_on_the_board_is_confirmed_or_withdrawn() {
     let mut table = table();
     table.plays("e4 e5").shows(WHITE_WINS);
     table.command(r#""do":"set_result","result":"1-0""#);
     assert_eq!(table.published(), ["1-0 kings by board?", "arbiter: 1-0 kings"]);
-    // The kings had only been looked at: the game goes on, and what was played since then is part of it.
+    // The players had not meant to show a result. The game continues, and the plies played since then belong to it.
     table.plays("d4");
     assert_eq!(table.command(r#""do":"set_result","result":"*""#), "");
     table.plays("d5");
@@ -155,7 +155,7 @@ fn what_the_board_showed_is_confirmed_or_taken_back() {
     );
 }
 
-/// Art. 5.1.2 of 2023: a resignation against somebody who cannot mate is a draw; before, it was lost.
+/// Since 2023, a resignation against a player who cannot mate is a draw (Art. 5.1.2); before, it lost.
 #[test]
 fn a_resignation_against_a_bare_king_is_a_draw() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
@@ -214,7 +214,6 @@ fn moves_are_corrected_from_the_first_wrong_one() {
             "6 completed by arbiter",
         ]
     );
-    // The game goes on from there.
     table.plays("O-O");
     assert_eq!(
         table.referee.game.as_ref().map(|game| game.published.len()),
@@ -242,7 +241,7 @@ fn moves_are_corrected_from_the_first_wrong_one() {
     }
 }
 
-/// Moves that were missing and mate end the game (Art. 5.1.1).
+/// Added moves that mate end the game (Art. 5.1.1).
 #[test]
 fn moves_that_mate_end_the_game() {
     let mut table = table();
@@ -254,9 +253,10 @@ fn moves_that_mate_end_the_game() {
     );
 }
 
-/// Art. 7.5.1: the position before the illegal move. What the game had gone through is gone back to.
+/// Art. 7.5.1: the position before the illegal move is set. It has occurred in the game, so the later moves are
+/// withdrawn.
 #[test]
-fn a_position_of_the_game_takes_back_what_came_after_it() {
+fn setting_an_earlier_position_withdraws_the_later_moves() {
     let mut table = table();
     table.plays("e4 e5 Nf3 b8b6");
     table.published();
@@ -277,7 +277,7 @@ fn a_position_of_the_game_takes_back_what_came_after_it() {
 }
 
 #[test]
-fn a_position_that_never_stood_is_played_on_from() {
+fn play_continues_from_a_position_that_never_occurred() {
     let mut table = table();
     table.plays("e4 e5");
     let fen = "rnbqkbnr/ppppp1pp/8/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
@@ -300,10 +300,10 @@ fn a_position_that_never_stood_is_played_on_from() {
     }
 }
 
-/// Laws part 10, case 20; Art. 7.5, 5.1.1: while the game is on, also while a claim is examined, an illegal move is put
-/// right; after mate or a resignation it is too late.
+/// Laws part 10, case 20; Art. 7.5, 5.1.1: an illegal move is put right while the game is in progress, also while a
+/// claim is examined. After mate or a resignation it is too late.
 #[test]
-fn the_game_is_set_back_only_while_it_is_on() {
+fn a_game_is_set_back_only_while_in_progress() {
     let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
     let back = format!(r#""do":"set_position","fen":"{fen}""#);
     let mut table = table();
@@ -346,9 +346,9 @@ fn the_last_game_can_be_changed_until_the_next_game_begins() {
     );
 }
 
-/// Art. 7.2.1: the game from a wrong start position is void, and a new one is played by the same players.
+/// Art. 7.2.1: the game from a wrong start position is void, and the same players play a new one.
 #[test]
-fn a_new_game_breaks_the_old_one_off() {
+fn a_new_game_makes_the_old_one_void() {
     let mut table = table();
     table.command(r#""do":"set_players","white":"Adams""#);
     table.plays("e4");
@@ -365,9 +365,9 @@ fn a_new_game_breaks_the_old_one_off() {
     assert_eq!(table.published(), ["* adjourned by arbiter"]);
 }
 
-/// A spelling is corrected by hand: the players stay who they are, where they are.
+/// An arbiter corrects the spelling of a name. Round, table and the data of the players stay.
 #[test]
-fn what_is_known_of_players_stays_with_their_names() {
+fn data_of_players_stay_with_their_names() {
     let mut table = table();
     table.command(
         r#""do":"set_players","white":"Adams","black":"Baker","round":3,"table":7,
@@ -384,9 +384,9 @@ fn what_is_known_of_players_stays_with_their_names() {
     assert_eq!(black.rating, Some(2100));
 }
 
-/// A drawn start position, or an adjourned one: its first move is a move of a game.
+/// The first move from a drawn or adjourned start position begins a game.
 #[test]
-fn a_game_begins_with_the_position_that_is_given() {
+fn a_game_begins_from_a_given_position() {
     let mut table = table();
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 40";
     table.command(&format!(r#""do":"new_game","fen":"{fen}""#));
@@ -402,9 +402,10 @@ fn a_note_is_kept_with_the_game() {
     assert_eq!(table.published(), ["A. Meier: White asked for water"]);
 }
 
-/// 2023, B.1, A.1: the mode follows from the time, unless another one was named; the answer says so and how the time was read.
+/// 2023, B.1, A.1: the mode follows from the time control, unless another one is configured. The note reports the mode
+/// and the reading of the time control.
 #[test]
-fn the_mode_that_follows_from_a_time_control_is_told() {
+fn the_mode_that_follows_from_a_time_control_is_reported() {
     let mut table = table();
     table.plays("e4");
     let set = |table: &mut Table, text: &str| {
@@ -429,9 +430,10 @@ fn the_mode_that_follows_from_a_time_control_is_told() {
     assert_eq!(table.published(), ["arbiter: 900+10"]);
 }
 
-/// 2023: 11.8 and 12.9.6; 1997: 12.7 and 13.4: both may lose, and the score of the opponent is the arbiter's.
+/// 2023: 11.8 and 12.9.6; 1997: 12.7 and 13.4: both players may lose, and the arbiter decides the score of the
+/// opponent.
 #[test]
-fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
+fn points_that_do_not_add_up_to_one_are_the_arbiters_decision() {
     for (edition, result, reason, note) in [
         (
             Edition::Fide2023,
@@ -494,8 +496,8 @@ fn points_that_do_not_come_to_one_are_the_arbiters_decision() {
     assert_eq!(table.published(), ["0-1 default by arbiter"]);
 }
 
-/// 2023: 6.7.1: nobody played, and the clock was never started: the game that was due is lost by default. The last game
-/// stays as it was, unless it is named.
+/// 2023: 6.7.1: the clock was never started, so the game that was due is lost by default. The last game stays unchanged
+/// unless the command names it.
 #[test]
 fn a_forfeit_ends_the_game_that_was_due() {
     let mut table = table();
@@ -516,9 +518,10 @@ fn a_forfeit_ends_the_game_that_was_due() {
     assert_eq!(table.published(), ["arbiter: 1-0 arbiter"]);
 }
 
-/// 2023: 9.1.1: agreed before the event allows it. The arbiter hears of it, and their decision stands; 1997 has no article.
+/// 2023: 9.1.1: a draw was agreed before the regulations allow it. The arbiter gets a note, and their decision stands.
+/// The Laws of 1997 have no such article.
 #[test]
-fn a_draw_agreed_before_the_events_limit_is_told() {
+fn a_draw_agreed_before_the_events_limit_is_reported() {
     let draws = |edition, limit, moves: &str, reason: &str| {
         let mut table = Table::new(edition);
         table.referee.regulations.no_draw_before_move = Some(limit);
@@ -544,13 +547,13 @@ fn a_draw_agreed_before_the_events_limit_is_told() {
     assert_eq!(note, "", "both have made two moves");
     let (note, _) = draws(Edition::Fide2023, 30, "e4 e5", "claim");
     assert_eq!(note, "", "a claim is no agreement");
-    // Shown by the kings, and confirmed without a reason: that is an agreement as well.
+    // A draw shown by the kings and confirmed without a reason counts as an agreement, too.
     let mut table = table();
     table.referee.regulations.no_draw_before_move = Some(30);
     table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
     let incidents = |table: &mut Table| {
         let events = table.referee.take_events().into_iter();
-        let short = events.filter_map(|said| match said.event.kind {
+        let short = events.filter_map(|explained| match explained.event.kind {
             EventKind::IncidentOpened(incident) => {
                 Some(format!("{} ({})", incident.advice, incident.article))
             }
@@ -575,7 +578,7 @@ fn a_draw_agreed_before_the_events_limit_is_told() {
     );
 }
 
-/// Other games have begun on the board since.
+/// Other games have begun on the board since the corrected one.
 #[test]
 fn an_earlier_game_is_corrected_like_the_last_one() {
     let mut table = table();
@@ -598,7 +601,11 @@ fn an_earlier_game_is_corrected_like_the_last_one() {
         table.referee.recall(Some(&game));
         assert_eq!(table.command(&format!(r#"{fields},"game":"{id}""#)), "");
         let events = table.referee.take_events();
-        assert!(events.iter().all(|said| said.event.game.as_ref() == Some(id)));
+        assert!(
+            events
+                .iter()
+                .all(|explained| explained.event.game.as_ref() == Some(id))
+        );
         table.referee.events = events;
         assert_eq!(table.published(), [published]);
     }
@@ -619,13 +626,15 @@ fn a_table_without_a_game_gets_a_result() {
         ""
     );
     let events = table.referee.take_events();
-    assert!(events.iter().all(|said| said.event.game.is_none()), "of no game");
+    assert!(
+        events.iter().all(|explained| explained.event.game.is_none()),
+        "of no game"
+    );
     table.referee.events = events;
     assert_eq!(table.published(), ["round 2, table 9: 1-0 default by arbiter"]);
 }
 
-/// The table after a restart, from its journal.
-fn restarted(table: &mut Table) {
+fn restart_from_journal(table: &mut Table) {
     let game = ResumableGame::of(&table.journaled()).expect("a game");
     let regulations = table.referee.regulations.clone();
     table.referee = Referee::new("board-1", regulations);
@@ -633,7 +642,7 @@ fn restarted(table: &mut Table) {
 }
 
 #[test]
-fn another_arbiters_result_is_replaced_only_if_that_is_said() {
+fn another_arbiters_result_is_replaced_only_on_request() {
     for (restart, decides_first) in [(false, true), (true, true), (true, false)] {
         let mut table = table();
         table.plays("e4 e5 Nf3");
@@ -647,7 +656,7 @@ fn another_arbiters_result_is_replaced_only_if_that_is_said() {
             table.command(&sets("Anna", "1-0", r#","reason":"resignation""#));
         }
         if restart {
-            restarted(&mut table);
+            restart_from_journal(&mut table);
         }
         for other in ["0-1", "*"] {
             let refused = table.command(&sets("Berta", other, ""));
@@ -672,7 +681,7 @@ fn another_arbiters_result_is_replaced_only_if_that_is_said() {
 }
 
 #[test]
-fn a_result_that_no_arbiter_has_set_is_in_nobodys_way() {
+fn a_result_without_an_arbiter_can_be_replaced() {
     let mut table = table();
     table.plays("e4 e5").shows(shakmaty::KnownOutcome::Draw);
     assert_eq!(
@@ -686,9 +695,9 @@ fn a_result_that_no_arbiter_has_set_is_in_nobodys_way() {
     );
 }
 
-/// A claim that one arbiter has rejected is not accepted by another, nor is a result of theirs replaced by the draw.
+/// Another arbiter cannot accept a rejected claim, nor replace the first arbiter's result with the draw of a claim.
 #[test]
-fn another_arbiters_ruling_is_replaced_only_if_that_is_said() {
+fn another_arbiters_ruling_is_replaced_only_on_request() {
     let mut table = table();
     table.plays("e4 e5");
     let claim = r#""do":"claim","kind":"fifty_moves","color":"white""#;
@@ -730,9 +739,8 @@ fn another_arbiters_ruling_is_replaced_only_if_that_is_said() {
     );
 }
 
-/// The name is corrected, and the arbiter is told what that was taken for.
 #[test]
-fn a_corrected_name_keeps_the_person() {
+fn a_corrected_name_keeps_the_players_data() {
     let mut table = table();
     table.command(r#""do":"set_players","white":"Adler, Jonas","black":"Becker","white_player":{"title":"FM","rating":2301}"#);
     table.plays("e4");
@@ -756,9 +764,8 @@ fn a_corrected_name_keeps_the_person() {
     assert_eq!((facts.title.as_deref(), facts.rating), (Some("FM"), Some(2301)));
 }
 
-/// Two arbiters correct the moves of a board.
 #[test]
-fn another_arbiters_moves_are_replaced_only_if_that_is_said() {
+fn another_arbiters_moves_are_replaced_only_on_request() {
     for restart in [false, true] {
         let mut table = table();
         table.plays("e4 e5 Nf3 Nc6");
@@ -767,7 +774,7 @@ fn another_arbiters_moves_are_replaced_only_if_that_is_said() {
         };
         assert_eq!(table.command(&corrects("Anna", 3, r#"["Nc3","Nc6"]"#, "")), "");
         if restart {
-            restarted(&mut table);
+            restart_from_journal(&mut table);
         }
         assert_eq!(
             table.command(&corrects("Berta", 4, r#"["Nf6"]"#, r#","replace":true"#)),

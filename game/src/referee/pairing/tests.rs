@@ -9,8 +9,8 @@ use shakmaty::CastlingMode;
 const ROUND_3: &str = r#""do":"set_players","white":"Adler","black":"Berg","round":3,"table":7"#;
 const TWELVE_PLIES: &str = "e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d3 d6 h3 a6";
 
-/// A table at which the game of round 3 was played, with the pieces set up again.
-fn played() -> Table {
+/// A table with a finished game of round 3 and the pieces set up again.
+fn table_after_round_3() -> Table {
     let mut table = Table::new(Edition::Fide2023);
     table.command(ROUND_3);
     table.plays(TWELVE_PLIES);
@@ -23,10 +23,10 @@ fn sets_up(table: &mut Table) {
     table.set_up(State::from_fen(STANDARD, CastlingMode::Standard).expect("a FEN"));
 }
 
-/// What was asked and answered since the last call.
+/// Questions and answers since the last call.
 fn questions(table: &mut Table) -> Vec<String> {
     let events = table.referee.take_events().into_iter();
-    let questions = events.filter_map(|said| match said.event.kind {
+    let questions = events.filter_map(|explained| match explained.event.kind {
         EventKind::IncidentOpened(incident) if incident.kind == IncidentKind::SecondGame => {
             let values: &BTreeMap<_, _> = &incident.evidence.values;
             let place = (&values["round"], &values["table"], &values["second"]);
@@ -48,8 +48,8 @@ fn second_game(table: &Table) -> String {
 }
 
 #[test]
-fn a_second_game_is_asked_about_once_both_have_played_a_little() {
-    let mut table = played();
+fn a_second_game_is_asked_about_after_a_few_moves() {
+    let mut table = table_after_round_3();
     table.plays("e4 e5 Nf3 Nc6 Bc4 Bc5 c3 Nf6 d3");
     assert_eq!(
         questions(&mut table),
@@ -66,7 +66,7 @@ fn a_second_game_is_asked_about_once_both_have_played_a_little() {
 
 #[test]
 fn a_replay_gets_the_players_of_the_game_that_it_replaces() {
-    let mut table = played();
+    let mut table = table_after_round_3();
     table.plays(TWELVE_PLIES);
     table.referee.take_events();
     table.command(r#""do":"assign_game","round":3,"table":7"#);
@@ -79,10 +79,9 @@ fn a_replay_gets_the_players_of_the_game_that_it_replaces() {
     assert!(!open.any(|incident| incident.kind == IncidentKind::SecondGame));
 }
 
-/// The name is corrected while the second game is played.
 #[test]
 fn a_replay_gets_corrected_names() {
-    let mut table = played();
+    let mut table = table_after_round_3();
     let first = table.referee.previous.as_ref().expect("a game").id.id.clone();
     table.plays("e4 e5");
     let last = table.referee.last_paired.clone().expect("a game");
@@ -109,8 +108,8 @@ fn a_replay_gets_corrected_names() {
 }
 
 #[test]
-fn a_game_beside_the_round_is_part_of_no_round() {
-    let mut table = played();
+fn a_game_outside_the_round_has_no_round() {
+    let mut table = table_after_round_3();
     table.plays(TWELVE_PLIES);
     questions(&mut table);
     table.command(r#""do":"assign_game""#);
@@ -123,16 +122,16 @@ fn a_game_beside_the_round_is_part_of_no_round() {
 }
 
 #[test]
-fn names_that_were_announced_with_the_pairing_of_the_last_game_are_asked_about() {
-    let mut table = played();
+fn a_game_announced_with_the_last_pairing_is_asked_about() {
+    let mut table = table_after_round_3();
     table.command(ROUND_3);
     table.plays(TWELVE_PLIES);
     assert_eq!(questions(&mut table).len(), 1);
 }
 
 #[test]
-fn the_next_round_asks_nothing_and_closes_what_was_asked() {
-    let mut table = played();
+fn the_next_round_asks_nothing_and_closes_the_question() {
+    let mut table = table_after_round_3();
     table.plays(TWELVE_PLIES);
     assert_eq!(questions(&mut table).len(), 1);
     table.shows(WHITE_WINS);
@@ -148,7 +147,7 @@ fn the_next_round_asks_nothing_and_closes_what_was_asked() {
 }
 
 #[test]
-fn a_game_after_one_that_was_broken_off_is_no_second_one() {
+fn a_game_after_a_broken_off_one_is_not_a_second_game() {
     let mut table = Table::new(Edition::Fide2023);
     table.command(ROUND_3);
     table.plays("e4 e5 Nf3");

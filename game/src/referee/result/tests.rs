@@ -11,10 +11,10 @@ fn opponent_can_mate(table: &Table, player: Color) -> Option<bool> {
     can_mate(game.last_legal()?, !player, MAX_NODES_FOR_RESULT)
 }
 
-/// Laws part 10, case 6 (constructed); Art. 6.9: White's flag falls after Rxa7, which forces Qxa7, which forces Qxa7 mate.
-/// Black has queen, pawn and rook's corner, and can never mate.
+/// Laws part 10, case 6 (constructed); Art. 6.9: White's flag falls after Rxa7+, which forces Qxa7, which forces Qxa7
+/// mate. Black can never mate, in spite of a queen and a pawn.
 #[test]
-fn nobody_mates_who_is_forced_to_be_mated() {
+fn a_side_that_is_forced_to_be_mated_cannot_mate() {
     let fen = "kq6/p7/8/8/8/R7/QP2p1PP/R5KB w - - 0 1";
     let mut table = Table::of(fen, rules(Edition::Fide2018, Mode::Standard, true));
     table.makes("Rxa7+").settles();
@@ -28,8 +28,8 @@ fn nobody_mates_who_is_forced_to_be_mated() {
     assert_eq!(table.published(), ["1/2-1/2 flag by arbiter"]);
 }
 
-/// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, a knight against a rook's
-/// pawn; not against a bare king.
+/// Laws part 10, case 18; Art. 6.9: a bishop alone can win on time against a rook and a pawn, and a knight against a
+/// rook's pawn. A knight against a queen, a bishop against a rook and a bare king cannot.
 #[test]
 fn little_material_wins_on_time_against_more() {
     for (fen, can) in [
@@ -45,8 +45,9 @@ fn little_material_wins_on_time_against_more() {
     }
 }
 
-/// 1997, C.4: in blitz nobody wins without mating material, on time or by an illegal move. Two knights against a king are
-/// none, a rook against a knight is; a knight against a rook's pawn is where the pawn has to lock its own king in.
+/// 1997, C.4: in blitz a win on time or by an illegal move needs mating material. Two knights against a king do not
+/// suffice; a rook against a knight does, and so does a knight against a rook's pawn if the pawn must lock in its own
+/// king.
 #[test]
 fn blitz_of_1997_is_won_with_mating_material_only() {
     let drawn = |article| format!("a draw: Black has no mating material (Art. {article})");
@@ -60,9 +61,9 @@ fn blitz_of_1997_is_won_with_mating_material_only() {
     };
     let knights = "4k3/8/8/2nn4/8/8/8/4K3 w - - 0 1";
     for (reason, article) in [("flag", "B.6, C.4"), ("illegal_moves", "C.3, C.4")] {
-        let said = set(knights, "Kd1", Edition::Fide1997, reason);
+        let outcome = set(knights, "Kd1", Edition::Fide1997, reason);
         assert_eq!(
-            said,
+            outcome,
             (format!("1/2-1/2 {reason} by arbiter"), drawn(article)),
             "{reason}"
         );
@@ -75,7 +76,7 @@ fn blitz_of_1997_is_won_with_mating_material_only() {
     assert_eq!(set(locked, "Nf8", Edition::Fide1997, "flag"), won("flag"));
 }
 
-/// Illegal moves are undone before anybody asks who can mate (Art. 7.5.1).
+/// Illegal moves are undone before the check who can mate (Art. 7.5.1).
 #[test]
 fn the_last_legal_position_counts() {
     let fen = "4k3/8/8/2q5/8/8/P7/4K3 w - - 0 1";
@@ -84,7 +85,7 @@ fn the_last_legal_position_counts() {
     assert_eq!(opponent_can_mate(&table, Color::White), Some(true));
 }
 
-/// Laws part 10, case 2; Art. 6.2.1, 6.2.2, 6.9: what was made and not pressed is not completed.
+/// Laws part 10, case 2; Art. 6.2.1, 6.2.2, 6.9: a move that was made but not pressed is not completed.
 #[test]
 fn a_move_made_and_not_pressed_is_not_completed() {
     let mut table = Table::new(Edition::Fide2018);
@@ -102,17 +103,17 @@ fn a_move_made_and_not_pressed_is_not_completed() {
     assert_eq!(moves(&table, Color::Black), (2, 2));
 }
 
-/// Arbiters' manual of 2018 on Art. 3.4: nobody wins on time by an illegal last move. The result stands as entered, with a
-/// question.
+/// Arbiters' manual of 2018 on Art. 3.4: an illegal last move does not win on time. The result stands as entered, with
+/// a question to the arbiter.
 #[test]
 fn a_win_on_time_after_an_illegal_move_is_questioned() {
-    for (illegal, asked) in [("a7a4", true), ("a7a5", false)] {
+    for (illegal, questioned) in [("a7a4", true), ("a7a5", false)] {
         let mut table = Table::new(Edition::Fide2023);
         table.plays("e4 e5 Nf3");
         table.makes(illegal).settles();
         table.completes(table.last(), CompletedBy::Press);
         let note = table.command(r#""do":"set_result","result":"0-1","reason":"flag""#);
-        assert_eq!(note.contains("last move was illegal"), asked, "{note}");
+        assert_eq!(note.contains("last move was illegal"), questioned, "{note}");
         let published = table.published();
         assert_eq!(published.last().map(String::as_str), Some("0-1 flag by arbiter"));
     }

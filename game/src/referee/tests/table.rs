@@ -1,4 +1,4 @@
-//! A table for tests: moves by name in, what the referee says in short form out.
+//! A table for tests. It takes moves by name and returns the referee's events in short form.
 
 use core::time::Duration;
 
@@ -95,22 +95,20 @@ impl Table {
         self
     }
 
-    /// The number of the last ply.
     pub(in crate::referee) fn last(&self) -> u32 {
         u32::try_from(self.states.len()).expect("few plies") - 1
     }
 
-    /// What the line has on the board now.
     pub(in crate::referee) fn placement(&self) -> shakmaty::Board {
         self.states.last().expect("a state").board().clone()
     }
 
-    /// A move stands on the board: in SAN, or in UCI where it is none by the rules.
+    /// Makes a move on the board, in SAN, or in UCI if the move is not legal.
     pub(in crate::referee) fn makes(&mut self, name: &str) -> &mut Self {
         self.makes_after(name, Duration::from_secs(1))
     }
 
-    /// The same, this long after what was before.
+    /// Makes a move `time` after the previous action.
     pub(in crate::referee) fn makes_after(&mut self, name: &str, time: Duration) -> &mut Self {
         self.waits(time);
         let ply = self.ply(name);
@@ -133,7 +131,7 @@ impl Table {
         })
     }
 
-    /// A press that ends a move of so many seconds.
+    /// Completes a move by a press, after `seconds` of thinking time.
     pub(in crate::referee) fn completes_after(&mut self, ply: u32, seconds: u64) -> &mut Self {
         self.finds(Finding::Completed {
             ply,
@@ -143,7 +141,7 @@ impl Table {
         })
     }
 
-    /// Moves that are made and pressed.
+    /// Makes, settles and presses the moves.
     pub(in crate::referee) fn plays(&mut self, names: &str) -> &mut Self {
         for name in names.split_whitespace() {
             self.makes(name).settles();
@@ -152,7 +150,6 @@ impl Table {
         self
     }
 
-    /// The same moves again and again.
     pub(in crate::referee) fn repeats(&mut self, names: &str, times: usize) -> &mut Self {
         (0..times).for_each(|_| {
             self.plays(names);
@@ -160,7 +157,7 @@ impl Table {
         self
     }
 
-    /// The board's memory shows that the last ply, a while ago, was another one.
+    /// Replaces the last ply by one from the board's memory, made ten seconds ago.
     pub(in crate::referee) fn remembers(&mut self, name: &str) -> &mut Self {
         self.states.pop();
         let ply = Ply {
@@ -174,7 +171,7 @@ impl Table {
         self.finds(Finding::Amended { ply, reason })
     }
 
-    /// The piece of the last ply, which was lifted then, has gone on: the ply is this one.
+    /// Replaces the last ply by this one: the piece that was lifted at `lifted_at` has moved on.
     pub(in crate::referee) fn goes_on(&mut self, name: &str, lifted_at: Timestamp) -> &mut Self {
         self.states.pop();
         let ply = Ply {
@@ -186,7 +183,7 @@ impl Table {
         self.finds(Finding::Amended { ply, reason })
     }
 
-    /// The ply of that number was misread: it was this one.
+    /// Replaces the misread ply `number` by this one.
     pub(in crate::referee) fn rereads(&mut self, number: usize, name: &str) -> &mut Self {
         self.states.truncate(number);
         let ply = self.ply(name);
@@ -195,7 +192,7 @@ impl Table {
         self.finds(Finding::Amended { ply, reason })
     }
 
-    /// These plies are found in one observation, with what the squares show.
+    /// Finds these plies in a single observation, together with the content of the squares.
     pub(in crate::referee) fn finds_together(&mut self, squares: Finding, names: &str) -> &mut Self {
         self.referee.handle(self.now, squares);
         for name in names.split_whitespace() {
@@ -207,12 +204,12 @@ impl Table {
         self
     }
 
-    /// The board's memory has one more ply, made before what was last shown.
+    /// Adds a ply from the board's memory, made ten seconds ago.
     pub(in crate::referee) fn recalls(&mut self, name: &str) -> &mut Self {
         self.infers(name, true)
     }
 
-    /// A ply is told although others are as credible. Its piece was lifted before what was last shown.
+    /// Adds a ply that is announced although others are as credible. Its piece was lifted ten seconds ago.
     pub(in crate::referee) fn infers(&mut self, name: &str, recovered: bool) -> &mut Self {
         let ply = Ply {
             lifted_at: self.now.saturating_sub(Duration::from_secs(10)),
@@ -224,7 +221,7 @@ impl Table {
         self.finds(Finding::Made(Box::new(ply)))
     }
 
-    /// A ply is found because no other line leads to what the board shows after a gap.
+    /// Adds a ply that is the only explanation of the placement after a gap.
     pub(in crate::referee) fn reconstructs(&mut self, name: &str) -> &mut Self {
         let mut ply = Ply {
             inferred: true,
@@ -246,7 +243,7 @@ impl Table {
         self.finds(Finding::ResultShown { outcome, by })
     }
 
-    /// Gives a command, and its effect on the tracker to the table as well. Returns the error, the note, or "".
+    /// Carries out a command and applies its tracker input to this table as well. Returns the error, the note, or "".
     pub(in crate::referee) fn command(&mut self, command: &str) -> String {
         self.passes(1);
         let text = format!(r#"{{"id":"1",{command}}}"#);
@@ -297,11 +294,11 @@ impl Table {
         }
     }
 
-    /// The events since the last call, as a journal has them.
+    /// Takes the events since the last call in the form of the journal.
     pub(in crate::referee) fn journaled(&mut self) -> Vec<Event> {
         let events = self.referee.take_events();
-        let event = |said: ExplainedEvent| {
-            let mut event = serde_json::to_value(&said.event.kind).expect("JSON");
+        let event = |explained: ExplainedEvent| {
+            let mut event = serde_json::to_value(&explained.event.kind).expect("JSON");
             let head = json!({
                 "v": 1, "stream": "live", "seq": 1, "ts": "2026-11-21T14:03:07.412345Z", "board": "b",
                 "game": "2026-11-21-b-1",
@@ -314,17 +311,16 @@ impl Table {
         events.into_iter().map(event).collect()
     }
 
-    /// The events since the last call in short, without moves that were just made, settled and completed.
+    /// Takes the events since the last call in short form. Moves that were just made, settled and pressed are left out.
     pub(in crate::referee) fn published(&mut self) -> Vec<String> {
         let events = self.referee.take_events();
         events
             .into_iter()
-            .filter_map(|said| short(said.event.kind))
+            .filter_map(|explained| short(explained.event.kind))
             .collect()
     }
 }
 
-/// A piece is put from one square to another.
 fn hand(before: &State, uci: UciMove) -> State {
     let UciMove::Normal { from, to, .. } = uci else {
         panic!("one piece")

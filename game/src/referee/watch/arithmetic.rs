@@ -1,4 +1,4 @@
-//! Whether the clock's times fit the time that has passed (2023: 6.10).
+//! Checks whether the clock's times fit the elapsed time (2023: 6.10).
 
 use core::ops::RangeInclusive;
 use core::time::Duration;
@@ -13,40 +13,36 @@ use crate::events::{ClosedBy, CompletedBy, IncidentEnd};
 use crate::laws::{Bonus, ClockCheck, TimeControl};
 use crate::referee::LineEntry;
 
-/// The board reports whole seconds, up to a second late: times that differ by less than this may be right.
+/// Difference of times below which the clock may be right: the board reports whole seconds, up to a second late.
 const TOLERANCE_MS: u64 = 12_000;
-/// Each time that the clock is stopped and started again, the time that it ran is known to this less.
+/// Additional tolerance for each stop and restart of the clock.
 const TOLERANCE_OF_A_STOP_MS: u64 = 1000;
-/// A press is reported at most this long after it, so that the time of a single move is known to within this.
+/// Maximum delay of the report of a press. The time of a single move is known to within this delay.
 const MAX_PRESS_DELAY_MS: u64 = 1000;
-/// A clock that shows at its start what each player has, to within this, was set to it.
+/// Maximum difference from the set time at the start of a clock that was set to it.
 const MAX_SETTING_DIFFERENCE_MS: u64 = 2_000;
-/// A running clock that gains at least this much has been given the time of the next period.
+/// Gain from which a running clock counts as having received the time of the next period.
 const MIN_PERIOD_MS: u64 = 60 * 1000;
-/// The least time from one check to the next.
 const MIN_BETWEEN_CHECKS: Duration = Duration::from_secs(20);
-/// This many checks in a row must fail.
+/// Number of consecutive failed checks that lead to a report.
 const MIN_FAILED_CHECKS: u32 = 2;
 
-/// Keeps account of the time that has passed.
 #[derive(Debug, Default)]
 pub(super) struct Arithmetic {
-    /// How long the clocks ran until the last reading, in milliseconds.
+    /// Running time of the clocks until the last reading, in milliseconds.
     ran_ms: u64,
-    /// The last reading, and whose clock ran then.
+    /// Time of the last reading, and the side that ran.
     since: Option<(Timestamp, Color)>,
-    /// What the clock showed when it was started.
-    begun_with: Option<ByColor<u64>>,
-    /// The arbiter's corrections: by how much the times jumped while the clock was stopped.
+    start_times: Option<ByColor<u64>>,
+    /// Corrections by the arbiter: total jump of the times while the clock was stopped.
     adjusted_ms: i64,
-    /// How often the clock was stopped and started again.
+    /// Number of times that the clock was stopped and started again.
     stops: u64,
     last: Option<ByColor<u64>>,
-    /// How often each running clock has been given the time of another period.
-    given: ByColor<u32>,
-    /// How often the clock was pressed, on either side.
+    /// Number of times that each running clock has received the time of another period.
+    periods_added: ByColor<u32>,
     presses: u32,
-    /// The clock or the board was away, so that the account is incomplete.
+    /// Whether the clock or the board was disconnected, so that the account is incomplete.
     lost: bool,
     checked: Option<Timestamp>,
     failed: u32,
@@ -75,7 +71,7 @@ impl Arithmetic {
         let now = context.now();
         let running = context.game.face.and_then(|face| face.running);
         if let Some((since, color)) = self.since.take() {
-            // A clock at zero stands, whatever its lever says.
+            // A clock at zero stands still, in spite of its lever.
             if self.last.is_none_or(|last| last[color] > 0) {
                 let ran = now.saturating_duration_since(since);
                 self.ran_ms = self
@@ -85,7 +81,7 @@ impl Arithmetic {
             for color in Color::ALL {
                 let before = self.last.map_or(u64::MAX, |last| last[color]);
                 if times[color] >= before.saturating_add(MIN_PERIOD_MS) {
-                    self.given[color] = self.given[color].saturating_add(1);
+                    self.periods_added[color] = self.periods_added[color].saturating_add(1);
                 }
             }
         } else if let Some(last) = self.last {
@@ -99,9 +95,9 @@ impl Arithmetic {
         }
         if let Some(running) = running {
             self.since = Some((now, running));
-            self.begun_with.get_or_insert(times);
+            self.start_times.get_or_insert(times);
         }
-        if self.begun_with.is_some() {
+        if self.start_times.is_some() {
             self.last = Some(times);
         }
     }
@@ -112,7 +108,7 @@ impl Arithmetic {
             return;
         };
         let due = self.checked.is_none_or(|at| now >= at + MIN_BETWEEN_CHECKS);
-        let (Some(begun), Some(shown)) = (self.begun_with, self.last) else {
+        let (Some(begun), Some(shown)) = (self.start_times, self.last) else {
             return;
         };
         if !due || self.lost || !context.game.in_play() {
@@ -147,7 +143,6 @@ impl Arithmetic {
         }
     }
 
-    /// What is known to check the clock by.
     fn facts(&self, context: &Context<'_>, control: &TimeControl, before_first_move: bool) -> ClockCheck {
         let made = context.game.completed_as(|_| true);
         let seen = context.game.completed_as(LineEntry::is_pressed);
@@ -156,7 +151,7 @@ impl Arithmetic {
         let given = |given: u32| {
             let periods = given.saturating_add(1);
             let all = u32::try_from(control.periods().len()).unwrap_or(u32::MAX);
-            // A last period with a number of moves is followed by another of its kind.
+            // A last period with a number of moves is followed by another one of its kind.
             if control.is_last(all.saturating_sub(1)) {
                 periods.min(all)
             } else {
@@ -171,22 +166,23 @@ impl Arithmetic {
                 black: presses(Color::Black),
             },
             idle_presses: idle,
-            periods: self.given.map(given),
+            periods: self.periods_added.map(given),
             before_first_move,
             adjusted_ms: self.adjusted_ms,
             saved_ms: saved(context, control, idle),
         }
     }
 
-    /// How many presses completed no ply that stands now. The press that leads to a check is not yet counted.
+    /// Number of presses that completed none of the current plies. The press that triggers a check is not counted yet.
     fn idle_presses(&self, seen: ByColor<u32>) -> u32 {
         let completed = seen.white.saturating_add(seen.black);
         self.presses.saturating_add(1).saturating_sub(completed)
     }
 }
 
-/// What the delay of each move has saved (6.3.2): the time of a move, but not more than the delay. Where it is not known
-/// how long a move took, as where a press was missed, it may have saved all or nothing, and so may an idle press.
+/// Total time that the delays of the moves have saved (6.3.2): for each move its duration, but at most the delay. A
+/// move of unknown duration, for example after a missed press, may have saved anything up to its delay, and so may an
+/// idle press.
 fn saved(context: &Context<'_>, control: &TimeControl, idle_presses: u32) -> RangeInclusive<u64> {
     let (mut least, mut most) = (0_u64, 0_u64);
     let mut numbers = ByColor::new_with(|_| 0_u32);
@@ -211,7 +207,7 @@ fn saved(context: &Context<'_>, control: &TimeControl, idle_presses: u32) -> Ran
     least..=most
 }
 
-/// The delay of a player's move of that number, in milliseconds; zero without one.
+/// Delay of a player's move by its number, in milliseconds; zero without a delay.
 fn delay_ms(control: &TimeControl, number: u32) -> u64 {
     match control.bonus(number) {
         Bonus::Delay(seconds) => u64::from(seconds) * 1000,
@@ -219,8 +215,8 @@ fn delay_ms(control: &TimeControl, number: u32) -> u64 {
     }
 }
 
-/// Whether the first increment, or a delay, was already on a clock that was set to the control's first period; `None`: it
-/// was set to something else, and nothing can be expected of it.
+/// Whether a clock that was set to the first period of the control already included the first increment or delay;
+/// `None` if it was set to other times, so that the expected times are unknown.
 fn set_with(control: &TimeControl, begun: ByColor<u64>) -> Option<bool> {
     let base = control.credited_ms(1);
     let first = u64::from(control.bonus(1).seconds()) * 1000;

@@ -12,25 +12,23 @@ use crate::events::incidents::{Decided, Incidents, offence, set_counts};
 use crate::events::{Clock, ClosedBy, Decision, EventKind, Incident, IncidentEnd, Proof, SquareChange};
 use crate::laws::{IncidentKind, Regulations, ResumableCase, Situation, text};
 
-/// What to report about a situation.
 #[derive(Debug, Clone)]
 pub(super) struct Report {
     pub(super) situation: Situation,
-    /// Whom it concerns; `None`: both players, or neither.
+    /// Player concerned; `None` for both or neither.
     pub(super) color: Option<Color>,
-    /// The ply concerned, 0 before the game; `None` where no game is concerned.
+    /// The ply concerned, 0 before the game; `None` without a game.
     pub(super) ply: Option<u32>,
     pub(super) squares: Bitboard,
-    /// When it began.
     pub(super) from: Timestamp,
-    /// The position that it is about.
+    /// Position that the report is about, as FEN.
     pub(super) fen: Option<String>,
     pub(super) clock: Option<Clock>,
     pub(super) changes: Vec<SquareChange>,
 }
 
 impl Report {
-    /// A report on the next ply, with what is known now.
+    /// Creates a report on the next ply, with the current position and clock.
     pub(super) fn new(game: &GameStatus<'_>, acts: &Acts, situation: Situation, from: Timestamp) -> Self {
         Self {
             situation,
@@ -68,37 +66,34 @@ impl Report {
     }
 }
 
-/// The evidence of an incident begins this long before it.
+/// Time before an incident from which changes of squares are included as evidence.
 const EVIDENCE_LEAD: core::time::Duration = core::time::Duration::from_secs(3);
 
-/// An incident's number, per board and stream, from 1.
+/// Number of an incident in the board's stream, from 1.
 pub(super) type Number = u64;
 
-/// How an incident ends.
 #[derive(Debug)]
 pub(super) struct Closing {
     pub(super) by: ClosedBy,
     pub(super) reason: IncidentEnd,
     pub(super) counts: Option<bool>,
     pub(super) decision: Option<String>,
-    /// The arbiter whose decision closes it.
+    /// The arbiter's decision that closes the incident, if one does.
     pub(super) decided: Option<Decision>,
 }
 
-/// The numbers of incidents, and those that are open.
 #[derive(Debug, Default)]
 pub(super) struct Book {
     last: Number,
     open: BTreeMap<Number, Incident>,
-    /// Closed incidents of this game: the arbiter may still decide on them.
+    /// Closed incidents of this game. The arbiter may still decide them.
     past: BTreeMap<Number, Incident>,
-    /// The last decision on each of those that an arbiter has decided.
+    /// The latest decision of an arbiter on each incident.
     decided: BTreeMap<Number, Decided>,
     events: Vec<(Timestamp, EventKind)>,
 }
 
 impl Book {
-    /// Takes up the incidents of a journal and their numbering.
     pub(super) fn resume(&mut self, incidents: &Incidents) {
         let by_number = |incident: &Incident| (incident.incident, incident.clone());
         self.last = incidents.last();
@@ -107,12 +102,11 @@ impl Book {
         self.decided.clone_from(incidents.decided());
     }
 
-    /// What is open, the oldest first.
     pub(super) fn all_open(&self) -> impl Iterator<Item = &Incident> {
         self.open.values()
     }
 
-    /// The number of the last incident; 0 before the first.
+    /// Number of the last incident; 0 before the first.
     pub(super) fn last(&self) -> Number {
         self.last
     }
@@ -127,7 +121,7 @@ impl Book {
         self.last
     }
 
-    /// Updates an open incident; without an event where nothing changed.
+    /// Updates an open incident. Publishes no event if nothing changed.
     pub(super) fn update(
         &mut self,
         now: Timestamp,
@@ -150,7 +144,7 @@ impl Book {
             .push((now, EventKind::IncidentUpdated(Box::new(incident))));
     }
 
-    /// Closes an incident that is open. One that the arbiter has decided stays as it is.
+    /// Closes an incident if it is open. A decided incident stays as it is.
     pub(super) fn close(&mut self, now: Timestamp, number: Number, by: ClosedBy, reason: IncidentEnd) {
         if !self.open.contains_key(&number) {
             return;
@@ -165,7 +159,7 @@ impl Book {
         self.close_as(now, number, closed);
     }
 
-    /// Closes an incident that is open, or decides on one that is over.
+    /// Closes an open incident, or decides a closed one.
     pub(super) fn close_as(&mut self, now: Timestamp, number: Number, closed: Closing) {
         let open = self.open.remove(&number);
         let Some(mut incident) = open.or_else(|| self.past.remove(&number)) else {
@@ -196,18 +190,15 @@ impl Book {
         self.open.get(&number).or_else(|| self.past.get(&number))
     }
 
-    /// The last decision of an arbiter on an incident.
     pub(super) fn decided(&self, number: Number) -> Option<&Decided> {
         self.decided.get(&number)
     }
 
-    /// Whether an incident counts as an offence of its player.
     pub(super) fn counts(&self, number: Number) -> bool {
         self.decidable(number)
             .is_some_and(|incident| offence(incident) > 0)
     }
 
-    /// The numbers of open incidents of these kinds.
     pub(super) fn open_of(&self, kinds: &[IncidentKind]) -> Vec<Number> {
         let open = self.open.values();
         open.filter(|incident| kinds.contains(&incident.kind))
@@ -215,13 +206,13 @@ impl Book {
             .collect()
     }
 
-    /// Another game begins: the arbiter can no longer decide incidents of the one before.
+    /// Forgets the closed incidents when another game begins. The arbiter can no longer decide them.
     pub(super) fn forget_past(&mut self) {
         self.past.clear();
         self.decided.clear();
     }
 
-    /// Opens an incident that is over as soon as it is known.
+    /// Opens and closes an incident that is over as soon as it is known.
     pub(super) fn open_and_close(
         &mut self,
         now: Timestamp,
@@ -233,7 +224,7 @@ impl Book {
         self.close(now, number, ClosedBy::Board, reason);
     }
 
-    /// At the end of a game, closes all incidents but those of these kinds.
+    /// Closes all incidents except those of these kinds at the end of a game.
     pub(super) fn close_all_but(&mut self, now: Timestamp, kinds: &[IncidentKind]) {
         let over: Vec<Number> = self
             .open
@@ -246,32 +237,31 @@ impl Book {
         }
     }
 
-    /// The events since the last call, in order.
     pub(super) fn take_events(&mut self) -> Vec<(Timestamp, EventKind)> {
         std::mem::take(&mut self.events)
     }
 }
 
-/// How many offences of Article 7.5 each player has completed.
+/// Number of offences under Article 7.5 that each player has completed.
 #[derive(Debug, Default)]
 pub(super) struct Offences {
     pub(super) completed: ByColor<u32>,
 }
 
 impl Offences {
-    /// Counts one more and returns its number, from 1.
+    /// Counts an offence and returns its number, from 1.
     pub(super) fn count(&mut self, color: Color) -> u32 {
         self.completed[color] = self.completed[color].saturating_add(1);
         self.completed[color]
     }
 
-    /// Counts one less: it was no offence after all.
+    /// Removes an offence that did not count after all.
     pub(super) fn discount(&mut self, color: Color) {
         self.completed[color] = self.completed[color].saturating_sub(1);
     }
 }
 
-/// An incident that was open when kiebitz was stopped, as far as its watcher needs it to go on.
+/// State of an incident that was open at a restart, as far as its watcher needs it.
 #[derive(Debug)]
 pub(super) struct ResumedIncident {
     pub(super) number: Number,
@@ -280,11 +270,11 @@ pub(super) struct ResumedIncident {
     pub(super) ply: u32,
     pub(super) squares: Bitboard,
     pub(super) from: Timestamp,
-    /// The position of its evidence, `None` where it has none that can be read.
+    /// Placement of its evidence; `None` if there is none or it is invalid.
     pub(super) board: Option<Board>,
-    /// What the clock of its player showed then, in milliseconds; `None` without a clock or a player.
+    /// Clock time of its player, in milliseconds; `None` without a clock or a player.
     pub(super) time_left_ms: Option<u64>,
-    /// How far it had gone, for the watchers that need to know; else `None`.
+    /// Case, for the watchers that need it; otherwise `None`.
     pub(super) case: Option<ResumableCase>,
 }
 
@@ -316,7 +306,7 @@ impl ResumedIncident {
     }
 }
 
-/// Builds an incident, with what the Laws advise.
+/// Builds an incident with the advice of the Laws.
 fn describe(number: Number, now: Timestamp, regulations: &Regulations, report: Report) -> Incident {
     let advice = regulations.rules.advise(&report.situation, report.color);
     Incident {

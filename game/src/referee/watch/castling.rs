@@ -1,4 +1,4 @@
-//! Castling that began with the rook, or with both pieces at once.
+//! Castling that began with the rook or with both pieces at once.
 
 use shakmaty::{Bitboard, Move};
 
@@ -6,10 +6,10 @@ use super::{Context, News};
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
 
-/// Checks castling once the ply is found; nothing stays open.
+/// Checks castling once the ply is found. Its incidents are closed at once.
 #[derive(Debug, Default)]
 pub(super) struct Castlings {
-    /// The last ply checked, so that a corrected one is not checked again.
+    /// The last ply checked. A correction of it is not checked again.
     seen: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Claims and draws that wait for the arbiter: they come by command, and end by decision.
+//! Claims and draws that wait for the arbiter. They are opened by a command or a result and closed by a decision.
 
 use kiebitz_hardware::Timestamp;
 
@@ -8,14 +8,15 @@ use crate::events::{ClosedBy, Decision, Incident, IncidentEnd};
 use crate::laws::{ClaimRuling, IncidentKind, Situation};
 
 impl Watch {
-    /// Closes what was told of a draw that the event does not allow yet.
+    /// Closes the incidents about a draw that the regulations do not allow yet.
     pub(super) fn close_early_draw(&mut self, now: Timestamp, by: ClosedBy, reason: IncidentEnd) {
         for number in self.book.open_of(&[IncidentKind::EarlyDraw]) {
             self.book.close(now, number, by, reason);
         }
     }
 
-    /// Closes the question which pairing the game `decided` counts for, or all such questions once the next round begins.
+    /// Closes the question which pairing the game `decided` counts for, or all such questions when the next round
+    /// begins.
     pub(super) fn close_second_game(&mut self, now: Timestamp, decided: Option<&str>) {
         for number in self.book.open_of(&[IncidentKind::SecondGame]) {
             let of_game = |game: &str| {
@@ -33,7 +34,6 @@ impl Watch {
         }
     }
 
-    /// This arbiter has ruled on a claim.
     pub(super) fn rule(
         &mut self,
         game: &GameStatus<'_>,
@@ -64,7 +64,7 @@ impl Watch {
         }
     }
 
-    /// A claim that the arbiter can decide: the one of that number, else the last that is open.
+    /// A claim that the arbiter can decide: the one with this number, else the last open one.
     pub(in crate::referee) fn claim(&self, number: Option<u64>) -> Option<&Incident> {
         let kinds = [IncidentKind::DrawClaimed, IncidentKind::TwoMinuteClaim];
         let number = number.or_else(|| self.book.open_of(&kinds).last().copied())?;

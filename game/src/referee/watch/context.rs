@@ -1,4 +1,4 @@
-//! The context that every watcher works at.
+//! Input and output of the watchers.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Color};
@@ -12,21 +12,21 @@ use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
 
-/// The context that every watcher works at: what is known, and where incidents are entered.
+/// Facts that a watcher may use, and the book in which it enters incidents.
 pub(super) struct Context<'a> {
     pub(super) game: &'a GameStatus<'a>,
     pub(super) acts: &'a Acts,
     pub(super) book: &'a mut Book,
     pub(super) offences: &'a mut Offences,
-    /// Squares that other watchers account for: displaced pieces, faulty sensors.
+    /// Squares that other watchers account for: displaced pieces and faulty sensors.
     pub(super) set_aside: Bitboard,
-    /// The record has lost the game: what looks wrong is the record.
+    /// Whether the record no longer matches the game. Differences on the board are then errors of the record.
     pub(super) lost: bool,
-    /// It may have, or rests on a guess: that will be known later.
+    /// Whether the record may no longer match the game, or rests on reconstruction. Later observations decide.
     pub(super) may_be_lost: bool,
-    /// It had, and nothing has proved yet that it has found the game again.
+    /// Whether the record stopped matching the game and has not been confirmed since.
     pub(super) unproved: bool,
-    /// What the clock showed before its last press, and what that press added to the presser's time.
+    /// Times of the clock before its last press, and the amount that this press added to the presser's time.
     pub(super) pressed_times: Option<(ByColor<u64>, u64)>,
 }
 
@@ -35,19 +35,20 @@ impl Context<'_> {
         self.game.now
     }
 
-    /// How the board stands beside the line's last position, but for squares that are set aside; `None` without a line.
+    /// Compares the board with the last position of the line, except for squares set aside; `None` without a line.
     pub(super) fn standing(&self) -> Option<BoardComparison<'_>> {
         let tip = self.game.tip()?;
         Some(self.acts.standing(tip, self.game.last(), self.set_aside))
     }
 
-    /// Where the board differs from the line's last position, except for squares that are set aside.
+    /// Squares on which the board differs from the last position of the line, except for squares set aside.
     pub(super) fn differs(&self) -> Bitboard {
         let standing = self.standing();
         standing.map_or(Bitboard::EMPTY, |standing| standing.differs())
     }
 
-    /// The turn that ended with a ply, from `since` on if that is later; `None` where the ply was not seen.
+    /// The turn that ended with a ply, from its start or from `since` on, if that is later; `None` if the ply was not
+    /// observed.
     pub(super) fn turn(&self, ply: u32, since: Option<Timestamp>) -> Option<Turn<'_>> {
         let entry = self.game.entry(ply).filter(|entry| !entry.ply.inferred)?;
         let began = self.game.turn_began(ply)?;
@@ -56,13 +57,13 @@ impl Context<'_> {
         Some(self.acts.turn(&entry.ply, before, since, self.set_aside))
     }
 
-    /// Whether a ply of the record was not seen, and nothing has proved it yet.
+    /// Whether a ply of the record was reconstructed and not confirmed yet.
     pub(super) fn rests_on_inference(&self) -> bool {
         let inferred = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
         self.game.line.iter().any(inferred)
     }
 
-    /// Whether what the squares show can be compared with the line of play.
+    /// Whether the squares can be compared with the line of play.
     pub(super) fn sees_play(&self) -> bool {
         self.game.in_play() && !self.acts.is_blind() && !self.lost
     }
@@ -81,7 +82,7 @@ impl Context<'_> {
             .open_and_close(self.game.now, self.game.regulations, report, reason);
     }
 
-    /// Closes an incident in whose place another one has been opened.
+    /// Closes an incident that another one replaces.
     pub(super) fn supersede(&mut self, number: Number) {
         let (by, reason) = (ClosedBy::Laws, IncidentEnd::Superseded);
         self.book.close(self.game.now, number, by, reason);
@@ -91,8 +92,8 @@ impl Context<'_> {
         Report::new(self.game, self.acts, situation, from)
     }
 
-    /// Whether the opponent of `player` can mate from there, as far as the Laws ask for it (Art. 6.9, 7.5.5); `None`: not
-    /// known.
+    /// Whether the opponent of `player` can win from a position, as the Laws require (Art. 6.9, 7.5.5); `None` if
+    /// unknown.
     pub(super) fn opponent_can_mate(&self, from: Option<&State>, player: Color) -> Option<bool> {
         may_win(
             from?.position()?,
@@ -102,7 +103,7 @@ impl Context<'_> {
         )
     }
 
-    /// What the last move of `player` broke, as far as an open incident says so: such a move wins nothing on time.
+    /// The rule that the last move of `player` broke according to an open incident. Such a move does not win on time.
     pub(super) fn broken_by(&self, player: Color) -> Option<Broken> {
         let mut plies = self.game.line.iter().rev();
         let last = plies.find(|entry| {
@@ -130,7 +131,7 @@ impl Context<'_> {
         touched
     }
 
-    /// What the clocks showed around an irregularity at that ply: when the ply before it was completed, and now.
+    /// Times of the clocks around an irregularity at a ply: at the completion of the previous ply, and now.
     pub(super) fn clock_times(&self, ply: u32) -> Option<ClockReadings> {
         let now = self.game.face?;
         let earlier = self.game.line.iter().rev().filter(|entry| entry.ply.number < ply);

@@ -1,4 +1,4 @@
-//! Pieces on squares where no move has put them.
+//! Pieces on squares to which no move has brought them.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -10,13 +10,13 @@ use crate::acts::Astray;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Follows displaced pieces until they stand where they belong.
+/// Watches displaced pieces until they are back on their squares.
 #[derive(Debug, Default)]
 pub(super) struct Displaced {
     open: Option<OpenDisplacement>,
-    /// Squares that differed before a move was made and still do, with the ply and when it was found.
+    /// Squares that differed before a move was made and still do, with the ply and the time of the discovery.
     found: Option<(Bitboard, u32, Timestamp)>,
-    /// What looks displaced, and since when it has.
+    /// Pieces that look displaced, and the time since when.
     suspected: Option<(Astray, Timestamp)>,
     wake: Option<Timestamp>,
 }
@@ -31,13 +31,13 @@ struct OpenDisplacement {
 }
 
 impl Displaced {
-    /// The squares concerned.
     pub(super) fn squares(&self) -> Bitboard {
         self.open.as_ref().map_or(Bitboard::EMPTY, |open| open.squares)
     }
 
-    /// Another incident accounts for pieces on these squares: two must not say different things of them.
-    pub(super) fn leave(&mut self, context: &mut Context<'_>, squares: Bitboard) {
+    /// Closes the incident if another one accounts for one of its squares: two incidents must not contradict each
+    /// other.
+    pub(super) fn supersede_on(&mut self, context: &mut Context<'_>, squares: Bitboard) {
         if let Some(open) = self.open.take_if(|open| (open.squares & squares).any()) {
             context.supersede(open.number);
         }
@@ -77,7 +77,6 @@ impl Displaced {
         }
     }
 
-    /// Compares the board with the line of play.
     fn compare(&mut self, context: &mut Context<'_>, moves: &IrregularMoves) {
         self.wake = None;
         let Some(all) = context.standing().map(|standing| standing.differs_anywhere()) else {
@@ -97,7 +96,7 @@ impl Displaced {
         }
     }
 
-    /// A move was made while something was displaced: it was not put right before.
+    /// Handles a move made before displaced pieces were put right.
     fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let Some(entry) = context.game.entry(ply) else {
             return;
@@ -161,7 +160,7 @@ impl Displaced {
     }
 
     fn open(&mut self, context: &mut Context<'_>, squares: Bitboard, ply: u32, found_later: bool) {
-        // Where the board has shown nothing else, the line of play has changed.
+        // Without a time, the line of play has changed rather than the board.
         let since = context
             .standing()
             .and_then(|standing| standing.stood_since(squares));

@@ -1,4 +1,4 @@
-//! Clocks that are pressed with the piece still in the hand.
+//! Presses of the clock with the piece still in the hand.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -8,13 +8,13 @@ use crate::clock::ClockChange;
 use crate::events::IncidentEnd;
 use crate::laws::Situation;
 
-/// Watches for presses before the move is made. On a bus presses have no times, and no [`News::Pressed`] comes.
+/// Watches for presses before the move is made. On a bus, presses have no times, and no [`News::Pressed`] comes.
 #[derive(Debug, Default)]
 pub(super) struct EarlyPresses {
     pressed: Option<EarlyPress>,
 }
 
-/// A press of the player on move, whose clock ran.
+/// A press of the player to move with their clock running.
 #[derive(Debug, Clone, Copy)]
 struct EarlyPress {
     color: Color,
@@ -43,12 +43,12 @@ impl EarlyPresses {
     fn pressed(&mut self, context: &Context<'_>, color: Color) {
         let game = context.game;
         let on_move = game.tip().is_some_and(|tip| tip.turn() == color);
-        // Only the opponent's press gives the player on move a running clock.
+        // Only the opponent's press gives the player to move a running clock.
         let clock_ran = match game.line.last() {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
-        // A second press before the move is found is a wrong reading of the clock, or pressed back.
+        // A second press before the move is found means a wrong clock reading, or a clock that was pressed back.
         let first = self.pressed.take().is_none();
         if first && on_move && clock_ran && context.sees_play() {
             let (ply, at) = (game.due(), context.now());
@@ -57,7 +57,7 @@ impl EarlyPresses {
     }
 }
 
-/// The move is known: its piece left its square before the press, and stood nowhere until well after it.
+/// Reports the press if the piece had left its square before the press and was not on any square until well after it.
 fn report(context: &mut Context<'_>, pressed: EarlyPress) {
     let EarlyPress { color, ply, at } = pressed;
     let Some(turn) = context.turn(ply, None).filter(|_| context.sees_play()) else {

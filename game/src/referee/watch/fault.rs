@@ -1,4 +1,4 @@
-//! Which article a move breaks.
+//! Determines the rule that an irregular move breaks.
 
 use shakmaty::{File, Rank, Role, Square};
 
@@ -6,7 +6,6 @@ use crate::acts::{Irregular, Kind};
 use crate::laws::Fault;
 use crate::position::{State, passes};
 
-/// What is wrong with what was done from a position.
 pub(super) fn fault(before: &State, act: &Irregular) -> Fault {
     match act.kind {
         _ if act.out_of_turn => Fault::WrongSide,
@@ -42,7 +41,7 @@ fn fault_of_piece(before: &State, from: Square, to: Square) -> Fault {
     }
 }
 
-/// A pawn that may move there was promoted to something it cannot become; one that may not leaves its king in check.
+/// Fault of a pawn on the last rank: an impossible promotion if the pawn may move there, otherwise a king in check.
 fn promotion_fault(before: &State, from: Square, to: Square) -> Fault {
     let may = before
         .moves()
@@ -59,8 +58,8 @@ mod tests {
     use super::*;
     use crate::acts::Acts;
 
-    /// What was done between these two placements.
-    fn done(before: &str, after: &str) -> Option<(Fault, bool)> {
+    /// Fault of the act between two placements, and whether it left a pawn unpromoted.
+    fn fault_between(before: &str, after: &str) -> Option<(Fault, bool)> {
         let before = State::from_fen(before, CastlingMode::Standard).expect("a position");
         let after: Fen = after.parse().expect("a placement");
         let after = after.into_setup().board;
@@ -69,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_break_article_three_has_its_name() {
+    fn every_breach_of_article_three_has_its_own_fault() {
         for (before, after, fault) in [
             (
                 "4k3/8/8/8/8/8/8/1N2K3 w - - 0 1",
@@ -102,25 +101,29 @@ mod tests {
                 Fault::KingCaptured,
             ),
         ] {
-            assert_eq!(done(before, after), Some((fault, false)), "{before} {after}");
+            assert_eq!(
+                fault_between(before, after),
+                Some((fault, false)),
+                "{before} {after}"
+            );
         }
     }
 
     #[test]
-    fn pawns_on_the_last_rank() {
+    fn pawns_on_the_last_rank_are_unpromoted_or_wrongly_promoted() {
         let before = "8/P6k/8/8/8/8/8/4K3 w - - 0 1";
-        let left = done(before, "P7/7k/8/8/8/8/8/4K3");
+        let left = fault_between(before, "P7/7k/8/8/8/8/8/4K3");
         assert_eq!(left.map(|(_, unpromoted)| unpromoted), Some(true));
         assert_eq!(
-            done(before, "K7/7k/8/8/8/8/8/4K3"),
+            fault_between(before, "K7/7k/8/8/8/8/8/4K3"),
             Some((Fault::Promotion, false))
         );
     }
 
     #[test]
-    fn two_pieces_of_one_side_are_no_move_but_castling() {
+    fn two_pieces_of_one_side_are_not_a_move_except_castling() {
         let before = "4k3/8/8/8/8/8/PP6/4K3 w - - 0 1";
-        let several = done(before, "4k3/8/8/8/8/PP6/8/4K3");
+        let several = fault_between(before, "4k3/8/8/8/8/PP6/8/4K3");
         assert_eq!(several, Some((Fault::Several, false)));
     }
 }

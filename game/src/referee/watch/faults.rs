@@ -1,4 +1,4 @@
-//! Boards and sensors that fail: squares that report changes nobody makes, a board that is disconnected.
+//! Faults of boards and sensors: squares that report changes without a cause, and disconnected boards.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Square};
@@ -8,7 +8,7 @@ use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Follows squares that flicker, and the board's absence.
+/// Watches for flickering squares and disconnections.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     squares: Vec<(Number, Square)>,
@@ -46,13 +46,13 @@ impl Faults {
             _ => {}
         }
         if !matches!(news, News::Away) {
-            self.back(context, matches!(news, News::Back | News::Started));
+            self.close_disconnection(context, matches!(news, News::Back | News::Started));
         }
         self.recover(context);
     }
 
-    /// The board is back, and what it shows is explained.
-    fn back(&mut self, context: &mut Context<'_>, explained: bool) {
+    /// Closes the incident of a disconnection once the board is back and its changes are explained.
+    fn close_disconnection(&mut self, context: &mut Context<'_>, explained: bool) {
         if let Some(number) = self.away.take_if(|_| explained || !context.acts.is_blind()) {
             context
                 .book

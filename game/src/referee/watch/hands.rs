@@ -1,4 +1,4 @@
-//! Moves of two pieces that one hand can hardly make: castling and promotion.
+//! Castling and promotion in ways that need two hands.
 
 use shakmaty::{Bitboard, Move};
 
@@ -6,10 +6,10 @@ use super::{Context, News};
 use crate::events::IncidentEnd;
 use crate::laws::{Mode, Situation, TwoPieces};
 
-/// Checks moves of two pieces once the ply is found; nothing stays open.
+/// Checks moves of two pieces once the ply is found. Its incidents are closed at once.
 #[derive(Debug, Default)]
 pub(super) struct TwoHands {
-    /// The last ply reported, so that a corrected one is not reported again.
+    /// The last ply reported. A correction of it is not reported again.
     reported: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A jolted table: many pieces slid at once, and have to be put back (Art. 7.4; found later: 7.6).
+//! Jolted tables: many pieces slid at once and must be put back (Art. 7.4; found later: 7.6).
 
 use core::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// While pieces are put back, what is still wrong is reported at most this often.
+/// Minimum time between updates while pieces are put back.
 const MIN_BETWEEN_UPDATES: Duration = Duration::from_secs(3);
-/// With more pieces off the board than this, they are being cleared away.
+/// Number of removed pieces above which the pieces are being cleared away.
 const MAX_OFF_BOARD: usize = 12;
 
-/// Follows jolted pieces until they stand as before.
+/// Watches jolted pieces until they stand as before.
 #[derive(Debug, Default)]
 pub(super) struct Jolts {
     jolt: Option<Jolt>,
@@ -26,14 +26,14 @@ pub(super) struct Jolts {
 struct Jolt {
     since: Timestamp,
     ply: u32,
-    /// What the clocks showed, in milliseconds.
+    /// Times of the clock at the jolt, in milliseconds.
     times: Option<ByColor<u64>>,
-    /// Play went on before all pieces were put back.
-    left: bool,
+    /// Whether play continued before all pieces were put back.
+    play_continued: bool,
     report: Option<Reported>,
 }
 
-/// What was last reported of it.
+/// The last published state of the incident.
 #[derive(Debug)]
 struct Reported {
     number: Number,
@@ -42,14 +42,18 @@ struct Reported {
 }
 
 impl Jolts {
-    /// The squares concerned, which no other watcher judges.
+    /// Squares of the jolt, which other watchers must ignore.
     pub(super) fn squares(&self, context: &Context<'_>) -> Bitboard {
         self.jolt.as_ref().map_or(Bitboard::EMPTY, |jolt| {
-            if jolt.left { reported(jolt) } else { wrong(context) }
+            if jolt.play_continued {
+                reported(jolt)
+            } else {
+                wrong(context)
+            }
         })
     }
 
-    /// The squares that an open incident accounts for.
+    /// Squares that an open incident accounts for.
     pub(super) fn reported(&self) -> Bitboard {
         self.jolt.as_ref().map_or(Bitboard::EMPTY, reported)
     }
@@ -65,8 +69,8 @@ impl Jolts {
                     since: context.now(),
                     ply: context.game.due(),
                     times: context.game.face.map(|face| face.times_ms()),
-                    left: false,
-                    // What is left of the jolt before goes on in the same incident.
+                    play_continued: false,
+                    // Pieces left over from an earlier jolt belong to the same incident.
                     report: self.jolt.take().and_then(|jolt| jolt.report),
                 });
             }
@@ -78,7 +82,7 @@ impl Jolts {
         }
     }
 
-    /// The pieces stand as before, or play goes on although some do not.
+    /// Handles the end of a jolt: the pieces stand as before, or play continues although some do not.
     fn steadied(&mut self, context: &mut Context<'_>) {
         let wrong = wrong(context);
         let Some(jolt) = &mut self.jolt else { return };
@@ -86,7 +90,7 @@ impl Jolts {
             self.close(context, ClosedBy::Board, IncidentEnd::Restored);
             return;
         }
-        jolt.left = true;
+        jolt.play_continued = true;
         jolt.publish(context, wrong);
     }
 
@@ -101,7 +105,7 @@ impl Jolts {
             return;
         }
         let wrong = wrong(context);
-        if jolt.left {
+        if jolt.play_continued {
             let still = wrong & reported(jolt);
             if still.is_empty() {
                 self.close(context, ClosedBy::Board, IncidentEnd::Restored);
@@ -109,7 +113,7 @@ impl Jolts {
             return;
         }
         if wrong.is_empty() {
-            // The line of play is about to say so.
+            // A finding of the tracker will confirm that all pieces are back.
             return;
         }
         let due = match &jolt.report {
@@ -133,12 +137,12 @@ impl Jolts {
 }
 
 impl Jolt {
-    /// Opens the incident, or reports what is still wrong.
+    /// Opens the incident, or updates it with the squares that are still wrong.
     fn publish(&mut self, context: &mut Context<'_>, wrong: Bitboard) {
         let situation = Situation::Jolted {
             wrong: wrong.into_iter().collect(),
             times: self.times,
-            left: self.left,
+            left: self.play_continued,
         };
         let report = context.report(situation, self.since).at_ply(self.ply).on(wrong);
         let number = match &self.report {
@@ -158,7 +162,7 @@ fn reported(jolt: &Jolt) -> Bitboard {
     report.map_or(Bitboard::EMPTY, |reported| reported.wrong)
 }
 
-/// The squares that do not show what the last position has there.
+/// Squares that differ from the last position.
 fn wrong(context: &Context<'_>) -> Bitboard {
     let standing = context.standing();
     standing.map_or(Bitboard::EMPTY, |standing| standing.differs_anywhere())

@@ -1,7 +1,7 @@
 //! Late starts: the round has begun and the game has not. The clock is stopped, or a player's first move is missing.
 //!
-//! Only boards that wait for their game are judged: the pieces are set up, and no game was begun for this round. The
-//! board cannot see who sits there.
+//! Only boards that wait for their game are checked: the pieces are set up, and no game has begun for this round. The
+//! board cannot see whether the players are there.
 
 use core::time::Duration;
 
@@ -15,34 +15,29 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{ResumableCase, Situation};
 use crate::position::Variant;
 
-/// Clocks are started one after the other, within this time.
+/// Time within which clocks are started one after the other.
 const START_GRACE: Duration = Duration::from_secs(120);
-/// A game that began at most this long before a round belongs to it.
+/// Maximum time before a round at which a game of the round may begin.
 const MAX_EARLY: Duration = Duration::from_secs(10 * 60);
-/// A player who is there thinks at most this long about the first move.
+/// Maximum thinking time of a present player for the first move.
 const MAX_FIRST_MOVE_THOUGHT: Duration = Duration::from_secs(5 * 60);
-/// Where no game has begun this long after the default time, the board has none in this round.
+/// Time after the default time at which a board without a game is assumed to have none in this round.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(60 * 60);
-/// With more differences from the start position than this, it is another one or the pieces are being put away.
+/// Number of differing squares above which the placement is another start position, or the pieces are being put away.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
 /// Watches for games that do not begin with their round.
 #[derive(Debug, Default)]
 pub(super) struct LateStarts {
     open: Option<OpenLateStart>,
-    /// The round in which a stopped clock was reported: once is enough.
-    stood: Option<Timestamp>,
+    /// The round in which a stopped clock was reported. One report is enough.
+    stopped_reported: Option<Timestamp>,
     /// The round in which a player's missing first move was reported.
     missed: ByColor<Option<Timestamp>>,
-    /// When the last game on this board began.
     began: Option<Timestamp>,
-    /// Whether it is being played.
     playing: bool,
-    /// Since when the board has been seen.
-    seen: Option<Timestamp>,
-    /// When the start position was set up.
+    observed_since: Option<Timestamp>,
     set_up: Option<Timestamp>,
-    /// When the clock was last started.
     started: Option<Timestamp>,
     wake: Option<Timestamp>,
 }
@@ -50,27 +45,24 @@ pub(super) struct LateStarts {
 #[derive(Debug)]
 struct OpenLateStart {
     number: Number,
-    /// The beginning of its round.
     round: Timestamp,
-    /// WhichGame first move is missing; `None`: the clock stands.
+    /// Player whose first move is missing; `None` if the clock is stopped.
     color: Option<Color>,
     defaulted: bool,
-    /// The position that the game begins from.
+    /// Placement that the game begins from.
     board: Board,
 }
 
 impl LateStarts {
-    /// Takes up a game of the journal that began then.
     pub(super) fn resume_game(&mut self, began: Timestamp, playing: bool) {
         self.began = Some(began);
         self.playing = playing;
     }
 
-    /// Takes up an open incident.
     pub(super) fn resume(&mut self, known: ResumedIncident) {
         self.resume_past(&known);
-        // Whoever opened it had seen the board.
-        self.seen = Some(known.from);
+        // The incident was opened, so the board had been observed by then.
+        self.observed_since = Some(known.from);
         self.open = Some(OpenLateStart {
             number: known.number,
             round: known.from,
@@ -80,15 +72,15 @@ impl LateStarts {
         });
     }
 
-    /// What was reported in a round is not reported again.
+    /// Resumes a closed incident, which is not reported again in its round.
     pub(super) fn resume_past(&mut self, known: &ResumedIncident) {
         match known.color {
             Some(color) => self.missed[color] = Some(known.from),
-            None => self.stood = Some(known.from),
+            None => self.stopped_reported = Some(known.from),
         }
     }
 
-    /// The arbiter has decided.
+    /// Drops the incident, because the arbiter has decided it.
     pub(super) fn forget(&mut self, number: Number) {
         self.open.take_if(|open| open.number == number);
     }
@@ -120,7 +112,7 @@ impl LateStarts {
             _ => {}
         }
         if context.acts.is_whole() {
-            self.seen.get_or_insert(now);
+            self.observed_since.get_or_insert(now);
         }
         let playing = context.game.begun;
         if playing && !core::mem::replace(&mut self.playing, playing) {
@@ -156,24 +148,24 @@ impl LateStarts {
         self.open = None;
     }
 
-    /// Whether the start position is set up, and no game was begun for this round.
+    /// Whether the start position is set up and no game has begun for this round.
     fn waits_for_game(&self, context: &Context<'_>, round: Timestamp) -> bool {
         let game = context.game;
-        let begun = self.began.is_some_and(|began| of_round(began, round));
-        let stands = game
+        let begun = self.began.is_some_and(|began| belongs_to_round(began, round));
+        let is_set_up = game
             .start
             .is_some_and(|start| context.acts.shows(start.state.board()));
         let waits = !game.begun && !game.over && !begun && game.line.is_empty();
-        waits && stands && context.acts.is_whole() && is_beginning(context)
+        waits && is_set_up && context.acts.is_whole() && is_beginning(context)
     }
 
-    /// Checks the clock of a board that waits for its game: it should run.
+    /// Checks whether the clock of a board that waits for its game runs.
     fn check_clock(&mut self, context: &mut Context<'_>, round: Timestamp) {
         let (now, clock) = (context.now(), context.game.clock);
         if !clock.connected || clock.running {
             return;
         }
-        let ready = self.set_up.or(self.seen).unwrap_or(now);
+        let ready = self.set_up.or(self.observed_since).unwrap_or(now);
         let due = round.max(ready) + START_GRACE;
         if now < due {
             self.wake_at(due);
@@ -189,27 +181,27 @@ impl LateStarts {
             Some(open) => {
                 open.defaulted = defaulted;
                 let number = open.number;
-                context.update(number, late(context, round, defaulted).at_ply(0));
+                context.update(number, late_report(context, round, defaulted).at_ply(0));
             }
-            None if self.stood == Some(round) => {}
+            None if self.stopped_reported == Some(round) => {}
             None => {
-                let number = context.open(late(context, round, defaulted).at_ply(0));
-                self.stood = Some(round);
+                let number = context.open(late_report(context, round, defaulted).at_ply(0));
+                self.stopped_reported = Some(round);
                 self.opened(context, number, round, None, defaulted);
             }
         }
     }
 
-    /// Whether the board had been seen when the default time passed: what was there before is not known.
+    /// Whether the board had been observed when the default time passed. Earlier events are unknown.
     fn watched(&self, passes: Timestamp, round: Timestamp) -> bool {
-        self.seen
-            .is_some_and(|seen| seen <= passes.max(round + START_GRACE))
+        self.observed_since
+            .is_some_and(|observed_since| observed_since <= passes.max(round + START_GRACE))
     }
 
     /// Checks whether the clock runs and the next first move is missing.
     fn check_first_move(&mut self, context: &mut Context<'_>, round: Timestamp) {
         let (now, game) = (context.now(), context.game);
-        let began = self.began.filter(|began| of_round(*began, round));
+        let began = self.began.filter(|began| belongs_to_round(*began, round));
         let (Some(began), Some(tip), Some(passes)) = (began, game.tip(), default_at(context, round)) else {
             return;
         };
@@ -218,7 +210,7 @@ impl LateStarts {
             return;
         }
         let last = game.line.last();
-        // Before the press, the opponent's clock may still be the one that runs.
+        // Before the press, the opponent's clock may still be running.
         if last.is_some_and(|last| last.completed.is_none()) || self.missed[color] == Some(round) {
             return;
         }
@@ -228,7 +220,7 @@ impl LateStarts {
             self.wake_at(due);
             return;
         }
-        let report = late(context, round, true).of(color);
+        let report = late_report(context, round, true).of(color);
         let number = context.open(report);
         self.missed[color] = Some(round);
         self.opened(context, number, round, Some(color), true);
@@ -257,8 +249,7 @@ impl LateStarts {
     }
 }
 
-/// The report on a round that began then.
-fn late(context: &Context<'_>, round: Timestamp, defaulted: bool) -> Report {
+fn late_report(context: &Context<'_>, round: Timestamp, defaulted: bool) -> Report {
     let passed = context.now().saturating_duration_since(round).as_secs() / 60;
     let situation = Situation::LateStart {
         minutes: u32::try_from(passed).unwrap_or(u32::MAX),
@@ -268,23 +259,23 @@ fn late(context: &Context<'_>, round: Timestamp, defaulted: bool) -> Report {
     context.report(situation, round)
 }
 
-/// Whether a game belongs to the round that begins then, or to a later one.
-fn of_round(began: Timestamp, round: Timestamp) -> bool {
+/// Whether a game belongs to the round, or to a later one.
+fn belongs_to_round(began: Timestamp, round: Timestamp) -> bool {
     began + MAX_EARLY >= round
 }
 
-/// When the default time of a round passes; `None`: it is not known.
+/// End of the default time of a round; `None` if the default time is unknown.
 fn default_at(context: &Context<'_>, round: Timestamp) -> Option<Timestamp> {
     let minutes = context.game.regulations.default_minutes()?;
     Some(round + Duration::from_secs(u64::from(minutes) * 60))
 }
 
-/// When a waiting board is assumed to have no game in a round.
+/// Time from which a waiting board is assumed to have no game in a round.
 fn given_up(context: &Context<'_>, round: Timestamp) -> Timestamp {
     default_at(context, round).unwrap_or(round) + GIVEN_UP_AFTER
 }
 
-/// Whether the line begins with the game's start, and not with a game found in progress.
+/// Whether the line begins with the start of the game, rather than with a game found in progress.
 fn is_beginning(context: &Context<'_>) -> bool {
     context
         .game

@@ -1,5 +1,5 @@
-//! A record that has lost the game: pieces stand where play may well have put them, and the line of play does not have
-//! it. Nobody is accused of anything while that is so, for what looks wrong is the record.
+//! Records that no longer match the game: the board shows play that the line lacks. The error is in the record, so the
+//! watchers report no offence meanwhile.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -12,17 +12,16 @@ use crate::laws::Situation;
 use crate::model::PLIES_OF_PROOF;
 use crate::referee::LineEntry;
 
-/// Watches whether the record has lost the game.
+/// Watches whether the record still matches the game.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     open: Option<Number>,
-    /// The squares that the open incident is about.
+    /// Squares of the open incident.
     missing: Bitboard,
-    /// How many plies the record must have to be proved after it had lost the game.
+    /// Number of plies from which the record is confirmed again after it had stopped matching the game.
     proved_at: usize,
-    /// When the clock was last pressed.
     pressed_at: Option<Timestamp>,
-    /// What looks like play that is missing, and since when it has.
+    /// Squares that suggest missing play, and the time since when.
     suspected: Option<(Bitboard, Timestamp)>,
     wake: Option<Timestamp>,
 }
@@ -32,17 +31,16 @@ impl Lost {
         self.open.is_some()
     }
 
-    /// The squares that an open incident accounts for.
+    /// Squares that an open incident accounts for.
     pub(super) fn reported(&self) -> Bitboard {
         self.open.map_or(Bitboard::EMPTY, |_| self.missing)
     }
 
-    /// Whether something looks like play that is missing.
     pub(super) fn is_suspected(&self) -> bool {
         self.suspected.is_some()
     }
 
-    /// Whether a record had lost the game, or was reconstructed, and nothing has proved yet that it is right.
+    /// Whether the record stopped matching the game or was reconstructed, and has not been confirmed since.
     pub(super) fn is_unproved(&self, line: &[LineEntry]) -> bool {
         let reconstructed = |entry: &LineEntry| entry.ply.evidence.grounds == Some(Grounds::OnlyLine);
         let mut last = line.iter().rev().take(PLIES_OF_PROOF);
@@ -71,7 +69,7 @@ impl Lost {
         }
     }
 
-    /// Compares the board with the line of play, except for what may be `irregular`.
+    /// Compares the board with the line of play, except for the squares in `irregular`.
     fn compare(&mut self, context: &mut Context<'_>, irregular: Bitboard) {
         self.wake = None;
         if !context.acts.is_whole() {
@@ -104,7 +102,7 @@ impl Lost {
             _ => now,
         };
         self.suspected = Some((missing, since));
-        // What is missing may be found until then.
+        // The tracker may still find the missing play until then.
         let due = since + context.acts.model().rest;
         if let Some(at) = context.acts.waits(now, due) {
             self.wake = Some(at);

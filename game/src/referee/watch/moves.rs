@@ -1,4 +1,4 @@
-//! Illegal moves, and pawns left on the last rank, from the making of the move until it is put right.
+//! Illegal moves and unpromoted pawns, from the making of the move until it is put right.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Color};
@@ -12,36 +12,34 @@ use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Edition, Fault, Situation, Stage};
 use crate::position::State;
 
-/// Follows irregular moves from when they are made until they are dealt with.
+/// Watches irregular moves from their making until they are resolved.
 #[derive(Debug, Default)]
 pub(super) struct IrregularMoves {
     pending: Vec<Pending>,
     open: Vec<OpenIrregularMove>,
-    /// When a move that was not reported before was last put right.
+    /// Time at which a move without an earlier report was last put right.
     put_right_at: Option<Timestamp>,
-    /// Closed, and still on the board: it is not reported once more.
+    /// Closed incidents whose act is still on the board. They must not be reported again.
     decided: Vec<OpenIrregularMove>,
-    /// Open since before a restart, with the ply of each: the position before it is not known.
+    /// Incidents open since before a restart, each with its ply. The position before the act is unknown.
     resumed: Vec<(Number, u32)>,
     wake: Option<Timestamp>,
 }
 
-/// An act that is not reported yet: it may be put right, and the line of play may still be found to explain it.
+/// An irregular act without a report yet. It may be put right, or the tracker may still find a line that explains it.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     act: Irregular,
     ply: u32,
-    /// It is a ply of the line. Else it stands on the board in the place of one, and is the only such act.
+    /// Whether the act is a ply of the line. At most one act is not: it is on the board in place of the next ply.
     recorded: bool,
-    /// When its pieces left the squares where they stood.
+    /// Time at which its pieces left their squares.
     left_at: Option<Timestamp>,
-    /// When its player pressed the clock.
     pressed_at: Option<Timestamp>,
-    /// When the opponent replied to it.
     answered_at: Option<Timestamp>,
-    /// Its player moved again without having pressed.
+    /// Whether its player has moved again without a press.
     moved_on: bool,
-    /// The clock was stopped: somebody objects.
+    /// Whether the clock was stopped, which means that somebody objects.
     stopped: bool,
 }
 
@@ -66,8 +64,8 @@ impl Pending {
         }
     }
 
-    /// When it is certain enough to be reported. An opponent who replies sees nothing wrong: there the piece may yet be
-    /// moved to the square that it was meant for.
+    /// Time at which the act is certain enough for a report. If the opponent has replied, they saw nothing wrong, and
+    /// the piece may yet be moved to the intended square.
     fn due(&self, context: &Context<'_>) -> Option<Timestamp> {
         match self.answered_at {
             _ if self.stopped => Some(context.now()),
@@ -82,11 +80,11 @@ struct OpenIrregularMove {
     number: Number,
     act: Irregular,
     ply: u32,
-    /// The position to go back to.
+    /// The position to restore.
     before: State,
     stage: Stage,
     offence: u32,
-    /// Since when that position is back on the board.
+    /// Time since which that position is back on the board.
     restored_at: Option<Timestamp>,
 }
 
@@ -95,36 +93,35 @@ impl IrregularMoves {
         self.resumed.push((known.number, known.ply));
     }
 
-    /// It is closed: the arbiter has decided it, or it stands.
+    /// Moves an incident to the closed ones, because the arbiter has decided it or the move stands.
     pub(super) fn forget(&mut self, number: Number) {
         let closed = self.open.extract_if(.., |open| open.number == number);
         self.decided.extend(closed);
         self.resumed.retain(|(resumed, _)| *resumed != number);
     }
 
-    /// It was none: the record was wrong.
+    /// Drops an incident that was wrong because the record was.
     pub(super) fn withdraw(&mut self, number: Number) {
         self.open.retain(|open| open.number != number);
         self.resumed.retain(|(resumed, _)| *resumed != number);
     }
 
-    /// Whether something near this ply is being put right, so that pressing the clock back is no offence.
+    /// Whether an irregularity near this ply is being put right, so that pressing the clock back is not an offence.
     pub(super) fn concerns(&self, ply: u32) -> bool {
         self.open.iter().any(|open| open.ply.abs_diff(ply) <= 1) || !self.pending.is_empty()
     }
 
-    /// Whether pieces are being lifted to put something right, or just were.
+    /// Whether pieces are being lifted to put a move right, or were lifted for that at `now`.
     pub(super) fn is_put_right(&self, now: Timestamp) -> bool {
         !self.open.is_empty() || self.put_right_at == Some(now)
     }
 
-    /// The squares of open incidents.
     pub(super) fn open_squares(&self) -> Bitboard {
         let open = self.open.iter().map(|open| open.act.squares);
         open.fold(Bitboard::EMPTY, |all, squares| all | squares)
     }
 
-    /// The squares of what may be irregular and is not reported yet.
+    /// Squares of irregular acts without a report yet.
     pub(super) fn pending_squares(&self) -> Bitboard {
         let pending = self.pending.iter().map(|pending| pending.act.squares);
         pending.fold(Bitboard::EMPTY, |all, squares| all | squares)
@@ -172,7 +169,6 @@ impl IrregularMoves {
         }
     }
 
-    /// Compares the board with the line's last position.
     fn inspect(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(standing) = context.standing() else {
@@ -204,7 +200,7 @@ impl IrregularMoves {
         });
     }
 
-    /// Reports the acts that are certain, and drops those that have been put right.
+    /// Reports the acts that are certain, and drops the ones that were put right.
     fn judge(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         for pending in core::mem::take(&mut self.pending) {
@@ -244,7 +240,8 @@ impl IrregularMoves {
         }
         let same = |open: &&mut OpenIrregularMove| is_same(open);
         if let Some(open) = self.open.iter_mut().find(same) {
-            // The same move has gone further: the rook has followed the king. One act is one offence (Art. 7.5.5).
+            // The same move has gone further, for example the rook has followed the king. One act is one offence (Art.
+            // 7.5.5).
             open.act = act;
             let (number, reached) = (open.number, open.stage);
             self.advance(
@@ -275,7 +272,7 @@ impl IrregularMoves {
         });
     }
 
-    /// A player pressed their clock, and that completed none of their known plies.
+    /// Handles a press that completed none of the player's known plies.
     fn pressed(&mut self, context: &mut Context<'_>, color: Color) {
         let now = context.now();
         let mut pending = self.pending.iter_mut();
@@ -300,8 +297,8 @@ impl IrregularMoves {
         }
     }
 
-    /// The player of an answered illegal move has moved again: without a press, that has completed it (since 2014:
-    /// Art. 6.2.1.2), and it is an offence.
+    /// Handles the next move of the player of an answered illegal move. Without a press, that move has completed the
+    /// illegal one (since 2014: Art. 6.2.1.2), which is an offence.
     fn completed_unpressed(&mut self, context: &mut Context<'_>, ply: u32) {
         if context.game.regulations.rules.edition < Edition::Fide2014 {
             return;
@@ -332,7 +329,7 @@ impl IrregularMoves {
         context.update(number, report);
     }
 
-    /// The tracker found a ply: it replaces or answers what was irregular, or is irregular itself.
+    /// Handles a ply of the tracker. It replaces or answers an irregular act, or is irregular itself.
     fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let Some(entry) = context.game.entry(ply) else {
             return;
@@ -340,8 +337,8 @@ impl IrregularMoves {
         let legal = entry.ply.played.is_some();
         let now = context.now();
         let color = entry.ply.color;
-        // What stood on the board in the place of a ply is that ply now, or the ply explains it.
-        let stood = self.pending.extract_if(.., |pending| !pending.recorded).next();
+        // The ply is the act on the board, or it explains that act.
+        let unrecorded = self.pending.extract_if(.., |pending| !pending.recorded).next();
         self.pending.retain(|pending| pending.ply < ply);
         for pending in self.pending.iter_mut().filter(|pending| pending.ply + 1 == ply) {
             pending.answered_at.get_or_insert(now);
@@ -362,11 +359,12 @@ impl IrregularMoves {
                     .close(now, number, ClosedBy::Board, IncidentEnd::Replaced);
             }
         } else if !self.open.iter().any(|open| open.ply == ply) {
-            let stood = stood.filter(|stood| stood.act.color == color && stood.ply == ply);
-            let recorded = |stood| Pending {
+            let unrecorded =
+                unrecorded.filter(|unrecorded| unrecorded.act.color == color && unrecorded.ply == ply);
+            let recorded = |unrecorded| Pending {
                 recorded: true,
                 left_at: None,
-                ..stood
+                ..unrecorded
             };
             let between = || {
                 let act = context
@@ -374,35 +372,35 @@ impl IrregularMoves {
                     .between(context.game.before(ply)?, entry.ply.after.board())?;
                 Some(Pending::new(act, ply, true))
             };
-            self.pending.extend(stood.map(recorded).or_else(between));
+            self.pending.extend(unrecorded.map(recorded).or_else(between));
         }
         self.answer(context, ply.saturating_sub(1));
     }
 
-    /// The opponent has replied to a ply, which may be irregular.
+    /// Handles the reply to a ply, which may be irregular.
     fn answer(&mut self, context: &mut Context<'_>, ply: u32) {
         let answered = |open: &&OpenIrregularMove| open.ply == ply && open.stage != Stage::Answered;
         if let Some(number) = self.open.iter().find(answered).map(|open| open.number) {
             self.advance(context, number, Stage::Answered);
             if context.game.regulations.rules.stands_once_answered() {
-                self.stands(context, number);
+                self.close_standing_move(context, number);
             }
         }
     }
 
-    /// All plies from this one on were withdrawn. An irregular one that was pressed, or stood for long, and was then put
-    /// right had been made.
+    /// Handles the withdrawal of plies from `ply` on. An irregular ply counts as made if it was pressed, or if it was
+    /// on the board for long before it was put right.
     fn retracted(&mut self, context: &mut Context<'_>, ply: u32, reason: CorrectionReason) {
         use CorrectionReason::{IllegalRestored, Takeback};
         if reason == Takeback {
             self.decided.retain(|open| open.ply < ply);
         }
-        let gone: Vec<_> = self
+        let withdrawn: Vec<_> = self
             .pending
             .extract_if(.., |pending| pending.ply >= ply)
             .collect();
         let restored = matches!(reason, IllegalRestored | Takeback);
-        for pending in gone.iter().filter(|pending| pending.recorded && restored) {
+        for pending in withdrawn.iter().filter(|pending| pending.recorded && restored) {
             if pending.pressed_at.is_some() {
                 self.open(context, pending.act, pending.ply, Stage::Completed);
             } else if context.acts.was_made(&pending.act, context.now()) {
@@ -411,7 +409,7 @@ impl IrregularMoves {
         }
     }
 
-    /// Reports an act that is put right already.
+    /// Reports an act that has already been put right.
     fn put_right(&mut self, context: &mut Context<'_>, pending: &Pending) {
         self.put_right_at = Some(context.now());
         if (pending.act.squares & context.set_aside).is_empty() {
@@ -420,8 +418,9 @@ impl IrregularMoves {
         }
     }
 
-    /// It can no longer be put right (2023: A.5.2). Whether it counts is an open point of the Laws.
-    fn stands(&mut self, context: &mut Context<'_>, number: Number) {
+    /// Closes the incident of a move that can no longer be put right (2023: A.5.2). Whether such a move counts as an
+    /// offence is an open point of the Laws.
+    fn close_standing_move(&mut self, context: &mut Context<'_>, number: Number) {
         let discounted = !context.game.regulations.rules.standing_counts() && context.book.counts(number);
         let open = self.open.iter().find(|open| open.number == number);
         if let Some(open) = open.filter(|_| discounted) {
@@ -438,7 +437,7 @@ impl IrregularMoves {
         self.forget(number);
     }
 
-    /// A move that is put back is over, unless the clock was pressed: then it is over when another move is made.
+    /// Closes incidents whose move was put back. After a press, the incident stays open until another move is made.
     fn follow_open(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let mut over = Vec::new();
@@ -448,7 +447,7 @@ impl IrregularMoves {
                 .as_ref()
                 .is_some_and(|standing| standing.is_as_in(open.act.squares, open.before.board()))
         };
-        // From there the same move is another offence.
+        // From that position, the same move would be another offence.
         self.decided.retain(|open| !is_back(open));
         for open in &mut self.open {
             if !is_back(open) {

@@ -1,4 +1,4 @@
-//! What the watchers take in.
+//! Input of the watchers.
 
 use shakmaty::{ByColor, Color};
 
@@ -8,65 +8,61 @@ use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
 use crate::tracker::Finding;
 
-/// What is new, for the watchers.
 #[derive(Debug)]
 pub(in crate::referee) enum News {
     /// A line of play begins.
     Started,
-    /// The tracker found this ply. The reason is given if it takes the place of another one.
+    /// The tracker found a ply. The reason is given if the ply replaces another one.
     Played(u32, Option<CorrectionReason>),
-    /// All plies from this one on were withdrawn: these.
+    /// The plies from this number on were withdrawn; the list contains them.
     Retracted(u32, CorrectionReason, Vec<LineEntry>),
-    /// A ply was completed.
     Completed(u32, CompletedBy),
-    /// A player pressed their clock, and that completed none of their known plies.
+    /// A player pressed the clock without completing one of their known plies.
     Pressed(Color),
     Clock(ClockChange),
-    /// A reading of the clock.
     Times(ByColor<u64>),
     Squares,
     /// Many pieces slid at once.
     Jolted,
-    /// They stand as before, or play goes on although some do not.
+    /// The jolted pieces stand as before, or play continues although some do not.
     Steadied,
     Away,
-    /// What happened while the board was away is known, or given up.
+    /// The moves made while the board was away are known or given up.
     Back,
     Over,
-    /// The players sit at each other's pieces; both have made this many moves.
+    /// The players have exchanged colours and have both made this many moves.
     Reversed(u32),
-    /// An arbiter has withdrawn that: the names are right now.
+    /// An arbiter has withdrawn the exchange of colours: the names are right now.
     NamesPutRight,
-    /// A draw is shown on the board before the event allows players to agree to one; both have made this many moves.
+    /// The board shows a draw before the regulations allow players to agree to one. Both have made this many moves.
     EarlyDraw {
         made: u32,
         limit: u32,
     },
-    /// Another game is played at a table whose game of the round is over.
+    /// Another game is played on a board whose game of the round is over.
     SecondGame {
         round: u32,
         table: u32,
         first: String,
         second: String,
     },
-    /// The arbiter has decided which pairing the game with that id counts for.
+    /// The arbiter has decided the pairing of the game with this id.
     Assigned(String),
-    /// A game begins for another pairing than the last.
+    /// A game begins for another pairing than the last one.
     NextRound,
-    /// The arbiter has entered a result.
     ResultEntered,
-    /// A player claims something by the arbiter's word.
+    /// A player's claim, entered by the arbiter.
     Claimed(Color, Box<Situation>),
-    /// The arbiter has ruled on the claim of that number; without a closing it stays open.
+    /// The arbiter has ruled on the claim with this number. Without a closing, the claim stays open.
     Ruled(u64, Box<Situation>, Option<(ClaimRuling, Decision)>),
-    /// A finding concerns the game alone.
+    /// A finding that only concerns the game.
     Game,
-    /// All findings until now are known: it is time to compare the board with the line of play.
+    /// All findings up to now are in, so the board can be compared with the line of play.
     Time,
 }
 
 impl News {
-    /// What a finding means to the watchers; `line` is the line before it.
+    /// Converts a finding to news. `line` is the line before the finding.
     pub(in crate::referee) fn of(finding: &Finding, line: &[LineEntry]) -> Option<Self> {
         let at = |ply: u32| usize::try_from(ply).unwrap_or(usize::MAX).saturating_sub(1);
         Some(match finding {
@@ -82,7 +78,7 @@ impl News {
             Finding::Steadied => Self::Steadied,
             Finding::Away => Self::Away,
             Finding::Recovered { .. } => Self::Back,
-            // Only their effect on the game counts.
+            // The watchers need only the effect of these findings on the game.
             Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Game,
             Finding::Times { .. } | Finding::Squares(_) => return None,
         })

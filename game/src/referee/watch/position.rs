@@ -1,4 +1,4 @@
-//! Positions that no legal play can reach, and play after the end.
+//! Positions that no legal play can reach, and play after the end of the game.
 
 use shakmaty::{Bitboard, Board, Color, Rank};
 
@@ -7,11 +7,11 @@ use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Watches the positions that irregular play leads to, and play after the game is over.
+/// Watches for illegal positions after irregular moves, and for play after the end of the game.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     open: Option<Number>,
-    /// How many plies the line had when the game was over.
+    /// Number of plies of the line at the end of the game.
     over_at: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Positions {
         }
     }
 
-    /// A move was made when the game was over by the Laws or the arbiter, and the clock ran.
+    /// Reports a move made with a running clock after the Laws or the arbiter ended the game.
     fn played_on(&mut self, context: &mut Context<'_>, ply: u32) {
         let after = self
             .over_at
@@ -48,7 +48,7 @@ impl Positions {
         }
     }
 
-    /// A reply was made to an irregular move: the position may be illegal.
+    /// Handles a reply to an irregular move, after which the position may be illegal.
     fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let answered = ply
             .checked_sub(1)
@@ -81,8 +81,8 @@ impl Positions {
     }
 }
 
-/// The squares of what is illegal, with true where both kings are in check (as they are side by side), and false where
-/// pawns stand on the first or last rank.
+/// Squares of an illegal placement, with true if both kings are in check (as kings on adjacent squares are), and false
+/// if pawns are on the first or last rank.
 fn illegal(board: &Board) -> Option<(bool, Bitboard)> {
     let in_check = |color: Color| {
         board

@@ -1,4 +1,4 @@
-//! Clocks that the player on move pressed without making a move.
+//! Presses of the clock by the player to move without a move.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
@@ -10,7 +10,7 @@ use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Follows presses that no move explains.
+/// Watches presses that no move explains.
 #[derive(Debug, Default)]
 pub(super) struct Presses {
     waiting: Option<Waiting>,
@@ -41,7 +41,7 @@ impl Presses {
         });
     }
 
-    /// It was none: the record was wrong.
+    /// Drops an incident that was wrong because the record was.
     pub(super) fn withdraw(&mut self, number: Number) {
         self.open.take_if(|open| open.number == number);
     }
@@ -70,7 +70,7 @@ impl Presses {
             | News::Away
             | News::Over
             | News::Clock(ClockChange::Disconnected | ClockChange::Connected) => self.waiting = None,
-            // The clock was stopped before it could be pressed back: the arbiter is at the board.
+            // The clock was stopped before it was pressed back: the arbiter is at the board.
             News::Clock(ClockChange::Started) => {
                 if let Some(open) = self.open.take() {
                     context
@@ -89,25 +89,25 @@ impl Presses {
     fn pressed(&mut self, context: &mut Context<'_>, color: Color, moves: &IrregularMoves) {
         let now = context.now();
         if let Some(open) = self.open.take_if(|open| open.color != color) {
-            // Pressed back.
+            // The clock was pressed back.
             context
                 .book
                 .close(now, open.number, ClosedBy::Clock, IncidentEnd::Restored);
             return;
         }
         if self.waiting.take().is_some() {
-            // A wrong reading looks like a press and a press back.
+            // A wrong clock reading looks like a press and a press back.
             return;
         }
         let game = context.game;
         let ply = game.due();
         let on_move = game.tip().is_some_and(|tip| tip.turn() == color);
-        // Only a press gives the player on move a running clock.
+        // Only a press gives the player to move a running clock.
         let clock_ran = match game.line.last() {
             Some(last) => last.is_pressed(),
             None => color.is_white(),
         };
-        // A press is reported late: soon after a ply it may be that of the player who made the ply.
+        // Presses are reported late. Soon after a ply, the press may be that of the ply's player.
         let late = game
             .line
             .last()

@@ -1,4 +1,4 @@
-//! Promotion pieces that are exchanged after they stood: the choice is final when the piece touches the square.
+//! Promotion pieces that are exchanged after they were put down. The choice is final when the piece touches the square.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{ByColor, Piece, Role, Square};
@@ -9,20 +9,20 @@ use crate::acts::Exchanged;
 use crate::events::{ClosedBy, CompletedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// How many of the last plies are watched: a player changes their mind soon, or not at all.
+/// Number of last plies that are watched. A player changes their mind soon or not at all.
 const WATCHED_PLIES: usize = 3;
 
-/// Follows promotions: when they are found, when they are found to be others, and for a few plies after that.
+/// Watches promotions when the ply is found, when it is corrected, and for a few plies after that.
 #[derive(Debug, Default)]
 pub(super) struct Promotions {
-    /// What was reported last: the ply, and the first piece.
+    /// The last reported ply and its first piece.
     reported: Option<(u32, Role)>,
     open: Option<OpenExchange>,
     pressed_at: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
 }
 
-/// An exchange after the press, until the first piece is back.
+/// An exchange after the press, open until the first piece is back.
 #[derive(Debug, Clone, Copy)]
 struct OpenExchange {
     number: Number,
@@ -47,8 +47,8 @@ impl Promotions {
             News::Played(ply, _) => self.played(context, *ply),
             _ => {}
         }
-        let back = |open: &mut OpenExchange| context.acts.piece_at(open.square) == Some(open.first);
-        if let Some(open) = self.open.take_if(back) {
+        let is_back = |open: &mut OpenExchange| context.acts.piece_at(open.square) == Some(open.first);
+        if let Some(open) = self.open.take_if(is_back) {
             context.book.close(
                 context.game.now,
                 open.number,
@@ -65,7 +65,7 @@ impl Promotions {
         }
     }
 
-    /// A promotion is found, or found to be another one.
+    /// Handles a new or corrected promotion.
     fn played(&mut self, context: &mut Context<'_>, ply: u32) {
         let played = context.game.entry(ply).and_then(|entry| entry.ply.played);
         let Some(role) = played.and_then(|m| m.promotion()).filter(|_| context.sees_play()) else {
@@ -77,7 +77,7 @@ impl Promotions {
         }
     }
 
-    /// The ply stays as it is known, and another piece stands on its square.
+    /// Checks recent promotions whose ply is unchanged for another piece on the square.
     fn watch(&mut self, context: &mut Context<'_>) {
         let game = context.game;
         let Some(tip) = game.tip() else { return };
@@ -95,7 +95,7 @@ impl Promotions {
             let Some((other, since)) = turn.replaced() else {
                 continue;
             };
-            // Until then the ply may be corrected.
+            // The ply may still be corrected until then.
             let due = context.acts.judged_at(since);
             if let Some(at) = context.acts.waits(game.now, due) {
                 self.wake = Some(at);

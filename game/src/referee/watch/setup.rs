@@ -1,4 +1,4 @@
-//! Wrong start positions and turned boards, and how far play goes on from them.
+//! Wrong start positions and turned boards, and the progress of play from them.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::fen::Fen;
@@ -11,10 +11,10 @@ use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{DrawnStart, IncidentKind, ResumableCase, Situation};
 use crate::position::{Variant, difference};
 
-/// With more differences from the wrong position than this, it is another position.
+/// Number of differing squares above which the placement is no longer the wrong start position.
 const MAX_DIFFERING_SQUARES: usize = 8;
 
-/// Watches the board before the first move, and how far play goes from what was wrong there.
+/// Watches the board before the first move, and the progress of play from a wrong start.
 #[derive(Debug, Default)]
 pub(super) struct StartWatch {
     turned: Option<StartFault>,
@@ -29,25 +29,23 @@ struct Wrong {
     board: Board,
 }
 
-/// Something about the start that is wrong.
 #[derive(Debug)]
 struct StartFault {
     number: Number,
     from: Timestamp,
     squares: Bitboard,
     progress: Progress,
-    /// How often each side of the clock was pressed since: turned by a quarter, the board shows no moves. A restart
-    /// counts from 0 again, so that the limit may be reported late.
+    /// Presses of each side of the clock since then, because a board turned by a quarter shows no moves. A restart
+    /// counts from 0 again, so the limit may be reported late.
     presses: (u32, u32),
 }
 
-/// How far play has gone from a wrong start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
-    /// The players have not both completed a move.
+    /// At least one player has not completed a move.
     NotBegun,
     Begun,
-    /// It can no longer be put right (2023: A.5.1).
+    /// The start can no longer be put right (2023: A.5.1).
     TooFar,
 }
 
@@ -74,7 +72,7 @@ impl StartFault {
         }
     }
 
-    /// The progress to report now that both players have completed this many moves; `None`: nothing new.
+    /// Progress to report after both players have completed `moves` moves; `None` if it is unchanged.
     fn advance(&mut self, context: &Context<'_>, moves: u32) -> Option<Progress> {
         let limit = context.game.regulations.rules.start_limit();
         let progress = match limit {
@@ -133,7 +131,6 @@ impl StartWatch {
         }
     }
 
-    /// A start position stands on the board.
     fn started(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(start) = context.game.start.filter(|start| !start.goes_on) else {
@@ -161,7 +158,7 @@ impl StartWatch {
         let board = start.state.board();
         let wrong = wrong_squares(context, start.variant, board);
         match (wrong, self.wrong.take()) {
-            // A first move showed what the position is: the game is played from there.
+            // The first move showed the position that the game is played from.
             (None, Some(known))
                 if start.variant == Variant::FromPosition
                     && difference(&known.board, board).count() <= MAX_DIFFERING_SQUARES =>
@@ -173,7 +170,7 @@ impl StartWatch {
                     .book
                     .close(now, known.found.number, ClosedBy::Board, IncidentEnd::Restored)
             }
-            // It is the same one, as after a restart.
+            // The position is the same one, for example after a restart.
             (Some(_), Some(known)) if known.board == *board => self.wrong = Some(known),
             (Some(squares), known) => {
                 if let Some(known) = known {
@@ -195,7 +192,6 @@ impl StartWatch {
         self.wrong = Some(Wrong { found, board });
     }
 
-    /// A ply was completed.
     fn played_on(&mut self, context: &mut Context<'_>) {
         if !context.game.begun {
             return;
@@ -215,7 +211,7 @@ impl StartWatch {
         }
     }
 
-    /// Where the board stands turned by a quarter, moves are known by the clock alone.
+    /// Counts a press. On a board turned by a quarter, only the clock shows moves.
     fn pressed(&mut self, context: &mut Context<'_>, side: Side) {
         let Some(found) = &mut self.quarter else { return };
         match side {
@@ -228,7 +224,7 @@ impl StartWatch {
         }
     }
 
-    /// Inspects a board that shows no start position.
+    /// Inspects a board that does not show a start position.
     fn inspect(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         if let Some(wrong) = self
@@ -239,11 +235,11 @@ impl StartWatch {
                 .book
                 .close(now, wrong.found.number, ClosedBy::Board, IncidentEnd::Passed);
         }
-        let stands = context
+        let is_set_up = context
             .game
             .start
             .is_some_and(|start| context.game.line.is_empty() && context.acts.shows(start.state.board()));
-        if stands {
+        if is_set_up {
             return;
         }
         let Some(since) = context
@@ -257,7 +253,7 @@ impl StartWatch {
         if now < due {
             self.wake = Some(due);
         } else {
-            // It is not turned by a half any more.
+            // The board is no longer turned by a half.
             if let Some(found) = self.turned.take() {
                 context.supersede(found.number);
             }
@@ -277,7 +273,7 @@ fn rotated(context: &Context<'_>, found: &StartFault, quarter: bool, moves: u32)
     context.report(situation, found.from).at_ply(0)
 }
 
-/// A report with the position that the game began from.
+/// Creates a report with the start position of the game.
 fn wrong_start(context: &Context<'_>, found: &StartFault, board: &Board, moves: u32) -> Report {
     let drawn = context.game.regulations.drawn_start.clone();
     let drawn = drawn.unwrap_or(DrawnStart::Standard);
@@ -292,8 +288,8 @@ fn wrong_start(context: &Context<'_>, found: &StartFault, board: &Board, moves: 
     }
 }
 
-/// Squares on which a start position is not the one that should stand there; `None` where nothing is wrong. Where nobody
-/// has said what should stand there, it is the usual one or any of Chess960.
+/// Squares on which a start position differs from the prescribed one; `None` if nothing is wrong. Without a
+/// prescription, the standard position and all Chess960 positions are right.
 fn wrong_squares(context: &Context<'_>, variant: Variant, board: &Board) -> Option<Bitboard> {
     let usual = || difference(&Board::new(), board);
     let squares = match (&context.game.regulations.drawn_start, variant) {

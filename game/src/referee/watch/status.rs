@@ -13,34 +13,32 @@ use crate::position::State;
 use crate::referee::{ClockState, LineEntry};
 use crate::tracker::Start;
 
-/// How far back the first turn is examined.
+/// Maximum length of the first turn that is examined.
 const MAX_TURN: Duration = Duration::from_secs(600);
 
-/// The game as the watchers see it.
 #[derive(Debug)]
 pub(in crate::referee) struct GameStatus<'a> {
     pub(in crate::referee) now: Timestamp,
     pub(in crate::referee) start: Option<&'a Start>,
-    /// The start position was set by command.
+    /// Whether a command set the start position.
     pub(in crate::referee) given: bool,
     pub(in crate::referee) line: &'a [LineEntry],
-    /// A game has begun and is not over.
+    /// Whether a game has begun and is not over.
     pub(in crate::referee) begun: bool,
-    /// A game is over, and no other start position has been set up since.
+    /// Whether a game is over and no other start position has been set up since.
     pub(in crate::referee) over: bool,
-    /// A draw can be claimed after its last move.
+    /// Whether a draw can be claimed after the last move.
     pub(in crate::referee) claim: bool,
-    /// It is over by what the board showed alone; play that goes on will withdraw that.
+    /// Whether only the board has shown the end of the game. Continued play withdraws such an end.
     pub(in crate::referee) shown: bool,
     pub(in crate::referee) clock: &'a ClockState,
     pub(in crate::referee) white_side: Option<Side>,
     pub(in crate::referee) regulations: &'a Regulations,
-    /// What the clock shows.
     pub(in crate::referee) face: Option<Clock>,
 }
 
 impl GameStatus<'_> {
-    /// The position after the last ply of the line.
+    /// Position after the last ply of the line.
     pub(in crate::referee) fn tip(&self) -> Option<&State> {
         match self.line.last() {
             Some(entry) => Some(&entry.ply.after),
@@ -48,7 +46,7 @@ impl GameStatus<'_> {
         }
     }
 
-    /// The state that a ply was made from, the first being 1.
+    /// Position before a ply; the first ply is 1.
     pub(super) fn before(&self, ply: u32) -> Option<&State> {
         match ply.checked_sub(2) {
             Some(at) => self
@@ -72,7 +70,7 @@ impl GameStatus<'_> {
         })
     }
 
-    /// The last state that legal play led to.
+    /// Position after the last legal ply.
     pub(super) fn last_legal(&self) -> Option<&State> {
         let legal = self.line.iter().rev().find(|entry| entry.ply.played.is_some());
         match legal {
@@ -81,12 +79,11 @@ impl GameStatus<'_> {
         }
     }
 
-    /// How many moves each player has completed.
     pub(super) fn completed(&self) -> ByColor<u32> {
         self.completed_as(|entry| entry.completed.is_some())
     }
 
-    /// How many plies of each player `counts` accepts.
+    /// Number of plies of each player that `counts` accepts.
     pub(super) fn completed_as(&self, counts: impl Fn(&LineEntry) -> bool) -> ByColor<u32> {
         ByColor::new_with(|color| {
             let own = |entry: &&LineEntry| entry.ply.color == color && counts(entry);
@@ -94,7 +91,7 @@ impl GameStatus<'_> {
         })
     }
 
-    /// When the turn of a ply can have begun: the one before it stood. `None` without it.
+    /// Earliest start of the turn of a ply: the time at which the previous ply stood. `None` if that ply is unknown.
     pub(super) fn turn_began(&self, ply: u32) -> Option<Timestamp> {
         match ply.checked_sub(1)? {
             0 => Some(self.now.saturating_sub(MAX_TURN)),
@@ -106,7 +103,7 @@ impl GameStatus<'_> {
         self.line.get(usize::try_from(ply.checked_sub(1)?).ok()?)
     }
 
-    /// The number of the next ply; 0 without a start position.
+    /// Number of the next ply; 0 without a start position.
     pub(in crate::referee) fn due(&self) -> u32 {
         if self.start.is_none() {
             return 0;
@@ -114,7 +111,7 @@ impl GameStatus<'_> {
         u32::try_from(self.line.len()).map_or(u32::MAX, |plies| plies + 1)
     }
 
-    /// Whether moves now belong to the game: the clock runs, or there is none.
+    /// Whether moves now belong to the game: the clock runs, or there is no clock.
     pub(in crate::referee) fn in_play(&self) -> bool {
         self.begun && (!self.clock.connected || self.clock.running)
     }

@@ -1,4 +1,4 @@
-//! The watchers at the referee's table.
+//! Tests of the watchers, by way of the referee's test table.
 
 mod arbiter;
 mod board;
@@ -20,12 +20,12 @@ use crate::position::{State, Variant, difference};
 use crate::referee::tests::table::{STANDARD, Table, rules};
 use crate::tracker::{Finding, Snapshot, Start};
 
-/// Black's king and queen on each other's squares.
+/// Start position with the king and queen of Black on each other's squares.
 const SWAPPED: &str = "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
-/// Eleven moves of each.
+/// Eleven moves of each player.
 const MOVES: &str = "a3 a6 b3 b6 c3 c6 d3 d6 e3 e6 f3 f6 g3 g6 h3 h6 a4 a5 b4 b5 c4 c5";
 
-/// The first moves of each.
+/// The first `moves` moves of each player.
 fn first(moves: usize) -> String {
     let names: Vec<&str> = MOVES.split(' ').take(2 * moves).collect();
     names.join(" ")
@@ -35,7 +35,7 @@ fn state(fen: &str) -> State {
     State::from_fen(fen, CastlingMode::Standard).expect("a FEN")
 }
 
-/// The board shows these pieces.
+/// Lets the board report this placement.
 fn shows(table: &mut Table, board: &Board) {
     let snapshot = Snapshot {
         board: board.clone(),
@@ -48,12 +48,11 @@ fn shows(table: &mut Table, board: &Board) {
     table.finds(Finding::Squares(Box::new(snapshot)));
 }
 
-/// A board that the table shows, from the placement of a FEN.
 fn board(placement: &str) -> Board {
     placement.parse().expect("a placement")
 }
 
-/// The board reports that it shows `after` instead of `before`.
+/// Lets the board report the changes from `before` to `after`.
 fn changes(table: &mut Table, before: &Board, after: &Board) {
     let changes = difference(before, after).into_iter().map(|square| SensorChange {
         before: before.piece_at(square),
@@ -72,8 +71,8 @@ fn changes(table: &mut Table, before: &Board, after: &Board) {
     table.finds(Finding::Squares(Box::new(snapshot)));
 }
 
-/// The events since the last call about incidents of that kind: "void 1" for a case and a number
-/// of moves or an offence, "-restored" when it is closed.
+/// The events since the last call about incidents of a kind: "void 1" for a case and a number of moves or an offence,
+/// "-restored" for a closing.
 fn reports(table: &mut Table, kind: &str) -> Vec<String> {
     let events = table.referee.take_events();
     let short = |event: &EventKind| match event {
@@ -97,17 +96,20 @@ fn reports(table: &mut Table, kind: &str) -> Vec<String> {
         }),
         _ => None,
     };
-    events.iter().filter_map(|said| short(&said.event.kind)).collect()
+    events
+        .iter()
+        .filter_map(|explained| short(&explained.event.kind))
+        .collect()
 }
 
-/// Applies all events to the incidents, as a journal does.
+/// Applies all events to the incidents, as the journal does.
 fn journaled(table: &mut Table, incidents: &mut Incidents) {
     for event in table.journaled() {
         incidents.apply(&event);
     }
 }
 
-/// The number of the incident of that kind that was opened last.
+/// Number of the last opened incident of a kind.
 fn number_of(table: &Table, kind: &str) -> u64 {
     let kind = kind.parse().expect("a kind of incident");
     let all = table.referee.watch.book.open_of(&[kind]);
@@ -122,8 +124,8 @@ fn swapped_table(mode: Mode, supervised: bool) -> Table {
     table
 }
 
-/// Art. 7.2.1 of 2023, A.5.1.2: void while fewer than ten moves are completed by both, then the game goes on; it is
-/// reported when play has begun and when the limit is reached, and not at every move.
+/// Art. 7.2.1 of 2023, A.5.1.2: the game is void until both players have completed ten moves, and then goes on. The
+/// watcher reports the start of play and the limit, but not every move.
 #[test]
 fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
     let mut table = swapped_table(Mode::Rapid, false);
@@ -138,7 +140,7 @@ fn a_wrong_start_goes_on_after_ten_moves_in_rapid_without_supervision() {
     }
 }
 
-/// Art. 7.2.1: whenever it is found during the game.
+/// Art. 7.2.1: void whenever the wrong position is found during the game.
 #[test]
 fn a_wrong_start_is_void_for_the_whole_game_under_supervision() {
     let mut table = swapped_table(Mode::Standard, true);
@@ -150,9 +152,9 @@ fn a_wrong_start_is_void_for_the_whole_game_under_supervision() {
     assert_eq!(reports(&mut table, "wrong_start_position"), ["-game_over"]);
 }
 
-/// The array is put right: nothing more is reported.
+/// After the position is put right, nothing more is reported.
 #[test]
-fn a_wrong_start_put_right_is_over() {
+fn a_corrected_wrong_start_is_closed() {
     let mut table = swapped_table(Mode::Rapid, false);
     shows(&mut table, &Board::new());
     table.set_up(state(STANDARD));
@@ -171,7 +173,7 @@ fn turned(table: &mut Table) {
     table.finds(Finding::Start(start));
 }
 
-/// Turned by a half, only the writing at the edges is wrong: it is reported once, and no number of moves changes it.
+/// On a board turned by a half, only the coordinates at the edges are wrong. One report, whatever the number of moves.
 #[test]
 fn a_board_turned_by_a_half_is_reported_once() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Blitz, false));
@@ -182,7 +184,7 @@ fn a_board_turned_by_a_half_is_reported_once() {
     assert_eq!(reports(&mut table, "board_rotated"), [""; 0]);
 }
 
-/// Turned by a quarter, no move can be read: the presses show how many were made.
+/// On a board turned by a quarter, no move can be read. The presses show the number of moves.
 #[test]
 fn a_board_turned_by_a_quarter_counts_presses() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));
@@ -206,12 +208,12 @@ fn a_board_turned_by_a_quarter_counts_presses() {
     assert_eq!(reports(&mut table, "board_rotated"), ["goes_on 10"]);
 }
 
-/// A reading of the clock.
+/// Lets the clock report these times.
 fn reads(table: &mut Table, white_s: u64, black_s: u64, running: Option<Color>) {
     reads_flags(table, white_s, black_s, running, &[]);
 }
 
-/// A reading of a clock that shows the flags of these players.
+/// Lets the clock report these times with the flags of these players.
 fn reads_flags(table: &mut Table, white_s: u64, black_s: u64, running: Option<Color>, flags: &[Color]) {
     let clock = Clock {
         white_ms: white_s * 1000,
@@ -222,7 +224,7 @@ fn reads_flags(table: &mut Table, white_s: u64, black_s: u64, running: Option<Co
     table.finds(Finding::Times { clock, sure: true });
 }
 
-/// A game of that many moves of each with a running clock.
+/// A game with a running clock and `moves` moves of each player.
 fn timed(control: Option<&str>, moves: usize) -> Table {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.time_control = control.map(|text| text.parse().expect("a time control"));
@@ -233,8 +235,8 @@ fn timed(control: Option<&str>, moves: usize) -> Table {
     table
 }
 
-/// Laws part 10, case 21, the arbiter's handbook on Art. 6.3: 0:01, 0:00, and the flag has fallen when the 30 minutes of
-/// the next period appear, not before. It matters only where moves are missing.
+/// Laws part 10, case 21, the arbiter's handbook on Art. 6.3: the clock shows 0:01 and 0:00, and the flag has fallen
+/// only when the 30 minutes of the next period appear. The flag matters only if moves are missing.
 #[test]
 fn a_flag_falls_when_the_time_of_the_next_period_appears() {
     for (moves, case) in [(2, "fallen"), (4, "moves_made")] {
@@ -249,13 +251,12 @@ fn a_flag_falls_when_the_time_of_the_next_period_appears() {
         let closed = (case == "moves_made").then_some("-passed");
         let expected: Vec<&str> = [case].into_iter().chain(closed).collect();
         assert_eq!(all, expected, "{moves}");
-        // The second period is the last one.
         reads(&mut table, 0, 600, Some(Color::White));
         assert_eq!(reports(&mut table, "flag_fall").len(), 1, "{moves}");
     }
 }
 
-/// Nothing appears: the clock was set to one period only.
+/// No further time appears: the clock was set to one period only.
 #[test]
 fn a_clock_that_stays_at_zero_has_run_out() {
     let mut table = timed(Some("90 min/4 + 30 min"), 2);
@@ -266,9 +267,9 @@ fn a_clock_that_stays_at_zero_has_run_out() {
     assert_eq!(reports(&mut table, "flag_fall"), ["fallen"]);
 }
 
-/// 2023, III.3.1: both flags down in the last period, and nobody knows which was first: a draw; in a period before it
-/// the game goes on. Without a time control nobody knows which period it is. Where the clock tells which was first, that
-/// one counts (6.9).
+/// 2023, III.3.1: both flags are down and the first one is unknown. In the last period, the game is drawn; in an
+/// earlier one, it goes on. Without a time control, the period is unknown. If the clock shows the first flag, that one
+/// counts (6.9).
 #[test]
 fn two_flags_in_one_reading_are_settled_by_the_period() {
     for (control, case) in [
@@ -278,7 +279,7 @@ fn two_flags_in_one_reading_are_settled_by_the_period() {
     ] {
         let mut table = timed(control, 2);
         reads_flags(&mut table, 0, 0, Some(Color::White), &Color::ALL);
-        // Where another period may follow, its time might still appear.
+        // The time of a following period might still appear.
         table.passes(4);
         assert_eq!(reports(&mut table, "two_flags"), [case], "{control:?}");
     }

@@ -1,4 +1,4 @@
-//! What the clock shows: flags, time trouble, a clock that is stopped or disconnected.
+//! Incidents of the clock: flags, time trouble, a stopped or disconnected clock.
 
 use core::time::Duration;
 
@@ -11,51 +11,48 @@ use crate::clock::ClockChange;
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::{Broken, IncidentKind, ResumableCase, Situation, TimeControl, WhyStopped};
 
-/// With less time than this, and less than 30 seconds a move, a player need not write the moves (Art. 8.4).
+/// Remaining time below which a player need not record moves, unless the increment is at least 30 seconds (Art. 8.4).
 const TIME_TROUBLE_MS: u64 = 5 * 60 * 1000;
-/// With at least this increment, players have to write even in time trouble.
+/// Increment from which players must record moves even in time trouble.
 const MIN_WRITING_INCREMENT_MS: u64 = 30 * 1000;
-/// A clock at zero that gains at least this much has entered the next period.
+/// Gain from which a clock at zero counts as having entered the next period.
 const MIN_PERIOD_MS: u64 = 60 * 1000;
-/// A clock shows whole seconds: it shows zero for up to a second before the flag falls.
+/// Resolution of the clock. It shows zero for up to a second before the flag falls.
 const LAST_SECOND_MS: u64 = 1000;
 
-/// A clock that is stopped for this long is stopped on purpose. By then what is irregular on the board is known.
+/// Delay after which a stopped clock counts as stopped on purpose. Irregularities on the board are known by then.
 const JUDGED_AFTER: Duration = Duration::from_secs(3);
-/// Where another period follows, its time is believed at most this long after zero: the clock may show zero for a second,
-/// the board may report it a second late, and a jump of the time is believed when it is read again.
+/// Maximum wait at zero for the time of a following period: the clock may show zero for a second, the board may report
+/// it a second late, and a jump of the time is believed at its second reading.
 const MAX_PERIOD_WAIT: Duration = Duration::from_millis(4000);
 
-/// Follows the clock.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     last: Option<Shown>,
-    /// Since when a clock has shown zero.
     zero_since: ByColor<Option<Timestamp>>,
     wake: Option<Timestamp>,
-    /// How many periods are over by the clock: the next one's time has appeared.
+    /// Number of periods that are over according to the clock, because the time of the next one has appeared.
     over: ByColor<u32>,
-    /// The flag that the clock shows is that of a period that is over.
+    /// Whether the flag shown by the clock is that of a past period.
     of_past_period: ByColor<bool>,
-    /// The clock or the board was away, so that the clock may have added a period's time unseen.
+    /// Whether the clock or the board was disconnected, so that the clock may have added the time of a period unseen.
     missed: bool,
-    /// Whether each player has had time in this game.
+    /// Whether each player has had time left in this game.
     had_time: ByColor<bool>,
     /// Whether each player has had five minutes or more.
     had_plenty: ByColor<bool>,
-    /// The most that a press has added to the time of the player who pressed.
+    /// Maximum that a press has added to the presser's time.
     increment: Option<u64>,
-    /// The flags that are down, the clock standing at zero.
+    /// Flags that are down with the clock at zero.
     down: ByColor<Option<Fall>>,
     first_down: Option<Color>,
     both: Option<Both>,
     trouble: Option<Trouble>,
     standing: Option<StoppedClock>,
-    stopped: Option<Number>,
-    gone: Option<Number>,
+    stopped_incident: Option<Number>,
+    disconnected_incident: Option<Number>,
 }
 
-/// A reading of the clock.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     at: Timestamp,
@@ -66,9 +63,9 @@ struct Shown {
 /// A flag that is down.
 #[derive(Debug)]
 struct Fall {
-    /// Its incident; `None` while one about both flags says it.
+    /// Number of its incident; `None` while an incident about both flags replaces it.
     number: Option<Number>,
-    /// What is said of it; `None` if it was reported before a restart.
+    /// The reported situation; `None` if it was reported before a restart.
     situation: Option<Situation>,
 }
 
@@ -76,24 +73,25 @@ struct Fall {
 #[derive(Debug)]
 struct Both {
     number: Number,
-    /// What is said; `None` if it was reported before a restart.
+    /// The reported situation; `None` if it was reported before a restart.
     situation: Option<Situation>,
 }
 
-/// An open incident about players who need not write.
+/// An open incident about players who need not record moves.
 #[derive(Debug, Clone, Copy)]
 struct Trouble {
     number: Number,
     players: ByColor<bool>,
 }
 
-/// The clock is stopped during a game. Most often that is the end of it, which nothing may show: the players leave.
+/// A clock that was stopped during a game. Usually the game is over, but the board need not show that: the players just
+/// leave.
 #[derive(Debug, Clone, Copy)]
 struct StoppedClock {
     since: Timestamp,
-    /// A pawn was being promoted then.
+    /// Whether a pawn was being promoted at that time.
     promotion: bool,
-    /// It was asked why.
+    /// Whether the reason of the stop was checked.
     judged: bool,
 }
 
@@ -101,8 +99,8 @@ impl Times {
     pub(super) fn resume(&mut self, known: &ResumedIncident) {
         let number = Some(known.number);
         match (known.kind, known.color) {
-            (IncidentKind::ClockDisconnected, _) => self.gone = number,
-            (IncidentKind::ClockStopped, _) => self.stopped = number,
+            (IncidentKind::ClockDisconnected, _) => self.disconnected_incident = number,
+            (IncidentKind::ClockStopped, _) => self.stopped_incident = number,
             (IncidentKind::TwoFlags, _) => {
                 let (number, situation) = (known.number, None);
                 self.both = Some(Both { number, situation });
@@ -112,7 +110,7 @@ impl Times {
             }
             (IncidentKind::FlagFall, Some(color)) => {
                 if known.time_left_ms > Some(LAST_SECOND_MS) {
-                    // Moves of that period are missing, and the next one has begun.
+                    // Moves of that period are missing, and the next period has begun.
                     self.resume_past(known);
                 } else {
                     self.down[color] = Some(Fall::reported(number));
@@ -128,7 +126,7 @@ impl Times {
         }
     }
 
-    /// Takes up a flag that fell in this game before a restart: its period is over.
+    /// Resumes a flag that fell in this game before a restart. Its period is over.
     pub(super) fn resume_past(&mut self, known: &ResumedIncident) {
         if let Some(color) = known.color {
             self.over[color] = self.over[color].saturating_add(1);
@@ -136,7 +134,6 @@ impl Times {
         }
     }
 
-    /// Takes up a game that began before a restart.
     pub(super) fn resume_game(&mut self) {
         self.had_time = ByColor::new_with(|_| true);
         self.missed = true;
@@ -159,16 +156,16 @@ impl Times {
             News::Started => {
                 let goes_on = context.game.start.is_some_and(|start| start.goes_on);
                 *self = Self {
-                    gone: self.gone,
+                    disconnected_incident: self.disconnected_incident,
                     of_past_period: self.of_past_period,
                     over: if goes_on { self.over } else { ByColor::default() },
                     ..Self::default()
                 };
             }
-            // Play may go on: then it does in the same period.
+            // If play continues, the period stays the same.
             News::Over => {
                 *self = Self {
-                    gone: self.gone,
+                    disconnected_incident: self.disconnected_incident,
                     last: self.last,
                     over: self.over,
                     of_past_period: self.of_past_period,
@@ -192,13 +189,13 @@ impl Times {
                 self.last = None;
                 self.missed = true;
                 self.standing = None;
-                if context.game.begun && self.gone.is_none() {
+                if context.game.begun && self.disconnected_incident.is_none() {
                     let report = context.report(Situation::ClockDisconnected, now);
-                    self.gone = Some(context.open(report));
+                    self.disconnected_incident = Some(context.open(report));
                 }
             }
             News::Clock(ClockChange::Connected) => {
-                if let Some(number) = self.gone.take() {
+                if let Some(number) = self.disconnected_incident.take() {
                     context
                         .book
                         .close(now, number, ClosedBy::Clock, IncidentEnd::Restored);
@@ -207,11 +204,11 @@ impl Times {
             _ => {}
         }
         self.follow_offences(context);
-        self.ask_why(context);
+        self.check_stop_reason(context);
     }
 
-    /// The clock has been stopped for a moment: the board may show why.
-    fn ask_why(&mut self, context: &mut Context<'_>) {
+    /// Checks the reason of a stop after a delay, when the board may show it.
+    fn check_stop_reason(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let Some(standing) = &mut self.standing else {
             return;
@@ -223,7 +220,7 @@ impl Times {
         let (since, promotion) = (standing.since, standing.promotion);
         let irregular = !context.book.open_of(&ON_THE_BOARD).is_empty();
         let why = match () {
-            // The flag is down: that has been said, or will be.
+            // The flag is down, which has an incident of its own.
             () if self.down.iter().any(Option::is_some) => return,
             () if self.zero_since.iter().any(Option::is_some) => return,
             () if irregular => WhyStopped::Irregularity,
@@ -232,14 +229,15 @@ impl Times {
             () => return,
         };
         let report = context.report(Situation::ClockStopped { why: Some(why) }, since);
-        self.stopped = Some(context.open(report));
+        self.stopped_incident = Some(context.open(report));
     }
 
-    /// The clock runs again: the game was not over. What nothing showed a reason for is there for the record.
+    /// Handles the restart of the clock, which proves that the game was not over. A stop without a visible reason is
+    /// reported for the record.
     fn started(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let standing = self.standing.take();
-        let number = match (self.stopped.take(), standing) {
+        let number = match (self.stopped_incident.take(), standing) {
             (Some(number), _) => number,
             (None, Some(standing)) if context.game.begun && now >= standing.since + JUDGED_AFTER => {
                 let report = context.report(Situation::ClockStopped { why: None }, standing.since);
@@ -263,7 +261,7 @@ impl Times {
         let flag = face.and_then(|face| face.flag);
         for color in Color::ALL {
             let is_shown = flag.is_some_and(|flag| flag.includes(color));
-            // A flag that is shown beside time, before the game or while the clock is stopped, did not fall in play.
+            // A flag shown beside remaining time, before the game or with a stopped clock, did not fall in play.
             let known =
                 self.of_past_period[color] || !context.game.in_play() && times[color] > LAST_SECOND_MS;
             self.of_past_period[color] = is_shown && known;
@@ -292,7 +290,7 @@ impl Times {
         match (&self.down.white, &self.down.black) {
             (Some(_), None) => self.first_down = Some(Color::White),
             (None, Some(_)) => self.first_down = Some(Color::Black),
-            // One reading showed both: nobody knows which was first.
+            // One clock reading showed both flags, so the first one is unknown.
             (Some(_), Some(_)) if up.white && up.black => self.first_down = None,
             _ => {}
         }
@@ -303,7 +301,7 @@ impl Times {
         let number = context.open(context.report(situation.clone(), context.now()));
         let situation = Some(situation);
         self.both = Some(Both { number, situation });
-        // Each of the two said who has lost: only one about both flags is right now.
+        // Each of the two incidents names a loser. Only the one about both flags is right now.
         for down in self.down.iter_mut().flatten() {
             if let Some(number) = down.number.take() {
                 context.supersede(number);
@@ -325,8 +323,8 @@ impl Times {
         }
     }
 
-    /// Whether a player's clock stands at zero for good: where another period follows, the flag falls when its time
-    /// appears, and a move completed before that is in time.
+    /// Whether a player's clock has finally run out. If another period follows, the flag falls when its time appears,
+    /// and moves completed before that are in time.
     fn ran_out(&mut self, context: &Context<'_>, color: Color, shown: Shown) -> bool {
         let flag = context.game.face.and_then(|face| face.flag);
         let flag = flag.is_some_and(|flag| flag.includes(color));
@@ -350,7 +348,8 @@ impl Times {
         false
     }
 
-    /// The period that a player is in, from 0. Some clocks count the moves, and add a period's time with the last of them.
+    /// Index of a player's current period, from 0. Some clocks count moves and add the time of a period with its last
+    /// move.
     fn period(&self, context: &Context<'_>, control: &TimeControl, color: Color) -> u32 {
         let reached = control.standing(context.game.completed()[color]).period;
         if self.missed {
@@ -371,7 +370,7 @@ impl Times {
             left == 0 || before.running == Some(color) && left <= ran
         });
         let flag = context.game.face.and_then(|face| face.flag);
-        // The clock has added the next period's time, or shows that it did so unseen.
+        // The clock has added the time of the next period, or its flag shows that it did so unobserved.
         let is_past = flag.is_some_and(|flag| flag.includes(color)) && time > LAST_SECOND_MS;
         let next_period = self.had_time[color]
             && (added && used_up
@@ -380,7 +379,7 @@ impl Times {
         if next_period {
             self.next_period(context, color, is_past);
         } else if added {
-            // This clock counts the moves, or it gives both players the time when one of them has used up theirs.
+            // The clock counts moves, or gives both players the time when one of them has used up theirs.
             self.over[color] = self.over[color].saturating_add(1);
             self.end_trouble(context, color);
         } else if ran_out && self.down[color].is_none() {
@@ -403,7 +402,7 @@ impl Times {
         self.down[color] = Some(Fall { number, situation });
     }
 
-    /// The next period has begun: the flag matters only if moves of the one before are known to be missing.
+    /// Begins the next period. The flag matters only if moves of the previous period are known to be missing.
     fn next_period(&mut self, context: &mut Context<'_>, color: Color, flag_shown: bool) {
         let now = context.now();
         let completed = context.game.completed()[color];
@@ -441,8 +440,8 @@ impl Times {
         }
     }
 
-    /// What was said of a flag changes when the opponent's last move turns out to be an offence, or that has been dealt
-    /// with.
+    /// Updates the incidents of fallen flags when the opponent's last move becomes an offence, or when that offence is
+    /// resolved.
     fn follow_offences(&mut self, context: &mut Context<'_>) {
         if let Some(Both {
             number,
@@ -490,7 +489,7 @@ impl Times {
         self.report_trouble(context, color, players);
     }
 
-    /// These players need not write now; `color` is the one for whom that has changed.
+    /// Reports the players who need not record moves. `color` is the player whose obligation has changed.
     fn report_trouble(&mut self, context: &mut Context<'_>, color: Color, players: ByColor<bool>) {
         if let Some(before) = self.trouble.take() {
             context.supersede(before.number);
@@ -502,7 +501,7 @@ impl Times {
         self.trouble = Some(Trouble { number, players });
     }
 
-    /// A player has the time of the next period and has to write again.
+    /// Ends the time trouble of a player who has the time of the next period and must record moves again.
     fn end_trouble(&mut self, context: &mut Context<'_>, color: Color) {
         let Some(mut trouble) = self.trouble.filter(|trouble| trouble.players[color]) else {
             return;
@@ -523,7 +522,6 @@ impl Times {
 }
 
 impl Fall {
-    /// A flag that fell before a restart.
     const fn reported(number: Option<Number>) -> Self {
         Self {
             number,
@@ -532,8 +530,8 @@ impl Fall {
     }
 }
 
-/// What to say of a flag that fell at the end of a period, if the time control is known. `at_zero`: the next period's
-/// time has not appeared.
+/// Situation of a fallen flag at the end of a period, if the time control is known. `at_zero` is set if the time of the
+/// next period has not appeared.
 fn fall(
     context: &Context<'_>,
     color: Color,
@@ -551,7 +549,7 @@ fn fall(
     }
 }
 
-/// The player whose last move is an open offence, and what it broke.
+/// Player whose last move is an open offence, and the broken rule.
 fn broken_by_either(context: &Context<'_>) -> Option<(Color, Broken)> {
     let broke = |player: Color| {
         let broken = context.broken_by(player).filter(|broken| broken.is_offence())?;
@@ -560,7 +558,7 @@ fn broken_by_either(context: &Context<'_>) -> Option<(Color, Broken)> {
     Color::ALL.into_iter().find_map(broke)
 }
 
-/// Whether the player on move has taken their pawn off the seventh rank, or put it on the last one.
+/// Whether the player to move has lifted a pawn from their seventh rank, or put it on the last one.
 fn promotes(context: &Context<'_>) -> bool {
     let Some(tip) = context.game.tip() else {
         return false;

@@ -1,4 +1,5 @@
-//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+//! Pieces touched and not moved, as far as a board can see that: lifted and put back, released and moved on, or taken
+//! back.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, ByColor, Square};
@@ -11,21 +12,21 @@ use crate::events::{ClosedBy, CompletedBy, CorrectionReason, IncidentEnd};
 use crate::laws::{Situation, Touch};
 use crate::position::State;
 
-/// Follows pieces that leave their squares and come back.
+/// Watches pieces that leave their squares and come back.
 #[derive(Debug)]
 pub(super) struct Touches {
-    held: Vec<Held>,
+    pending: Vec<PendingTouch>,
     open: Vec<(Number, u32)>,
-    /// What was reported in this game: the ply, and where the piece came from.
+    /// Reports in this game: the ply, and the square that the piece came from.
     reported: Vec<(u32, Square)>,
     pressed_at: ByColor<Option<Timestamp>>,
-    /// Nothing before this counts.
+    /// Time from which changes of squares are examined.
     from: Timestamp,
     wake: Option<Timestamp>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct PendingTouch {
     report: Report,
     ply: u32,
     square: Square,
@@ -35,7 +36,7 @@ struct Held {
 impl Default for Touches {
     fn default() -> Self {
         Self {
-            held: Vec::new(),
+            pending: Vec::new(),
             open: Vec::new(),
             reported: Vec::new(),
             pressed_at: ByColor::default(),
@@ -68,40 +69,41 @@ impl Touches {
                 }
             }
             News::Played(ply, corrected) => {
-                // A ply that is corrected is looked at once more.
+                // A corrected ply is checked again.
                 if corrected.is_some() {
-                    self.held.retain(|held| held.ply < *ply);
+                    self.pending.retain(|pending| pending.ply < *ply);
                 }
                 self.close_answered(context, *ply);
                 self.played(context, *ply, moves);
             }
             News::Retracted(ply, reason, gone) => {
-                self.held.retain(|held| held.ply < *ply);
-                // A move that is taken back after the press is taken back with the opponent's or the arbiter's leave.
-                let free = gone.iter().all(|entry| entry.completed.is_none());
-                if !free || !matches!(reason, CorrectionReason::Takeback | CorrectionReason::MovedOn) {
+                self.pending.retain(|pending| pending.ply < *ply);
+                // A move that is taken back after the press is taken back with the consent of the opponent or the
+                // arbiter.
+                let uncompleted = gone.iter().all(|entry| entry.completed.is_none());
+                if !uncompleted || !matches!(reason, CorrectionReason::Takeback | CorrectionReason::MovedOn) {
                     self.from = context.now();
                 }
             }
-            // What was lifted until then had slid.
+            // Pieces lifted before this time had slid.
             News::Steadied => self.from = context.now(),
             News::Started | News::Over | News::Away => {
-                self.held.clear();
+                self.pending.clear();
                 self.reported.clear();
                 self.pressed_at = ByColor::default();
             }
             _ => {}
         }
-        // Lifting pieces to put something right is not touching them. What only looks irregular for a moment is left alone.
+        // Lifting pieces to put something right is not a touch. Short irregularities are ignored.
         if moves.is_put_right(context.now()) || displaced.any() || !context.sees_play() {
             self.from = context.now();
         }
         if matches!(news, News::Time) {
-            self.report_held(context);
+            self.report_pending(context);
         }
     }
 
-    /// The opponent has moved: it is too late to complain.
+    /// Closes incidents about touches that can no longer be claimed, because the opponent has moved.
     fn close_answered(&mut self, context: &mut Context<'_>, ply: u32) {
         let now = context.now();
         for (number, of) in core::mem::take(&mut self.open) {
@@ -130,8 +132,8 @@ impl Touches {
         let adjusted = pressed.map(|pressed| turn.adjusted(now, pressed));
         let touched = turn.touched(now).into_iter();
         let fresh = touched.filter(|touched| !self.reported.contains(&(ply, touched.origin)));
-        self.held
-            .extend(fresh.filter_map(|touched| held(context, ply, touched)));
+        self.pending
+            .extend(fresh.filter_map(|touched| pending(context, ply, touched)));
         for (square, from) in adjusted.into_iter().flatten() {
             let report = context
                 .report(Situation::AdjustedOffTurn { square }, from)
@@ -142,45 +144,57 @@ impl Touches {
         }
     }
 
-    fn report_held(&mut self, context: &mut Context<'_>) {
+    fn report_pending(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let mut later = Vec::new();
-        for held in core::mem::take(&mut self.held) {
-            if held.due > now {
-                later.push(held);
-            } else if is_steady(context, &held) && context.game.entry(held.ply).is_some() {
-                let number = context.open(held.report);
-                self.open.push((number, held.ply));
-                self.reported.push((held.ply, held.square));
-                if context.game.due() > held.ply + 1 {
-                    self.close_answered(context, held.ply + 1);
+        for pending in core::mem::take(&mut self.pending) {
+            if pending.due > now {
+                later.push(pending);
+            } else if is_steady(context, &pending) && context.game.entry(pending.ply).is_some() {
+                let number = context.open(pending.report);
+                self.open.push((number, pending.ply));
+                self.reported.push((pending.ply, pending.square));
+                if context.game.due() > pending.ply + 1 {
+                    self.close_answered(context, pending.ply + 1);
                 }
             }
         }
-        self.held = later;
-        self.wake = self.held.iter().map(|held| held.due).min();
+        self.pending = later;
+        self.wake = self.pending.iter().map(|pending| pending.due).min();
     }
 }
 
 /// Whether the square that a piece came from is not at fault.
-fn is_steady(context: &Context<'_>, held: &Held) -> bool {
+fn is_steady(context: &Context<'_>, pending: &PendingTouch) -> bool {
     context
         .acts
-        .is_steady(held.square, held.report.from, context.set_aside)
+        .is_steady(pending.square, pending.report.from, context.set_aside)
 }
 
-/// What to report of a piece that was touched before that ply, once its square has shown that it is not at fault.
-fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
+/// Creates the report on a piece touched before a ply, due once the square has proved not to be at fault.
+fn pending(context: &Context<'_>, ply: u32, touched: Touched) -> Option<PendingTouch> {
     let (entry, before) = (context.game.entry(ply)?, context.game.before(ply)?);
     let origin = touched.origin;
     let (touch, square, due) = match touched.how {
-        How::PutBack => (Touch::Own { square: origin }, origin, due_with(before, origin)),
-        How::Opponents => (Touch::Other { square: origin }, origin, due_with(before, origin)),
-        How::Released(to) => (Touch::Released { square: to }, to, due_to(before, origin, to)),
+        How::PutBack => (
+            Touch::Own { square: origin },
+            origin,
+            required_moves(before, origin),
+        ),
+        How::Opponents => (
+            Touch::Other { square: origin },
+            origin,
+            required_moves(before, origin),
+        ),
+        How::Released(to) => (
+            Touch::Released { square: to },
+            to,
+            required_moves_to(before, origin, to),
+        ),
         How::TakenBack(to) => (
             Touch::TakenBack { square: origin },
             origin,
-            due_to(before, origin, to),
+            required_moves_to(before, origin, to),
         ),
     };
     let uci = entry.ply.uci.as_ref().map(ToString::to_string);
@@ -195,7 +209,7 @@ fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
         .at_ply(ply)
         .on(square);
     report.fen = Some(before.fen());
-    Some(Held {
+    Some(PendingTouch {
         report,
         ply,
         square: origin,
@@ -203,8 +217,8 @@ fn held(context: &Context<'_>, ply: u32, touched: Touched) -> Option<Held> {
     })
 }
 
-/// The legal moves of the piece on a square to another one, in SAN.
-fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
+/// Legal moves of the piece on `from` to the square `to`, in SAN.
+fn required_moves_to(before: &State, from: Square, to: Square) -> Vec<String> {
     let moves = before.legal_moves().into_iter();
     moves
         .filter(|m| !m.is_castle() && m.from() == Some(from) && m.to() == to)
@@ -212,8 +226,8 @@ fn due_to(before: &State, from: Square, to: Square) -> Vec<String> {
         .collect()
 }
 
-/// The legal moves of the piece on a square, or captures of it, in SAN.
-fn due_with(before: &State, square: Square) -> Vec<String> {
+/// Legal moves of the piece on a square, or captures of it, in SAN.
+fn required_moves(before: &State, square: Square) -> Vec<String> {
     let own = before.board().color_at(square) == Some(before.turn());
     before
         .legal_moves()

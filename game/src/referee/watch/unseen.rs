@@ -1,4 +1,4 @@
-//! Pieces that the board does not read: a dead coil in a piece, or under a square.
+//! Pieces that the board does not read because of a dead coil in a piece or under a square.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Piece, Square};
@@ -8,11 +8,11 @@ use super::{Context, News};
 use crate::events::{ClosedBy, IncidentEnd};
 use crate::laws::Situation;
 
-/// Follows pieces that are not read until they are.
+/// Watches unread pieces until the board reads them.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
     open: Vec<(Number, Square)>,
-    /// Since when these squares are taken to have a piece that is not read.
+    /// Squares that are assumed to have an unread piece, and the time since when.
     since: Option<(Bitboard, Timestamp)>,
     wake: Option<Timestamp>,
 }
@@ -23,7 +23,6 @@ impl Unseen {
         self.open.extend(square.map(|square| (known.number, square)));
     }
 
-    /// The squares of open incidents.
     pub(super) fn squares(&self) -> Bitboard {
         self.open.iter().map(|(_, square)| *square).collect()
     }
@@ -45,7 +44,7 @@ impl Unseen {
                 .close(now, number, ClosedBy::Board, IncidentEnd::Restored);
         }
         if matches!(news, News::Started) {
-            // What is wrong with a square on which nothing stands shows again in the next game.
+            // A faulty square that is empty now is found again in the next game.
             for (number, _) in self.open.extract_if(.., |(_, square)| !unseen.contains(*square)) {
                 context
                     .book
@@ -100,8 +99,8 @@ impl Unseen {
     }
 }
 
-/// Whether a piece like the one on a square was lately read on another square, on which the line of play has never had one:
-/// it may stand there, and the record may be wrong.
+/// Whether a piece like the one on `square` was recently read on a square where the line of play has never had one. The
+/// piece may be there, and the record may be wrong.
 fn is_read_elsewhere(context: &Context<'_>, square: Square) -> bool {
     let (acts, game) = (context.acts, context.game);
     let (Some(piece), Some(first)) = (acts.piece_at(square), game.line.first()) else {

@@ -10,7 +10,7 @@ use super::world::{World, address, field};
 use crate::emulator::EmulatedBusSettings;
 use crate::{BusLine, Observation, Timestamp};
 
-/// Lets `changes` happen on the boards of a damaged bus and returns what happened and what was reported.
+/// Makes random changes on the boards of a bus that damages answers and commands. Returns the world and the changes.
 fn play(
     boards: u16,
     settings: EmulatedBusSettings,
@@ -20,9 +20,9 @@ fn play(
     let mut random = fastrand::Rng::with_seed(settings.seed);
     let mut world = World::new(1..=boards, settings);
     world.stalls = stalls;
-    let mut happened: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    let mut made: BTreeMap<_, Vec<_>> = BTreeMap::new();
     world.run(Duration::from_secs(40));
-    // On a line as bad as that it may take some more pings.
+    // A badly damaged line may need further pings.
     for _ in 0..60 {
         if world.line.boards().count() < usize::from(boards) {
             world.run(Duration::from_secs(10));
@@ -30,8 +30,9 @@ fn play(
     }
     for _ in 0..changes {
         let number = random.u16(1..=boards);
-        let so_far: &mut Vec<(Field, Contents)> = happened.entry(address(number)).or_default();
-        // A field that changes again at once could be missed by the scan, or be a flicker to the memory.
+        let so_far: &mut Vec<(Field, Contents)> = made.entry(address(number)).or_default();
+        // Use another square than before: the scan could miss a square that changes again at once, or the memory could
+        // record the change as a flicker.
         let last = so_far.last().map(|(field, _)| field.number());
         let at = random.u8(..63);
         let at = if last == Some(at) { 63 } else { at };
@@ -47,31 +48,31 @@ fn play(
         world.run(Duration::from_millis(260));
     }
     world.run(Duration::from_secs(20));
-    (world, happened)
+    (world, made)
 }
 
-/// The first difference between what happened and what was reported.
-fn difference(world: &World, happened: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
+/// Returns the first difference between the changes made and the changes reported.
+fn difference(world: &World, made: &BTreeMap<BusAddress, Vec<(Field, Contents)>>) -> Option<String> {
     let reported = world.reported();
-    happened.iter().find_map(|(address, happened)| {
+    made.iter().find_map(|(address, made)| {
         let reported = reported.get(address).map_or(&[][..], Vec::as_slice);
-        let same = happened.iter().zip(reported).take_while(|(a, b)| a == b).count();
-        (same < happened.len().max(reported.len())).then(|| {
+        let same = made.iter().zip(reported).take_while(|(a, b)| a == b).count();
+        (same < made.len().max(reported.len())).then(|| {
             let around = |list: &[(Field, Contents)]| {
                 let from = same.saturating_sub(2).min(list.len());
                 format!("{:?}", &list[from..list.len().min(same + 4)])
             };
             format!(
                 "{address} at {same}: {} reported as {}",
-                around(happened),
+                around(made),
                 around(reported)
             )
         })
     })
 }
 
-/// How often a dump was reported before the changes that led to it.
-fn told_behind_a_dump(world: &World) -> usize {
+/// Returns the number of reports with changes that happened before a dump but were reported after it.
+fn changes_after_their_dump(world: &World) -> usize {
     let mut dumped = BTreeMap::new();
     let mut early_dumps = 0;
     for (address, observed) in &world.observed {
@@ -91,18 +92,18 @@ fn told_behind_a_dump(world: &World) -> usize {
 }
 
 #[test]
-fn two_in_a_hundred_damaged_answers_lose_and_double_nothing() {
+fn two_percent_damaged_answers_lose_and_duplicate_no_change() {
     let settings = EmulatedBusSettings {
         damaged_answers: 20,
         damaged_commands: 5,
         seed: 2,
         ..EmulatedBusSettings::default()
     };
-    let (world, happened) = play(30, settings, 0, 5000);
+    let (world, made) = play(30, settings, 0, 5000);
     let figures = world.line.figures();
     assert!(figures.damaged > 500 && figures.silent > 200, "{figures:?}");
-    assert_eq!(difference(&world, &happened), None);
-    assert_eq!(told_behind_a_dump(&world), 0);
+    assert_eq!(difference(&world, &made), None);
+    assert_eq!(changes_after_their_dump(&world), 0);
     assert!(figures.longest_round < Duration::from_secs(3), "{figures:?}");
     let left = world
         .observed
@@ -117,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_change_is_told_once_and_in_order(
+    fn every_change_is_reported_once_and_in_order(
         seed in any::<u64>(),
         boards in 1_u16..5,
         damaged_answers in 0_u16..250,
@@ -130,13 +131,13 @@ proptest! {
             seed,
             ..EmulatedBusSettings::default()
         };
-        let (world, happened) = play(boards, settings, stalls, 120);
-        prop_assert_eq!(difference(&world, &happened), None);
+        let (world, made) = play(boards, settings, stalls, 120);
+        prop_assert_eq!(difference(&world, &made), None);
         prop_assert_eq!(world.replayed(), world.observed);
     }
 
     #[test]
-    fn garbage_neither_stops_nor_confuses(chunks in proptest::collection::vec(
+    fn garbage_neither_stops_polling_nor_adds_boards(chunks in proptest::collection::vec(
         (0_u64..900, proptest::collection::vec(any::<u8>(), 0..40)), 0..60)
     ) {
         let mut world = World::new(1..=3, EmulatedBusSettings::default());
@@ -151,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn no_input_breaks_a_listening_line(
+    fn no_input_makes_a_listening_line_panic(
         inputs in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..30)), 0..50)
     ) {
         let mut line = BusLine::new();
@@ -168,7 +169,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_that_babbles_is_still_asked_and_found_again() {
+fn boards_on_a_line_full_of_garbage_are_still_queried_and_found_again() {
     let mut world = World::new(1..=1, EmulatedBusSettings::default());
     world.run(Duration::from_secs(10));
     let before = world.line.figures();
@@ -177,8 +178,8 @@ fn a_line_that_babbles_is_still_asked_and_found_again() {
         world.run(Duration::from_millis(10));
     }
     let after = world.line.figures();
-    let asked = after.questions + after.sweeps - before.questions - before.sweeps;
-    assert!((8..100).contains(&asked), "{after:?}");
+    let queries = after.questions + after.sweeps - before.questions - before.sweeps;
+    assert!((8..100).contains(&queries), "{after:?}");
     world.run(Duration::from_secs(10));
     assert_eq!(world.line.boards().count(), 1);
 }

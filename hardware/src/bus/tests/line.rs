@@ -1,4 +1,4 @@
-//! Finding, polling, leaving and joining.
+//! Finding and polling boards, and boards that join and leave.
 
 use core::time::Duration;
 
@@ -42,7 +42,7 @@ fn thirty_boards_are_found_in_spite_of_collisions() {
     }
 }
 
-/// Each board shows a move of 4 changes in every round, at all times of it.
+/// Changes 4 squares of one board every 70 ms, board by board, so that every board has changes in each round.
 fn play_on_thirty(world: &mut World) {
     world.run(Duration::from_secs(30));
     for step in 0..1200_usize {
@@ -84,7 +84,7 @@ fn even_slow_boards_are_polled_in_less_than_three_seconds_a_round() {
 }
 
 #[test]
-fn a_few_boards_are_asked_four_times_a_second_and_no_more() {
+fn a_few_boards_are_queried_exactly_four_times_a_second() {
     let mut world = world(1..=2);
     world.run(10 * SECOND);
     let before = (world.line.figures(), world.wakes);
@@ -92,13 +92,13 @@ fn a_few_boards_are_asked_four_times_a_second_and_no_more() {
     let after = world.line.figures();
     assert!((239..=241).contains(&(after.rounds - before.0.rounds)));
     assert!(after.last_round < Duration::from_millis(250));
-    // Once per round; questions are answered before their time-out.
+    // One wake per round, because answers arrive before the timeout.
     assert!(world.wakes - before.1 < 260, "{}", world.wakes - before.1);
     assert_eq!((after.silent, after.damaged), (before.0.silent, before.0.damaged));
 }
 
 #[test]
-fn what_changes_is_told_with_the_time_since_when() {
+fn changes_are_reported_with_the_time_span_of_their_origin() {
     let mut world = world(7..=7);
     world.run(10 * SECOND);
     let lifted_at = world.now;
@@ -124,11 +124,11 @@ fn what_changes_is_told_with_the_time_since_when() {
 }
 
 #[test]
-fn a_board_that_leaves_is_told_once_and_comes_back_with_what_it_owes() {
+fn a_board_that_leaves_is_reported_once_and_returns_with_its_pending_changes() {
     let mut world = world(1..=5);
     world.run(10 * SECOND);
-    let mut taken = world.bus.detach(world.now, address(3)).unwrap();
-    taken.set(world.now, super::world::field(10), piece(3));
+    let mut detached = world.bus.detach(world.now, address(3)).unwrap();
+    detached.set(world.now, super::world::field(10), piece(3));
     world.run(20 * SECOND);
     assert_eq!(world.count(3, closed), 1);
     let reason = world.of(3).find_map(|observed| match &observed.observation {
@@ -139,7 +139,7 @@ fn a_board_that_leaves_is_told_once_and_comes_back_with_what_it_owes() {
     assert_eq!(world.line.boards().count(), 4);
 
     let rounds = world.line.figures().rounds;
-    world.bus.attach(world.now, taken).unwrap();
+    world.bus.attach(world.now, detached).unwrap();
     world.run(5 * SECOND);
     assert_eq!(world.count(3, opened), 2);
     assert!(
@@ -188,7 +188,7 @@ fn boards_left_in_single_mode_are_found() {
 }
 
 #[test]
-fn a_line_on_which_nobody_answers_is_given_up() {
+fn a_line_without_answers_is_closed() {
     let mut world = world(1..=2);
     world.run(10 * SECOND);
     let boards: Vec<_> = world.bus.addresses().collect();
@@ -208,7 +208,7 @@ fn a_line_on_which_nobody_answers_is_given_up() {
 }
 
 #[test]
-fn an_empty_line_is_asked_every_few_seconds_only() {
+fn an_empty_line_is_searched_only_every_few_seconds() {
     let mut world = World::new([], EmulatedBusSettings::default());
     world.run(29 * SECOND);
     assert!(world.wakes < 25, "{}", world.wakes);
@@ -218,7 +218,7 @@ fn an_empty_line_is_asked_every_few_seconds_only() {
 }
 
 #[test]
-fn after_the_port_came_back_nothing_is_missing() {
+fn no_change_is_lost_while_the_port_is_closed() {
     let mut world = world(1..=8);
     world.run(15 * SECOND);
     world.close("the cable was pulled");
@@ -237,7 +237,7 @@ fn after_the_port_came_back_nothing_is_missing() {
 }
 
 #[test]
-fn a_second_daemon_is_told_only_what_the_first_was_not() {
+fn a_second_daemon_gets_only_changes_that_the_first_did_not() {
     let mut world = world(1..=8);
     world.run(15 * SECOND);
     for number in 1..=8 {
@@ -257,9 +257,9 @@ fn a_second_daemon_is_told_only_what_the_first_was_not() {
     }
 }
 
-/// A daemon asks, the board answers and forgets, and the daemon is killed before it has noted either.
+/// A daemon queries the board, which answers and forgets its changes, and is killed before it has recorded the answer.
 #[test]
-fn an_answer_to_a_question_that_nobody_noted_is_not_lost() {
+fn an_unrecorded_answer_is_not_lost() {
     let mut world = world(1..=3);
     world.run(15 * SECOND);
     world.set(2, 20, piece(1));
@@ -320,7 +320,7 @@ fn a_board_that_lost_its_power_is_dumped_again() {
 }
 
 #[test]
-fn a_replay_observes_what_was_observed_live_however_it_is_cut() {
+fn a_replay_makes_the_same_observations_however_bytes_are_divided() {
     let mut world = World::new(
         1..=12,
         EmulatedBusSettings {

@@ -1,4 +1,4 @@
-//! A bus, the line that polls it, and what was recorded.
+//! An emulated bus, the line that polls it, and a recording of the traffic.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -20,13 +20,13 @@ pub(super) fn field(number: u8) -> Field {
     Field::new(number).unwrap()
 }
 
-/// A board with a running clock and nothing on it.
+/// Creates an empty board with a running clock.
 pub(super) fn board(now: Timestamp, number: u16) -> EmulatedBoard {
-    board_that_needs(now, number, BoardSettings::default().response)
+    board_with_response(now, number, BoardSettings::default().response)
 }
 
-/// As [`board`], and it needs so long to begin an answer.
-fn board_that_needs(now: Timestamp, number: u16, response: Duration) -> EmulatedBoard {
+/// Like [`board`], with the given time before each answer.
+fn board_with_response(now: Timestamp, number: u16, response: Duration) -> EmulatedBoard {
     let serial: [u8; 5] = format!("{number:05}").into_bytes().try_into().unwrap();
     let settings = BoardSettings {
         serial: SerialNumber::new(serial),
@@ -57,15 +57,14 @@ pub(super) struct World {
     pub(super) line: BusLine,
     pub(super) observed: Vec<(BusAddress, Observed)>,
     pub(super) recording: Vec<(Timestamp, RecordedInput)>,
-    /// How many of a thousand portions find the host busy with something else.
+    /// Probability, per mille, that the host stalls at a received chunk.
     pub(super) stalls: u16,
     stalled_until: Timestamp,
-    late: VecDeque<(Timestamp, Vec<u8>)>,
+    delayed: VecDeque<(Timestamp, Vec<u8>)>,
     random: fastrand::Rng,
-    /// How often the line wanted to be woken.
+    /// Number of deadlines of the line.
     pub(super) wakes: u64,
-    /// What was asked.
-    pub(super) asked: Vec<BusCommandKind>,
+    pub(super) queries: Vec<BusCommandKind>,
     commands: kiebitz_protocol::BusCommandDecoder,
 }
 
@@ -75,15 +74,15 @@ impl World {
         Self::with_boards(boards, settings, BusSettings::default())
     }
 
-    /// A line that leaves the boards their changes.
+    /// Creates a world whose line leaves the boards' changes to another host.
     pub(super) fn peeking(numbers: impl IntoIterator<Item = u16>, settings: EmulatedBusSettings) -> Self {
         let boards = numbers.into_iter().map(|number| board(START, number));
         Self::with_boards(boards, settings, BusSettings::peeking())
     }
 
-    /// Boards that always need as long as boards need at most.
+    /// Creates a world whose boards always take the maximum response time, 20 ms.
     pub(super) fn slow(numbers: impl IntoIterator<Item = u16>) -> Self {
-        let slow = |number| board_that_needs(START, number, Duration::from_millis(20));
+        let slow = |number| board_with_response(START, number, Duration::from_millis(20));
         let settings = EmulatedBusSettings::default();
         Self::with_boards(numbers.into_iter().map(slow), settings, BusSettings::default())
     }
@@ -105,10 +104,10 @@ impl World {
             recording: Vec::new(),
             stalls: 0,
             stalled_until: START,
-            late: VecDeque::new(),
+            delayed: VecDeque::new(),
             random: fastrand::Rng::with_seed(9),
             wakes: 0,
-            asked: Vec::new(),
+            queries: Vec::new(),
             commands: kiebitz_protocol::BusCommandDecoder::new(),
         };
         world.open();
@@ -132,7 +131,7 @@ impl World {
         board.set(now, field(at), contents);
     }
 
-    /// Bytes that the boards did not send.
+    /// Passes garbage bytes to the line.
     pub(super) fn noise(&mut self, bytes: &[u8]) {
         self.line.handle_bytes(self.now, bytes);
         self.recording
@@ -144,7 +143,7 @@ impl World {
         loop {
             while let Some(bytes) = self.line.poll_transmit(self.now) {
                 assert_eq!(self.line.poll_transmit(self.now), None, "one command at a time");
-                self.check(&bytes);
+                self.check_commands(&bytes);
                 self.bus.handle_bytes(self.now, &bytes);
                 self.line.handle_sent(self.now, &bytes);
                 self.recording.push((self.now, RecordedInput::Outbound(bytes)));
@@ -160,8 +159,11 @@ impl World {
                 "would spin at {:?}",
                 self.now
             );
-            let late = self.late.front().map(|(at, _)| *at);
-            let next = [wake, late, self.bus.poll_deadline()].into_iter().flatten().min();
+            let delayed = self.delayed.front().map(|(at, _)| *at);
+            let next = [wake, delayed, self.bus.poll_deadline()]
+                .into_iter()
+                .flatten()
+                .min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 break;
             };
@@ -170,9 +172,9 @@ impl World {
                 if self.random.u16(..1000) < self.stalls {
                     self.stalled_until = at + Duration::from_millis(self.random.u64(20..300));
                 }
-                self.late.push_back((at.max(self.stalled_until), bytes));
+                self.delayed.push_back((at.max(self.stalled_until), bytes));
             }
-            while let Some((at, bytes)) = self.late.pop_front_if(|(at, _)| *at <= self.now) {
+            while let Some((at, bytes)) = self.delayed.pop_front_if(|(at, _)| *at <= self.now) {
                 self.line.handle_bytes(at, &bytes);
                 self.recording.push((at, RecordedInput::Inbound(bytes)));
             }
@@ -185,8 +187,8 @@ impl World {
         self.bus.advance(end);
     }
 
-    /// Only what may be sent to a board in play.
-    fn check(&mut self, bytes: &[u8]) {
+    /// Asserts that a command may be sent to a board in play.
+    fn check_commands(&mut self, bytes: &[u8]) {
         self.commands.feed(bytes, |decoded| {
             let BusCommand { kind, address } = decoded.unwrap();
             let harmless = !matches!(
@@ -198,11 +200,10 @@ impl World {
             );
             assert!(harmless, "{kind:?}");
             assert!(address != BusAddress::ALL || kind == BusCommandKind::Ping);
-            self.asked.push(kind);
+            self.queries.push(kind);
         });
     }
 
-    /// All observations of one board since `from`.
     pub(super) fn of(&self, number: u16) -> impl Iterator<Item = &Observed> {
         let wanted = address(number);
         self.observed
@@ -217,7 +218,7 @@ impl World {
             .count()
     }
 
-    /// The reported field changes of every board, in order.
+    /// Returns the reported changes of every board, in order.
     pub(super) fn reported(&self) -> BTreeMap<BusAddress, Vec<(Field, Contents)>> {
         let mut reported: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (address, observed) in &self.observed {
@@ -232,7 +233,7 @@ impl World {
         reported
     }
 
-    /// What a line that only listens observes of the recording.
+    /// Returns the observations that a listening line makes from the recording.
     pub(super) fn replayed(&self) -> Vec<(BusAddress, Observed)> {
         replay(&self.recording)
     }
@@ -252,7 +253,7 @@ pub(super) fn replay(recording: &[(Timestamp, RecordedInput)]) -> Vec<(BusAddres
     std::iter::from_fn(|| line.poll_observation()).collect()
 }
 
-/// Contents that change with every call: no two in a row are the same.
+/// Returns a piece. Consecutive values of `turn` give different pieces.
 pub(super) fn piece(turn: usize) -> Contents {
     Some(Piece::ALL[turn % 12])
 }

@@ -1,4 +1,4 @@
-//! What stands in a single block: options, times, packets and markers.
+//! The contents of a block: options, times, packets and markers.
 
 use pcap_parser::{BOM_MAGIC, EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption};
 
@@ -8,7 +8,7 @@ use crate::capture::{
 };
 use crate::time::Timestamp;
 
-/// The order of the bytes in the words of a section.
+/// The byte order of a section.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum ByteOrder {
     Big,
@@ -16,7 +16,7 @@ pub(super) enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The order in which the mark at the start of a section is written.
+    /// Returns the byte order of a section's byte-order mark, or `None` if the mark is invalid.
     pub(super) fn from_mark(bytes: &[u8]) -> Option<Self> {
         [Self::Big, Self::Little]
             .into_iter()
@@ -40,18 +40,18 @@ impl ByteOrder {
     }
 }
 
-/// How an interface counts time.
+/// The time unit of an interface.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Ticks {
-    /// Ticks in a second; `None` for more than 128 bits hold.
+    /// Ticks per second; `None` if the number does not fit into 128 bits.
     per_second: Option<u128>,
     /// Seconds to add to all timestamps.
     offset: i64,
 }
 
 impl Ticks {
-    // pcap_parser's own reading of these options has no binary resolutions and always takes the offset for
-    // little-endian.
+    // pcap_parser's own decoding of these options does not support binary resolutions and assumes a little-endian
+    // offset.
     pub(super) fn of(description: &InterfaceDescriptionBlock<'_>, byte_order: ByteOrder) -> Self {
         let resolution = option(&description.options, IF_TSRESOL).and_then(|value| value.first().copied());
         let resolution = resolution.unwrap_or(MICROSECONDS);
@@ -65,7 +65,7 @@ impl Ticks {
     }
 
     pub(super) fn timestamp(self, high: u32, low: u32) -> Timestamp {
-        // Below zero for times before 1970.
+        // Negative for times before 1970.
         let ticks = i128::from((u64::from(high) << 32 | u64::from(low)) as i64);
         let per_second = self.per_second.and_then(|ticks| i128::try_from(ticks).ok());
         let micros = per_second.map_or(0, |per_second| (ticks * 1_000_000).div_euclid(per_second));
@@ -74,7 +74,7 @@ impl Ticks {
     }
 }
 
-/// The content of a packet, or `None` when it is longer than its block.
+/// Returns the content of a packet, or `None` if the packet is longer than its block.
 pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -> Option<Content> {
     let bytes = packet.data.get(..packet.caplen as usize)?;
     if bytes.is_empty()
@@ -93,7 +93,7 @@ pub(super) fn content(packet: &EnhancedPacketBlock<'_>, byte_order: ByteOrder) -
     })
 }
 
-/// What the comment on an empty packet means for the port.
+/// Returns the content that the comment of an empty packet represents, or `None` for other comments.
 fn marker(comment: &[u8]) -> Option<Content> {
     let comment = String::from_utf8_lossy(comment);
     if comment == COMMENT_OPEN {
@@ -113,7 +113,8 @@ fn marker(comment: &[u8]) -> Option<Content> {
     })
 }
 
-/// A time as in "+3600.000000 s", in microseconds.
+/// Parses a time such as "+3600.000000 s". Returns microseconds, or `None` if the format is wrong or the number too
+/// large.
 fn micros(text: &str) -> Option<i64> {
     let text = text.strip_suffix(" s")?;
     let (digits, negative) = match text.strip_prefix('-') {
@@ -130,17 +131,16 @@ fn micros(text: &str) -> Option<i64> {
     i64::try_from(if negative { -micros } else { micros }).ok()
 }
 
-/// The value of a block's first option of this kind.
+/// Returns the value of the first option with this code.
 pub(super) fn option<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> Option<&'a [u8]> {
     options(list, code).next()
 }
 
-/// The values of a block's options of this kind.
 fn options<'a>(list: &'a [PcapNGOption<'_>], code: u16) -> impl Iterator<Item = &'a [u8]> {
     let list = list.iter().take_while(|option| option.code.0 != OPT_END);
     list.filter(move |option| option.code.0 == code)
         .filter_map(|option| option.as_bytes().ok())
 }
 
-/// Set in a resolution that is a power of two.
+/// Flag in a time resolution that selects a power of two instead of ten.
 pub(super) const BINARY: u8 = 0x80;

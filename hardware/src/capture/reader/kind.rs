@@ -1,8 +1,8 @@
-//! What a file is that is not a capture.
+//! Detection of the kind of files that are not captures.
 
 use crate::capture::FileKind;
 
-/// What a file that is not a capture seems to be, judged by its first bytes.
+/// Returns the likely kind of a file that is not a capture, from its first bytes.
 pub(super) fn sniff(start: &[u8]) -> FileKind {
     if start.is_empty() {
         return FileKind::Empty;
@@ -29,7 +29,7 @@ pub(super) fn sniff(start: &[u8]) -> FileKind {
     }
 }
 
-/// Microseconds, nanoseconds and Kuznetzov's variant, in both byte orders.
+/// Magic numbers of pcap with microseconds, with nanoseconds, and of Kuznetzov's variant, in both byte orders.
 const CLASSIC_PCAP: [[u8; 4]; 6] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],
@@ -39,7 +39,7 @@ const CLASSIC_PCAP: [[u8; 4]; 6] = [
     [0x34, 0xcd, 0xb2, 0xa1],
 ];
 
-/// gzip, bzip2, xz, Zip and Zstandard.
+/// Magic numbers of gzip, bzip2, xz, Zip and Zstandard.
 const COMPRESSED: [&[u8]; 5] = [
     &[0x1f, 0x8b],
     b"BZh",

@@ -1,4 +1,4 @@
-//! The reader on good, cut and damaged captures.
+//! Tests of the reader with valid, truncated and damaged captures.
 
 use std::io;
 
@@ -58,7 +58,7 @@ fn both_byte_orders_are_read() {
 }
 
 #[test]
-fn offsets_lead_to_the_blocks() {
+fn packets_have_the_offsets_of_their_blocks() {
     let mut file = File::new(false);
     file.interface(&[]);
     let first = file.bytes.len();
@@ -84,7 +84,7 @@ fn a_packet_without_direction_is_inbound() {
 }
 
 #[test]
-fn only_an_empty_packet_marks_the_port() {
+fn only_the_comment_of_an_empty_packet_is_a_marker() {
     let mut file = File::new(false);
     file.interface(&[]);
     let comments: [&[u8]; 6] = [
@@ -103,10 +103,10 @@ fn only_an_empty_packet_marks_the_port() {
         reason: reason.to_owned(),
     };
     let contents: Vec<Content> = file.packets().into_iter().map(|packet| packet.content).collect();
-    let nothing = inbound(&[]);
+    let empty = inbound(&[]);
     let expected = [
-        nothing.clone(),
-        nothing,
+        empty.clone(),
+        empty,
         closed(""),
         closed(""),
         closed("a: b"),
@@ -117,7 +117,7 @@ fn only_an_empty_packet_marks_the_port() {
 }
 
 #[test]
-fn other_resolutions_and_offsets_of_time_are_honoured() {
+fn time_resolutions_and_offsets_are_applied() {
     let resolutions: [(u8, u64, i64); 9] = [
         (6, 1_500_000, 1_500_000),
         (9, 1_500_000_999, 1_500_000),
@@ -145,7 +145,7 @@ fn other_resolutions_and_offsets_of_time_are_honoured() {
 }
 
 #[test]
-fn no_time_is_out_of_range() {
+fn times_out_of_range_are_clamped() {
     for (offset, ticks, micros) in [(i64::MAX, i64::MAX, i64::MAX), (i64::MIN, i64::MIN, i64::MIN)] {
         let mut file = File::new(false);
         file.interface(&[(IF_TSRESOL, &[0]), (IF_TSOFFSET, &offset.to_le_bytes())]);
@@ -190,7 +190,7 @@ fn unknown_blocks_and_options_are_skipped() {
 }
 
 #[test]
-fn a_port_keeps_its_index_from_section_to_section() {
+fn a_port_keeps_its_index_in_later_sections() {
     let mut file = File::new(false);
     file.interface(&[(IF_NAME, b"a")]);
     file.interface(&[(IF_NAME, b"b")]);
@@ -229,7 +229,7 @@ fn an_interface_of_an_earlier_section_is_unknown_in_the_next() {
 }
 
 #[test]
-fn memory_is_bounded_whatever_the_number_of_interfaces() {
+fn too_many_interfaces_are_refused() {
     let mut file = File::new(false);
     for _ in 0..=MAX_INTERFACES {
         file.interface(&[]);
@@ -244,7 +244,7 @@ fn memory_is_bounded_whatever_the_number_of_interfaces() {
 }
 
 #[test]
-fn other_link_types_are_refused_by_name() {
+fn other_link_types_are_refused_with_the_name_of_the_interface() {
     let mut file = File::new(false);
     let name = file.options(&[(IF_NAME, b"eth0")]);
     file.block(IDB_MAGIC, &[&[1, 0, 0, 0], &[0; 4], &name]);
@@ -270,7 +270,7 @@ fn other_versions_are_refused() {
 }
 
 #[test]
-fn damage_is_reported_with_its_place_and_ends_the_reading() {
+fn damage_is_reported_with_its_offset_and_ends_reading() {
     let whole = || {
         let mut file = File::new(false);
         file.interface(&[]);
@@ -305,7 +305,7 @@ fn damage_is_reported_with_its_place_and_ends_the_reading() {
 }
 
 #[test]
-fn a_file_padded_with_zeros_is_cut_off() {
+fn a_file_padded_with_zeros_is_truncated() {
     let mut file = File::new(false);
     file.interface(&[]);
     file.packet(0, AT, &[1], &[]);
@@ -321,7 +321,7 @@ fn a_file_padded_with_zeros_is_cut_off() {
 }
 
 #[test]
-fn damage_at_the_very_end_is_not_taken_for_a_cut() {
+fn damage_at_the_end_is_not_mistaken_for_truncation() {
     let mut file = File::new(false);
     file.interface(&[]);
     *file.bytes.last_mut().unwrap() = 1;
@@ -335,7 +335,7 @@ fn damage_at_the_very_end_is_not_taken_for_a_cut() {
 }
 
 #[test]
-fn a_length_beyond_the_end_of_the_file_costs_no_memory() {
+fn a_length_beyond_the_end_of_the_file_allocates_no_memory() {
     let mut file = File::new(false);
     file.bytes.extend([7, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]); // 16 MiB
     let mut reader = file.reader();
@@ -369,7 +369,7 @@ fn files_that_are_not_captures_are_distinguished() {
 }
 
 #[test]
-fn short_and_interrupted_reads_change_nothing() {
+fn short_and_interrupted_reads_give_the_same_packets() {
     struct Trickle<'a>(&'a [u8], bool);
     impl Read for Trickle<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -392,7 +392,7 @@ fn short_and_interrupted_reads_change_nothing() {
 }
 
 #[test]
-fn a_failing_input_is_an_error_with_its_cause() {
+fn an_input_error_is_returned_with_its_cause() {
     struct Failing;
     impl Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! Commands to a board on a bus.
+//! Bus commands to an emulated board.
 
 use core::time::Duration;
 
@@ -11,30 +11,30 @@ use crate::facts::{PING_SPREAD, START_TAG_TIME};
 use crate::time::Timestamp;
 
 impl EmulatedBoard {
-    /// The address on a bus; `None` if the serial number is none.
+    /// Returns the address on a bus. `None` if the serial number is missing or is not an address.
     #[must_use]
     pub fn bus_address(&self) -> Option<BusAddress> {
         self.settings.serial.and_then(|serial| serial.bus_address())
     }
 
-    /// In single mode the command, whatever its address, only switches the mode.
-    pub(super) fn obey_bus(&mut self, now: Timestamp, command: BusCommand) {
+    /// Executes a bus command. In single-board mode a command to any address only switches to bus mode.
+    pub(super) fn execute_bus(&mut self, now: Timestamp, command: BusCommand) {
         if self.mode != Mode::Bus {
             self.mode = Mode::Bus;
             return;
         }
         let Some(own) = self.bus_address() else { return };
         match command.kind {
-            kind if command.address == own => self.obey_addressed(now, own, kind),
+            kind if command.address == own => self.execute_addressed(now, own, kind),
             _ if command.address != BusAddress::ALL => {}
-            BusCommandKind::Ping => self.hear_ping_to_all(now),
+            BusCommandKind::Ping => self.schedule_ping_answer(now),
             BusCommandKind::EndBusMode => self.mode = Mode::Idle,
             BusCommandKind::Reset => self.restart(now),
             _ => {}
         }
     }
 
-    fn obey_addressed(&mut self, now: Timestamp, own: BusAddress, kind: BusCommandKind) {
+    fn execute_addressed(&mut self, now: Timestamp, own: BusAddress, kind: BusCommandKind) {
         match kind {
             BusCommandKind::Clock => self.answer_bus(now, own, BusData::Clock(self.clock_report())),
             BusCommandKind::Board => self.answer_bus(now, own, BusData::Board(*self.scan.seen())),
@@ -65,8 +65,8 @@ impl EmulatedBoard {
                 self.ignores_ping = true;
                 self.answer_bus(now, own, BusData::Ping);
             }
-            // A board with the address of all answers like all.
-            BusCommandKind::Ping if own == BusAddress::ALL => self.hear_ping_to_all(now),
+            // A ping to a board with the broadcast address is a broadcast ping.
+            BusCommandKind::Ping if own == BusAddress::ALL => self.schedule_ping_answer(now),
             BusCommandKind::Ping => self.answer_bus(now, own, BusData::Ping),
             BusCommandKind::Version => {
                 let (major, minor) = self.settings.version;
@@ -77,7 +77,7 @@ impl EmulatedBoard {
         }
     }
 
-    /// The random moment has come at which the board answers a ping to all.
+    /// Answers a broadcast ping at the time chosen by `schedule_ping_answer`.
     pub(super) fn answer_ping_to_all(&mut self, now: Timestamp) {
         self.ping_at = None;
         if let Some(own) = self.bus_address().filter(|_| self.mode == Mode::Bus) {
@@ -85,7 +85,7 @@ impl EmulatedBoard {
         }
     }
 
-    fn hear_ping_to_all(&mut self, now: Timestamp) {
+    fn schedule_ping_answer(&mut self, now: Timestamp) {
         if std::mem::take(&mut self.ignores_ping) {
             return;
         }
@@ -96,7 +96,7 @@ impl EmulatedBoard {
 
     fn restart(&mut self, now: Timestamp) {
         self.shut_down(now);
-        self.restart_at = Some(now + RESTART_TAG_TIME);
+        self.restart_at = Some(now + RESTART_TIME);
     }
 
     fn clock_report(&self) -> ClockReport {
@@ -113,5 +113,5 @@ impl EmulatedBoard {
     }
 }
 
-/// A reset takes some seconds.
-const RESTART_TAG_TIME: Duration = Duration::from_secs(3);
+/// Duration of a restart. A reset takes some seconds.
+const RESTART_TIME: Duration = Duration::from_secs(3);

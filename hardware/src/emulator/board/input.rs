@@ -1,4 +1,4 @@
-//! What the host sends, on its way into the board.
+//! Input of the board: receives the host's bytes and decodes commands.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -8,16 +8,16 @@ use kiebitz_protocol::{BusCommand, BusCommandDecoder, Command, CommandDecoder};
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
-/// The line from the host, the input buffer, and what has been taken in of a command.
+/// The line from the host, the input buffer, and the decoders of commands.
 ///
-/// Bytes arrive one by one at the speed of the line. While the board is free it takes each in as it comes. It is busy
-/// from the end of a command until its answer has passed the line; what comes meanwhile waits in the buffer, and
-/// what finds the buffer full is lost.
+/// Bytes arrive one by one at the speed of the line. The board reads each byte as it arrives, unless it is busy: from
+/// the end of a command until the answer has been transmitted. Meanwhile bytes wait in the buffer; bytes that arrive
+/// while it is full are lost.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
     byte: Duration,
     arriving: VecDeque<(Timestamp, u8)>,
-    /// When the last byte of the host will have arrived.
+    /// When the host's last byte will have arrived.
     line_free_at: Timestamp,
     waiting: VecDeque<u8>,
     busy_until: Timestamp,
@@ -25,9 +25,8 @@ pub(super) struct Input {
     bus: BusCommandDecoder,
 }
 
-/// A command taken in.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Heard {
+pub(super) enum Received {
     Single(Command),
     Bus(BusCommand),
 }
@@ -45,7 +44,7 @@ impl Input {
         }
     }
 
-    /// The host writes bytes after those that are still on their way.
+    /// Puts bytes of the host on the line, after the bytes still in transit.
     pub(super) fn write(&mut self, now: Timestamp, bytes: &[u8]) {
         self.line_free_at = self.line_free_at.max(now);
         for byte in bytes {
@@ -54,7 +53,6 @@ impl Input {
         }
     }
 
-    /// When the next byte arrives.
     pub(super) fn next_arrival(&self) -> Option<Timestamp> {
         self.arriving.front().map(|(at, _)| *at)
     }
@@ -63,35 +61,35 @@ impl Input {
         self.arriving.pop_front().map(|(_, byte)| byte)
     }
 
-    /// When a byte that waits can be taken in.
-    pub(super) fn next_taken(&self) -> Option<Timestamp> {
+    pub(super) fn next_read_at(&self) -> Option<Timestamp> {
         (!self.waiting.is_empty()).then_some(self.busy_until)
     }
 
-    /// A byte has arrived.
+    /// Puts an arrived byte into the buffer, or drops it if the buffer is full.
     pub(super) fn arrive(&mut self, byte: u8) {
         if self.waiting.len() < INPUT_BUFFER {
             self.waiting.push_back(byte);
         }
     }
 
-    /// Takes in bytes until a command is whole, if the board is free.
-    pub(super) fn take(&mut self, now: Timestamp) -> Option<Heard> {
+    /// Reads bytes until a command is complete. Returns `None` if the board is busy or the buffer has no complete
+    /// command.
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<Received> {
         while now >= self.busy_until {
             let byte = self.waiting.pop_front()?;
-            if let Some(heard) = self.read(byte) {
-                return Some(heard);
+            if let Some(found) = self.read(byte) {
+                return Some(found);
             }
         }
         None
     }
 
-    /// The board can take in the next command only then.
+    /// Marks the board as busy, so that it reads no further bytes before `until`.
     pub(super) fn busy_until(&mut self, until: Timestamp) {
         self.busy_until = self.busy_until.max(until);
     }
 
-    /// The board lost its power or hangs: nothing that it heard is left.
+    /// Drops all waiting bytes, after a power loss or when the board hangs.
     pub(super) fn forget(&mut self, now: Timestamp) {
         self.waiting.clear();
         self.single.reset();
@@ -99,17 +97,18 @@ impl Input {
         self.busy_until = now;
     }
 
-    /// A byte above 0x7f begins a bus command, one below is part of it or a command to a single board.
-    fn read(&mut self, byte: u8) -> Option<Heard> {
-        let mut heard = None;
+    /// Decodes a byte. A byte above 0x7f begins a bus command. A lower byte belongs to a pending bus command, or to a
+    /// single-board command.
+    fn read(&mut self, byte: u8) -> Option<Received> {
+        let mut found = None;
         if byte >= 0x80 || self.bus.pending() > 0 {
             self.single.reset();
             self.bus
-                .feed(&[byte], |decoded| heard = decoded.ok().map(Heard::Bus));
+                .feed(&[byte], |decoded| found = decoded.ok().map(Received::Bus));
         } else {
             self.single
-                .feed(&[byte], |decoded| heard = decoded.ok().map(Heard::Single));
+                .feed(&[byte], |decoded| found = decoded.ok().map(Received::Single));
         }
-        heard
+        found
     }
 }

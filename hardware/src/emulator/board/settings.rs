@@ -1,41 +1,41 @@
-//! How an emulated board is made.
-
 use core::time::Duration;
 
 use kiebitz_protocol::{BatteryStatus, LongSerialNumber, SerialNumber};
 
 use crate::facts::{BYTE_TIME, CLOCK_POLL, CONVERTER_PERIOD, MEMORY_WRITE_TIME, USUAL_SCAN};
 
-/// How an emulated board is made.
+/// Settings of an emulated board.
 #[derive(Debug, Clone)]
 pub struct BoardSettings {
-    /// Five characters, which are its address on a bus if they are a number up to 16,383; `None`: the board has
-    /// none, and cannot be addressed on a bus.
+    /// Serial number. If it is a number up to 16,383, it is also the board's address on a bus. `None` if the board has
+    /// no serial number and therefore no address.
     pub serial: Option<SerialNumber>,
-    /// Ten characters; `None`: the board has none.
+    /// Long serial number. `None` if the board has none.
     pub long_serial: Option<LongSerialNumber>,
     /// Major and minor number, each up to 127.
     pub version: (u8, u8),
-    /// What the board reports of its battery; `None`: it has none and does not answer. Only Bluetooth boards have one.
+    /// Reported state of the battery. `None` if the board has no battery and does not answer the query. Only Bluetooth
+    /// boards have a battery.
     pub battery: Option<BatteryStatus>,
-    /// How long a scan of all 64 fields takes; boards need 200 to 250 ms.
+    /// Duration of a scan of all 64 squares. Real boards need 200 to 250 ms.
     pub scan_period: Duration,
-    /// How long after it was made the board begins to scan.
+    /// Delay of the first scan after power-up.
     pub scan_phase: Duration,
-    /// How often the board asks its clock; boards do so two or three times a second.
+    /// Interval at which the board polls its clock. Real boards do so two or three times a second.
     pub clock_period: Duration,
-    /// How long after it was made the board first asks its clock.
+    /// Delay of the first clock poll after power-up.
     pub clock_phase: Duration,
-    /// How long one byte takes on the line: 1.04 ms at 9600 baud.
+    /// Duration of one byte on the line: 1.04 ms at 9600 baud.
     pub byte_time: Duration,
-    /// The converter hands bytes over at multiples of this; zero: one by one. On a bus the bus has the converter.
+    /// The converter delivers bytes at multiples of this time. Zero delivers them one by one. On a bus,
+    /// [`EmulatedBusSettings`](crate::emulator::EmulatedBusSettings) has the converter's latency instead.
     pub latency: Duration,
-    /// How long after a command its answer begins: milliseconds.
+    /// Time from a command to the start of the answer. Real boards need some milliseconds.
     pub response: Duration,
-    /// How long the board writes a change to its memory; a command that comes then is answered afterwards. Boards
-    /// need up to 20 ms.
+    /// Time that the board needs to write a change to its memory, up to 20 ms in real boards. A command that arrives in
+    /// this time is answered afterwards.
     pub write_time: Duration,
-    /// What the board draws its moments from when it answers a bus ping to all: same seed, same moments.
+    /// Seed for the random delays before answers to broadcast pings.
     pub seed: u64,
 }
 

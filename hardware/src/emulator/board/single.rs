@@ -1,4 +1,4 @@
-//! Commands to a single board.
+//! Single-board commands to an emulated board.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{EmulatedBoard, Mode};
 use crate::time::Timestamp;
 
 impl EmulatedBoard {
-    pub(super) fn obey(&mut self, now: Timestamp, command: Command) {
+    pub(super) fn execute(&mut self, now: Timestamp, command: Command) {
         if self.mode == Mode::Bus {
             self.mode = Mode::Idle;
         }
@@ -48,14 +48,14 @@ impl EmulatedBoard {
                 let data = self.memory.read();
                 self.answer(now, Message::EeMoves(&data));
             }
-            Command::Clock(message) => self.tell_clock(now, &message),
-            // No lights.
+            Command::Clock(message) => self.send_to_clock(now, &message),
+            // The emulated board has no LEDs.
             Command::SetLeds { .. } => {}
         }
     }
 
-    /// Hands a clock message on; the clock acknowledges in the modes that report it.
-    fn tell_clock(&mut self, now: Timestamp, message: &ClockMessage) {
+    /// Passes a clock message to the clock. The board reports the acknowledgement only in modes that report the clock.
+    fn send_to_clock(&mut self, now: Timestamp, message: &ClockMessage) {
         let Some(clock) = &mut self.clock else { return };
         if let ClockMessage::SetAndRun(set) = message {
             clock.set(now, duration(set.left), duration(set.right));
@@ -91,6 +91,6 @@ fn duration(time: SetTime) -> Duration {
     Duration::from_secs(u64::from(time.hours) * 3600 + u64::from(time.minutes) * 60 + u64::from(time.seconds))
 }
 
-/// Version 1.0.
+/// Version 1.0, in the encoding of the clock's version message.
 const CLOCK_VERSION: u8 = 0x10;
 const TRADEMARK: &str = "kiebitz emulated board";

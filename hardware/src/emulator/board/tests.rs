@@ -24,25 +24,25 @@ fn send(board: &mut EmulatedBoard, millis: u64, commands: &[Command]) {
     board.handle_bytes(at(millis), &bytes);
 }
 
-/// All that the host has read by then, as (milliseconds of the last byte, message in words).
-fn heard(board: &mut EmulatedBoard, until: u64) -> Vec<(u64, String)> {
+/// Returns all messages that the host can have read by `until`: the time of the last byte in ms, and the `Debug` text.
+fn received(board: &mut EmulatedBoard, until: u64) -> Vec<(u64, String)> {
     let mut decoder = Decoder::new();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     while let Some((when, bytes)) = board.poll_transmit(at(until)) {
         let millis = when.saturating_duration_since(START).as_millis() as u64;
         decoder.feed(&bytes, |decoded| {
-            heard.push((millis, format!("{:?}", decoded.unwrap())))
+            received.push((millis, format!("{:?}", decoded.unwrap())))
         });
     }
-    heard
+    received
 }
 
-fn words(board: &mut EmulatedBoard, until: u64) -> Vec<String> {
-    heard(board, until).into_iter().map(|(_, words)| words).collect()
+fn texts(board: &mut EmulatedBoard, until: u64) -> Vec<String> {
+    received(board, until).into_iter().map(|(_, text)| text).collect()
 }
 
 #[test]
-fn a_board_that_was_not_asked_says_nothing() {
+fn a_board_in_idle_mode_sends_nothing_unasked() {
     let mut board = board();
     board.set(at(100), field(3), Some(Piece::WhiteKing));
     assert_eq!(board.poll_transmit(at(5000)), None);
@@ -52,16 +52,16 @@ fn a_board_that_was_not_asked_says_nothing() {
 }
 
 #[test]
-fn a_dump_shows_what_the_scan_has_seen_and_not_what_has_just_changed() {
+fn a_dump_shows_scanned_contents_and_not_the_latest_changes() {
     let mut board = board();
-    // Field 3 is sampled 10.5 ms into each scan, field 63 after 221 ms.
+    // Field 3 is sampled 10.5 ms after the start of each scan, field 63 after 221 ms.
     board.set(at(20), field(3), Some(Piece::WhiteKing));
     board.set(at(20), field(63), Some(Piece::BlackKing));
     send(&mut board, 225, &[Command::SendBoard]);
     let mut dumped = [None; Field::COUNT];
     dumped[63] = Some(Piece::BlackKing);
     assert_eq!(
-        words(&mut board, 400),
+        texts(&mut board, 400),
         [format!("{:?}", Message::BoardDump(dumped))]
     );
 }
@@ -70,7 +70,7 @@ fn a_dump_shows_what_the_scan_has_seen_and_not_what_has_just_changed() {
 fn a_dump_takes_seventy_milliseconds_on_the_line() {
     let mut board = board();
     send(&mut board, 1000, &[Command::SendBoard]);
-    let times: Vec<u64> = heard(&mut board, 2000)
+    let times: Vec<u64> = received(&mut board, 2000)
         .into_iter()
         .map(|(millis, _)| millis)
         .collect();
@@ -87,17 +87,17 @@ fn updates_wait_while_the_memory_is_being_read() {
     let now = 600_000;
     send(&mut board, now, &[Command::UpdateBoard, Command::SendEeMoves]);
     board.set(at(now + 10), field(20), Some(Piece::WhitePawn));
-    let heard = heard(&mut board, now + 20_000);
+    let received = received(&mut board, now + 20_000);
     assert!(
-        heard[0].1.starts_with("EeMoves") && heard[0].0 > now + 1600,
+        received[0].1.starts_with("EeMoves") && received[0].0 > now + 1600,
         "{}",
-        heard[0].0
+        received[0].0
     );
-    assert!(heard[1].1.starts_with("FieldUpdate") && heard[1].0 >= heard[0].0);
+    assert!(received[1].1.starts_with("FieldUpdate") && received[1].0 >= received[0].0);
 }
 
 #[test]
-fn identity_is_told_when_asked() {
+fn a_board_answers_queries_for_its_identity() {
     let mut board = board();
     let commands = [
         Command::SendVersion,
@@ -107,36 +107,36 @@ fn identity_is_told_when_asked() {
         Command::SendTrademark,
     ];
     send(&mut board, 10, &commands);
-    let words = words(&mut board, 1000);
-    assert_eq!(words.len(), 5);
-    for (words, expected) in
-        words
+    let texts = texts(&mut board, 1000);
+    assert_eq!(texts.len(), 5);
+    for (text, expected) in
+        texts
             .iter()
             .zip(["major: 1", "00042", "0000000042", "42", "kiebitz emulated board"])
     {
-        assert!(words.contains(expected), "{words}");
+        assert!(text.contains(expected), "{text}");
     }
 }
 
 #[test]
-fn without_a_clock_the_board_says_so_once() {
+fn a_missing_clock_is_reported_once() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateNice]);
-    let words = words(&mut board, 5000);
+    let texts = texts(&mut board, 5000);
     assert!(
-        words.len() == 1 && words[0].starts_with("ClockAbsent"),
-        "{words:?}"
+        texts.len() == 1 && texts[0].starts_with("ClockAbsent"),
+        "{texts:?}"
     );
 }
 
 #[test]
-fn update_nice_tells_the_clock_only_when_it_changed() {
+fn update_nice_reports_the_clock_only_when_it_changed() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     send(&mut board, 10, &[Command::UpdateNice]);
-    assert_eq!(words(&mut board, 10_000).len(), 1);
+    assert_eq!(texts(&mut board, 10_000).len(), 1);
     board.clock_mut(at(10_000)).unwrap().start(at(10_000));
-    assert!((10..=12).contains(&words(&mut board, 20_000).len()));
+    assert!((10..=12).contains(&texts(&mut board, 20_000).len()));
 }
 
 #[test]
@@ -144,24 +144,24 @@ fn update_mode_reports_the_clock_at_least_every_second() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     send(&mut board, 10, &[Command::Update]);
-    assert_eq!(words(&mut board, 4000).len(), 10);
+    assert_eq!(texts(&mut board, 4000).len(), 10);
 }
 
 #[test]
-fn a_press_is_reported_when_the_board_next_asks_the_clock() {
+fn a_press_is_reported_when_the_board_next_polls_the_clock() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     board.clock_mut(at(0)).unwrap().start(at(0));
     send(&mut board, 10, &[Command::UpdateNice]);
-    heard(&mut board, 2000);
+    received(&mut board, 2000);
     board
         .clock_mut(at(2000))
         .unwrap()
         .press(at(2000), ClockSide::Left);
-    let pressed = heard(&mut board, 3000)
+    let pressed = received(&mut board, 3000)
         .into_iter()
-        .find(|(_, words)| words.contains("lever_right_high: true"));
-    // Asked at 130 ms and every 400 ms from there.
+        .find(|(_, text)| text.contains("lever_right_high: true"));
+    // The board polls the clock at 130 ms and every 400 ms after that.
     assert!((2140..2160).contains(&pressed.unwrap().0));
 }
 
@@ -171,13 +171,13 @@ fn the_clock_acknowledges_in_the_modes_that_report_it() {
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     let beep = Command::Clock(ClockMessage::Beep { duration: 1 });
     send(&mut board, 10, &[Command::UpdateBoard, beep]);
-    assert!(words(&mut board, 100).is_empty());
+    assert!(texts(&mut board, 100).is_empty());
     send(&mut board, 500, &[Command::Update, beep]);
-    assert!(words(&mut board, 530)[0].starts_with("ClockAck"));
+    assert!(texts(&mut board, 530)[0].starts_with("ClockAck"));
 }
 
 #[test]
-fn the_memory_holds_changes_and_the_times_of_those_who_pressed() {
+fn the_memory_holds_changes_and_the_times_of_presses() {
     let mut board = board();
     board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
     board.clock_mut(at(200)).unwrap().start(at(200));
@@ -204,7 +204,7 @@ fn the_memory_holds_changes_and_the_times_of_those_who_pressed() {
 }
 
 #[test]
-fn the_order_of_polling_does_not_change_what_is_sent() {
+fn the_order_of_polling_does_not_change_the_sent_bytes() {
     let play = |step: u64| {
         let mut board = board();
         board.plug_clock(at(0), Some(EmulatedClock::new(Duration::from_secs(60))));
@@ -231,25 +231,25 @@ fn code(command: Command) -> u8 {
 }
 
 #[test]
-fn commands_that_find_the_input_buffer_full_are_lost() {
+fn commands_that_arrive_at_a_full_input_buffer_are_lost() {
     let mut board = board();
-    // The dump keeps the board busy for 70 ms; of 30 requests that come meanwhile, 10 fit.
+    // The dump keeps the board busy for 70 ms. Of 30 requests that arrive in this time, 10 fit into the buffer.
     send(&mut board, 10, &[Command::SendBoard]);
     let burst = [code(Command::SendVersion); 30];
     board.handle_bytes(at(20), &burst);
-    let words = words(&mut board, 2000);
-    assert_eq!(words.len(), 11, "{words:?}");
+    let texts = texts(&mut board, 2000);
+    assert_eq!(texts.len(), 11, "{texts:?}");
     send(&mut board, 3000, &[Command::SendVersion]);
-    assert_eq!(heard(&mut board, 4000).len(), 1, "the board is in step again");
+    assert_eq!(received(&mut board, 4000).len(), 1, "the board is in step again");
 }
 
 #[test]
-fn commands_that_come_no_faster_than_they_are_obeyed_all_count() {
+fn commands_at_the_pace_of_the_board_are_all_executed() {
     let mut board = board();
     for millis in 0..100 {
         send(&mut board, 20 * millis, &[Command::SendVersion]);
     }
-    assert_eq!(words(&mut board, 5000).len(), 100);
+    assert_eq!(texts(&mut board, 5000).len(), 100);
 }
 
 #[test]
@@ -265,26 +265,26 @@ fn an_answer_waits_until_the_memory_is_written() {
     for board in [&mut quiet, &mut writing] {
         send(board, 2471, &[Command::SendVersion]);
     }
-    let last = |board: &mut EmulatedBoard| heard(board, 3000)[0].0;
+    let last = |board: &mut EmulatedBoard| received(board, 3000)[0].0;
     assert_eq!((last(&mut quiet), last(&mut writing)), (2479, 2496));
 }
 
 #[test]
-fn a_board_without_power_is_silent_and_notes_its_return() {
+fn a_board_without_power_is_silent_and_records_its_power_up() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateBoard]);
     board.set(at(1000), field(8), Some(Piece::BlackPawn));
-    assert_eq!(words(&mut board, 2000).len(), 1);
+    assert_eq!(texts(&mut board, 2000).len(), 1);
     board.power_off(at(2000));
     assert!(!board.powered());
     board.set(at(2500), field(9), Some(Piece::BlackPawn));
     send(&mut board, 2600, &[Command::SendBoard]);
-    assert!(heard(&mut board, 4000).is_empty());
+    assert!(received(&mut board, 4000).is_empty());
     assert_eq!(board.poll_deadline(), None);
 
     board.power_on(at(5000));
     board.set(at(5100), field(10), Some(Piece::BlackPawn));
-    assert!(heard(&mut board, 6000).is_empty(), "the update mode is lost");
+    assert!(received(&mut board, 6000).is_empty(), "the update mode is lost");
     let data = board.memory.read();
     let elements: Vec<Element> = eeprom::elements(&data).map(Result::unwrap).collect();
     let change = |number, quick| Element::PieceChange {
@@ -310,7 +310,7 @@ fn a_board_without_power_is_silent_and_notes_its_return() {
 }
 
 #[test]
-fn what_was_on_its_way_is_lost_with_the_power() {
+fn bytes_in_transit_are_lost_at_a_power_loss() {
     let mut board = board();
     send(&mut board, 1000, &[Command::SendBoard]);
     board.power_off(at(1030));
@@ -321,7 +321,7 @@ fn what_was_on_its_way_is_lost_with_the_power() {
 }
 
 #[test]
-fn a_broken_sensor_shows_the_same_whatever_stands_there() {
+fn a_broken_sensor_ignores_the_actual_contents() {
     let mut board = board();
     board.set(at(100), field(5), Some(Piece::WhiteKing));
     board.break_field(at(1000), field(5), Some(Piece::BlackBishop));
@@ -330,36 +330,36 @@ fn a_broken_sensor_shows_the_same_whatever_stands_there() {
     let mut dumped = [None; Field::COUNT];
     dumped[5] = Some(Piece::BlackBishop);
     assert_eq!(
-        words(&mut board, 4000),
+        texts(&mut board, 4000),
         [format!("{:?}", Message::BoardDump(dumped))]
     );
     assert_eq!(board.contents(field(5)), None);
     board.mend_field(at(5000), field(5));
     send(&mut board, 6000, &[Command::SendBoard]);
     assert_eq!(
-        words(&mut board, 7000),
+        texts(&mut board, 7000),
         [format!("{:?}", Message::BoardDump([None; Field::COUNT]))]
     );
 }
 
 #[test]
-fn a_board_that_hangs_says_nothing_and_remembers_everything() {
+fn a_board_that_hangs_sends_nothing_but_remembers_changes() {
     let mut board = board();
     send(&mut board, 10, &[Command::UpdateBoard]);
     board.silence(at(1000), at(3000));
     board.set(at(1500), field(1), Some(Piece::WhiteQueen));
     send(&mut board, 2000, &[Command::SendBoard]);
-    assert!(heard(&mut board, 3500).is_empty());
+    assert!(received(&mut board, 3500).is_empty());
     send(&mut board, 4000, &[Command::SendEeMoves]);
-    let words = words(&mut board, 5000);
-    assert!(words.len() == 1 && words[0].starts_with("EeMoves"), "{words:?}");
+    let texts = texts(&mut board, 5000);
+    assert!(texts.len() == 1 && texts[0].starts_with("EeMoves"), "{texts:?}");
 }
 
 #[test]
-fn only_a_board_with_a_battery_tells_of_it() {
+fn only_a_board_with_a_battery_reports_it() {
     let mut plain = board();
     send(&mut plain, 10, &[Command::SendBatteryStatus]);
-    assert!(heard(&mut plain, 1000).is_empty());
+    assert!(received(&mut plain, 1000).is_empty());
     let battery = kiebitz_protocol::BatteryStatus {
         percent: 64,
         ..kiebitz_protocol::BatteryStatus::default()
@@ -371,13 +371,13 @@ fn only_a_board_with_a_battery_tells_of_it() {
     let mut board = EmulatedBoard::new(START, settings);
     send(&mut board, 10, &[Command::SendBatteryStatus]);
     assert_eq!(
-        words(&mut board, 1000),
+        texts(&mut board, 1000),
         [format!("{:?}", Message::BatteryStatus(battery))]
     );
 }
 
 #[test]
-fn to_bus_mode_makes_the_next_bus_command_count() {
+fn after_to_bus_mode_the_next_bus_command_is_executed() {
     use kiebitz_protocol::{BusCommand, BusCommandKind};
     let ping = BusCommand {
         kind: BusCommandKind::Ping,

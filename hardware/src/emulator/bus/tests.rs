@@ -30,7 +30,7 @@ fn bus(numbers: std::ops::Range<u16>) -> EmulatedBus {
     bus
 }
 
-fn ask(bus: &mut EmulatedBus, millis: u64, kind: BusCommandKind, number: u16) {
+fn send_command(bus: &mut EmulatedBus, millis: u64, kind: BusCommandKind, number: u16) {
     let command = BusCommand {
         kind,
         address: address(number),
@@ -38,19 +38,19 @@ fn ask(bus: &mut EmulatedBus, millis: u64, kind: BusCommandKind, number: u16) {
     bus.handle_bytes(at(millis), &command.encode());
 }
 
-/// Milliseconds at which answers were complete, their addresses and ids; damage as address 0 and id 0.
-fn heard(bus: &mut EmulatedBus, until: u64) -> Vec<(u64, u16, u8)> {
+/// Returns the time in ms, the address and the id of each answer. Damaged bytes have address 0 and id 0.
+fn received(bus: &mut EmulatedBus, until: u64) -> Vec<(u64, u16, u8)> {
     let mut decoder = BusDecoder::new();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     while let Some((when, bytes)) = bus.poll_transmit(at(until)) {
         let millis = when.saturating_duration_since(START).as_millis() as u64;
         decoder.feed(&bytes, |decoded| {
-            heard.push(decoded.map_or((millis, 0, 0), |answer| {
+            received.push(decoded.map_or((millis, 0, 0), |answer| {
                 (millis, answer.address.number(), answer.data.id())
             }));
         });
     }
-    heard
+    received
 }
 
 fn read(bus: &mut EmulatedBus, until: u64) -> Vec<u8> {
@@ -75,9 +75,9 @@ fn only_the_addressed_board_answers() {
     .into_iter()
     .enumerate()
     {
-        ask(&mut bus, 1000 + 200 * index as u64, kind, 7);
+        send_command(&mut bus, 1000 + 200 * index as u64, kind, 7);
     }
-    let answers: Vec<(u16, u8)> = heard(&mut bus, 5000)
+    let answers: Vec<(u16, u8)> = received(&mut bus, 5000)
         .into_iter()
         .map(|(_, address, id)| (address, id))
         .collect();
@@ -86,23 +86,23 @@ fn only_the_addressed_board_answers() {
 }
 
 #[test]
-fn all_three_come_one_after_the_other() {
+fn the_combined_query_is_answered_by_changes_clock_and_board() {
     let mut bus = bus(1..2);
-    ask(&mut bus, 1000, BusCommandKind::Changes, 1);
-    heard(&mut bus, 1999);
-    ask(&mut bus, 2000, BusCommandKind::ChangesClockBoard, 1);
-    let heard = heard(&mut bus, 3000);
-    let ids: Vec<u8> = heard.iter().map(|(_, _, id)| *id).collect();
+    send_command(&mut bus, 1000, BusCommandKind::Changes, 1);
+    received(&mut bus, 1999);
+    send_command(&mut bus, 2000, BusCommandKind::ChangesClockBoard, 1);
+    let received = received(&mut bus, 3000);
+    let ids: Vec<u8> = received.iter().map(|(_, _, id)| *id).collect();
     assert_eq!(ids, [0x85, 0x84, 0x83]);
-    // 4 bytes of command, 2 ms, 89 bytes of answers, the converter's 16 ms.
-    assert!((2098..2116).contains(&heard[2].0), "{heard:?}");
+    // 4 bytes of command, 2 ms of response time, 89 bytes of answers, up to 16 ms in the converter.
+    assert!((2098..2116).contains(&received[2].0), "{received:?}");
 }
 
 #[test]
-fn changes_are_told_once_and_repeated_on_request() {
+fn changes_are_reported_once_and_repeated_on_request() {
     let mut bus = bus(1..2);
     let ask_changes = |millis: u64, kind, bus: &mut EmulatedBus| {
-        ask(bus, millis, kind, 1);
+        send_command(bus, millis, kind, 1);
         let mut decoder = BusDecoder::new();
         let mut data = None;
         while let Some((_, bytes)) = bus.poll_transmit(at(millis + 400)) {
@@ -134,10 +134,10 @@ fn changes_are_told_once_and_repeated_on_request() {
 }
 
 #[test]
-fn a_ping_to_all_is_answered_within_its_time_with_collisions() {
+fn a_broadcast_ping_is_answered_within_its_time_with_collisions() {
     let mut bus = bus(1..31);
-    ask(&mut bus, 1000, BusCommandKind::Ping, 0);
-    let answers = heard(&mut bus, 2140);
+    send_command(&mut bus, 1000, BusCommandKind::Ping, 0);
+    let answers = received(&mut bus, 2140);
     let good: Vec<u16> = answers
         .iter()
         .filter(|(_, address, _)| *address != 0)
@@ -149,86 +149,90 @@ fn a_ping_to_all_is_answered_within_its_time_with_collisions() {
         "no collision"
     );
     assert!(answers.iter().all(|(millis, ..)| *millis > 1004));
-    assert!(heard(&mut bus, 60_000).is_empty());
+    assert!(received(&mut bus, 60_000).is_empty());
 }
 
 #[test]
-fn a_board_told_so_ignores_one_ping_to_all() {
+fn a_silenced_board_ignores_one_broadcast_ping() {
     let mut bus = bus(1..2);
-    ask(&mut bus, 1000, BusCommandKind::IgnoreNextPing, 1);
-    ask(&mut bus, 1200, BusCommandKind::Ping, 0);
-    assert_eq!(heard(&mut bus, 3000).len(), 1, "only the handshake");
-    ask(&mut bus, 3000, BusCommandKind::Ping, 0);
-    assert_eq!(heard(&mut bus, 5000).len(), 1);
+    send_command(&mut bus, 1000, BusCommandKind::IgnoreNextPing, 1);
+    send_command(&mut bus, 1200, BusCommandKind::Ping, 0);
+    assert_eq!(received(&mut bus, 3000).len(), 1, "only the handshake");
+    send_command(&mut bus, 3000, BusCommandKind::Ping, 0);
+    assert_eq!(received(&mut bus, 5000).len(), 1);
 }
 
 #[test]
-fn a_single_board_byte_switches_all_and_the_next_bus_command_only_switches_back() {
+fn after_a_single_board_command_a_bus_command_only_restores_bus_mode() {
     let mut bus = bus(1..3);
     bus.handle_bytes(at(1000), &[0x40]);
-    ask(&mut bus, 1100, BusCommandKind::Ping, 1);
-    assert!(heard(&mut bus, 1500).is_empty());
-    ask(&mut bus, 1500, BusCommandKind::Ping, 2);
-    assert_eq!(heard(&mut bus, 2000).len(), 1);
+    send_command(&mut bus, 1100, BusCommandKind::Ping, 1);
+    assert!(received(&mut bus, 1500).is_empty());
+    send_command(&mut bus, 1500, BusCommandKind::Ping, 2);
+    assert_eq!(received(&mut bus, 2000).len(), 1);
 }
 
 #[test]
-fn the_start_tag_takes_its_time_and_all_since_can_be_read() {
+fn the_start_tag_takes_its_time_and_later_changes_can_be_read() {
     let mut bus = bus(1..2);
     let d4 = Field::new(35).unwrap();
     bus.board_mut(at(100), address(1))
         .unwrap()
         .set(at(100), d4, Some(Piece::WhiteQueen));
-    ask(&mut bus, 1000, BusCommandKind::SetStart, 1);
-    let written = heard(&mut bus, 1900);
+    send_command(&mut bus, 1000, BusCommandKind::SetStart, 1);
+    let written = received(&mut bus, 1900);
     assert!((1070..1110).contains(&written[0].0), "{written:?}");
-    ask(&mut bus, 2000, BusCommandKind::Changes, 1);
-    heard(&mut bus, 2900);
-    ask(&mut bus, 3000, BusCommandKind::FromStart, 1);
+    send_command(&mut bus, 2000, BusCommandKind::Changes, 1);
+    received(&mut bus, 2900);
+    send_command(&mut bus, 3000, BusCommandKind::FromStart, 1);
     let bytes = read(&mut bus, 3900);
     assert_eq!(bytes[5..8], [0x7b, 0x46, 35]);
 }
 
 #[test]
-fn a_board_reset_over_the_bus_is_away_for_seconds_and_notes_it() {
+fn a_board_reset_over_the_bus_is_away_for_seconds_and_records_its_power_up() {
     let mut bus = bus(1..2);
-    ask(&mut bus, 1000, BusCommandKind::Reset, 1);
-    ask(&mut bus, 2000, BusCommandKind::Ping, 1);
-    assert!(heard(&mut bus, 3000).is_empty());
-    ask(&mut bus, 5000, BusCommandKind::Changes, 1);
+    send_command(&mut bus, 1000, BusCommandKind::Reset, 1);
+    send_command(&mut bus, 2000, BusCommandKind::Ping, 1);
+    assert!(received(&mut bus, 3000).is_empty());
+    send_command(&mut bus, 5000, BusCommandKind::Changes, 1);
     let bytes = read(&mut bus, 6000);
     assert_eq!(bytes[5..9], [0x7f, 0x7f, 0x7f, 0x6a]);
 }
 
 #[test]
-fn a_board_taken_off_the_line_is_silent_and_comes_back_with_its_changes() {
+fn a_detached_board_is_silent_and_returns_with_its_changes() {
     let mut bus = bus(1..3);
-    ask(&mut bus, 500, BusCommandKind::Changes, 1);
-    heard(&mut bus, 999);
-    let mut taken = bus.detach(at(1000), address(1)).unwrap();
-    taken.set(at(1500), Field::new(0).unwrap(), Some(Piece::BlackRook));
-    ask(&mut bus, 2000, BusCommandKind::Ping, 1);
-    assert!(heard(&mut bus, 2500).is_empty());
-    bus.attach(at(3000), taken).unwrap();
+    send_command(&mut bus, 500, BusCommandKind::Changes, 1);
+    received(&mut bus, 999);
+    let mut detached = bus.detach(at(1000), address(1)).unwrap();
+    detached.set(at(1500), Field::new(0).unwrap(), Some(Piece::BlackRook));
+    send_command(&mut bus, 2000, BusCommandKind::Ping, 1);
+    assert!(received(&mut bus, 2500).is_empty());
+    bus.attach(at(3000), detached).unwrap();
     assert!(matches!(
         bus.attach(at(3000), board(1)),
         Err(AttachError::Taken(..))
     ));
-    ask(&mut bus, 4000, BusCommandKind::Changes, 1);
+    send_command(&mut bus, 4000, BusCommandKind::Changes, 1);
     let bytes = read(&mut bus, 5000);
     assert_eq!(bytes[5..7], [0x48, 0]);
 }
 
 #[test]
-fn a_command_sent_into_an_answer_is_lost_with_it() {
+fn a_command_sent_during_an_answer_destroys_both() {
     let mut bus = bus(1..3);
-    ask(&mut bus, 1000, BusCommandKind::Board, 1);
-    ask(&mut bus, 1030, BusCommandKind::Ping, 2);
-    assert!(heard(&mut bus, 2000).iter().all(|(_, address, _)| *address == 0));
+    send_command(&mut bus, 1000, BusCommandKind::Board, 1);
+    send_command(&mut bus, 1030, BusCommandKind::Ping, 2);
+    assert!(
+        received(&mut bus, 2000)
+            .iter()
+            .all(|(_, address, _)| *address == 0)
+    );
 }
 
 #[test]
-fn damage_strikes_the_share_asked_for_and_always_shows() {
+fn the_configured_share_of_answers_is_damaged_and_detected() {
     let settings = EmulatedBusSettings {
         damaged_answers: 200,
         ..EmulatedBusSettings::default()
@@ -237,8 +241,8 @@ fn damage_strikes_the_share_asked_for_and_always_shows() {
     bus.attach(START, board(1)).unwrap();
     let mut good = 0;
     for ping in 0..1000 {
-        ask(&mut bus, 1000 + 100 * ping, BusCommandKind::Version, 1);
-        let answers = heard(&mut bus, 1100 + 100 * ping);
+        send_command(&mut bus, 1000 + 100 * ping, BusCommandKind::Version, 1);
+        let answers = received(&mut bus, 1100 + 100 * ping);
         assert!(answers.iter().all(|(_, address, _)| [0, 1].contains(address)));
         good += usize::from(answers.iter().any(|(_, address, _)| *address == 1));
     }
@@ -246,15 +250,15 @@ fn damage_strikes_the_share_asked_for_and_always_shows() {
 }
 
 #[test]
-fn the_order_of_polling_does_not_change_what_is_heard() {
+fn the_order_of_polling_does_not_change_the_received_bytes() {
     let play = |step: u64| {
         let mut bus = bus(1..20);
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         for millis in 1000..9000 {
             if millis % 1000 == 0 {
-                ask(&mut bus, millis, BusCommandKind::Ping, 0);
+                send_command(&mut bus, millis, BusCommandKind::Ping, 0);
             } else if millis % 100 == 0 {
-                ask(
+                send_command(
                     &mut bus,
                     millis,
                     BusCommandKind::Clock,
@@ -262,11 +266,11 @@ fn the_order_of_polling_does_not_change_what_is_heard() {
                 );
             }
             if millis % step == 0 {
-                heard.extend(std::iter::from_fn(|| bus.poll_transmit(at(millis))));
+                received.extend(std::iter::from_fn(|| bus.poll_transmit(at(millis))));
             }
         }
-        heard.extend(std::iter::from_fn(|| bus.poll_transmit(at(9999))));
-        heard
+        received.extend(std::iter::from_fn(|| bus.poll_transmit(at(9999))));
+        received
     };
     assert_eq!(play(1), play(997));
 }

@@ -1,8 +1,8 @@
-//! Chance from a seed: the same seed, the same play.
+//! Random numbers from a seed.
 
 use core::time::Duration;
 
-/// A small generator (splitmix64).
+/// A small random number generator (splitmix64).
 ///
 /// ```
 /// use kiebitz_hardware::emulator::hand::Chance;
@@ -14,13 +14,13 @@ use core::time::Duration;
 pub struct Chance(u64);
 
 impl Chance {
-    /// What comes is decided by the seed.
+    /// Creates a generator. Generators with the same seed return the same numbers.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995_7b93_a3c1)
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -29,29 +29,29 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to but not including `end`; 0 when that is 0.
+    /// Returns a number from 0 up to but not including `end`, or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.bits() % end.max(1) as u64) as usize
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns `true` with a probability of `percent` percent.
     pub fn percent(&mut self, percent: u32) -> bool {
         self.bits() % 100 < u64::from(percent)
     }
 
-    /// One of these.
+    /// Returns a random element.
     pub fn pick<T: Copy, const N: usize>(&mut self, from: [T; N]) -> T {
         const { assert!(N > 0, "there is something to pick from") };
         from[self.below(N)]
     }
 
-    /// One of these, if there are any.
+    /// Returns a random element, or `None` if the slice is empty.
     pub fn pick_from<T: Copy>(&mut self, from: &[T]) -> Option<T> {
-        let nth = self.below(from.len());
-        from.get(nth).copied()
+        let index = self.below(from.len());
+        from.get(index).copied()
     }
 
-    /// A time within the span.
+    /// Returns a random time within the span.
     pub fn time(&mut self, span: Span) -> Duration {
         let width = span.most.saturating_sub(span.least);
         let width = u64::try_from(width.as_micros()).map_or(u64::MAX, |micros| micros.saturating_add(1));
@@ -59,7 +59,7 @@ impl Chance {
     }
 }
 
-/// From how long to how long something takes.
+/// An inclusive range of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     least: Duration,
@@ -67,13 +67,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// The shortest time.
+    /// Returns the shortest duration.
     #[must_use]
     pub const fn least(self) -> Duration {
         self.least
     }
 
-    /// This percentage of the span, but no less than `least`.
+    /// Scales both ends to `percent` percent, but not below `least`.
     #[must_use]
     pub fn percent(self, percent: u32, least: Duration) -> Self {
         let part = |time: Duration| (time.saturating_mul(percent) / 100).max(least);
@@ -84,7 +84,7 @@ impl Span {
     }
 }
 
-/// A span in milliseconds.
+/// Returns a span in milliseconds.
 #[must_use]
 pub const fn ms(least: u64, most: u64) -> Span {
     Span {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_picked_from_nothing() {
+    fn picking_from_an_empty_slice_gives_none() {
         assert_eq!(Chance::new(3).pick_from::<u8>(&[]), None);
     }
 }

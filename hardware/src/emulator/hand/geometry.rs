@@ -1,13 +1,14 @@
-//! Where fields lie to each other. No rule of chess.
+//! Relative positions of squares, without the rules of chess.
 
 use kiebitz_protocol::Field;
 
-/// From a1 along the ranks to h8, as players read their squares.
+/// Returns the index of a square, counted from a1 rank by rank to h8.
 pub(super) const fn from_a1(field: Field) -> u8 {
     field.number() ^ 56
 }
 
-/// The fields strictly between two on a rank, file or diagonal, nearest to `from` first; none where they are on none.
+/// Returns the squares strictly between two squares on a rank, file or diagonal, nearest to `from` first. Empty if the
+/// squares are on no common rank, file or diagonal.
 pub(super) fn between(from: Field, to: Field) -> Vec<Field> {
     let (ahead, down) = distance(from, to);
     if ahead != 0 && down != 0 && ahead.abs() != down.abs() {
@@ -19,20 +20,20 @@ pub(super) fn between(from: Field, to: Field) -> Vec<Field> {
         .collect()
 }
 
-/// The up to eight fields around one, from a1 on.
+/// Returns the neighbours of a square, at most eight, in the order of [`from_a1`].
 pub(super) fn around(field: Field) -> Vec<Field> {
     let mut fields: Vec<Field> = Field::all().filter(|other| touch(field, *other)).collect();
     fields.sort_by_key(|field| from_a1(*field));
     fields
 }
 
-/// Whether two fields share a side or a corner.
+/// Returns whether two squares share a side or a corner.
 pub(super) fn touch(one: Field, other: Field) -> bool {
     let (ahead, down) = distance(one, other);
     ahead.abs().max(down.abs()) == 1
 }
 
-/// How many files and rows it is from one to the other.
+/// Returns the distance in files and in rows.
 fn distance(from: Field, to: Field) -> (i16, i16) {
     let (from, to) = (i16::from(from.number()), i16::from(to.number()));
     (to % 8 - from % 8, to / 8 - from / 8)
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_between_lead_from_one_to_the_other() {
+    fn fields_between_are_ordered_from_the_first_to_the_second() {
         for (from, to, expected) in [
             ("d1", "h5", &["e2", "f3", "g4"][..]),
             ("h5", "d1", &["g4", "f3", "e2"]),

@@ -1,140 +1,141 @@
-//! How a move is made by hand, and who makes it so.
+//! Ways in which players move their pieces by hand.
 
 use super::chance::{Chance, Span, ms};
 
-/// How one ply is made.
+/// The way in which a ply is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
-    /// How a piece gets from field to field.
+    /// How a piece is moved from square to square.
     pub path: Path,
     /// How a captured piece leaves the board.
     pub taking: Taking,
-    /// When a pawn captured en passant is taken off.
+    /// When a pawn captured en passant is removed.
     pub en_passant: EnPassant,
-    /// Which piece goes first when castling.
+    /// Which piece goes first in castling.
     pub castling: Castling,
-    /// How a pawn becomes another piece.
+    /// How a pawn is exchanged for another piece.
     pub promoting: Promoting,
     /// Whether the clock is pressed.
     pub press: Press,
-    /// The piece is set down off the centre of its field, which reads nothing until it is nudged.
+    /// Whether the piece is set down off the centre of its square. The square reads empty until the piece is nudged.
     pub off_centre: bool,
-    /// The player first lifts another of their pieces and puts it back on its field.
+    /// Whether the player first lifts another of their pieces and puts it back on its square.
     pub adjusts: bool,
-    /// The opponent does not wait for the press.
+    /// Whether the opponent answers without waiting for the press.
     pub answered_at_once: bool,
-    /// How long things take.
+    /// Durations of the parts of the ply.
     pub pace: Pace,
 }
 
-/// How a piece gets from field to field.
+/// How a piece is moved from square to square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
-    /// Through the air.
+    /// Lifted and carried through the air.
     Carried,
-    /// Through the air, so low that a field on the way sees it.
+    /// Carried so low that a square on the way detects it.
     Hovering,
-    /// Over the fields between.
+    /// Slid over the squares on the way.
     Drawn,
-    /// Over the fields between, with a rest on one of them.
+    /// Slid over the squares on the way, with a rest on one of them.
     DrawnWithRest,
 }
 
 /// How a captured piece leaves the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taking {
-    /// It is taken off before the capturing piece is touched.
+    /// Removed before the capturing piece is touched.
     VictimFirst,
-    /// It is taken off with the capturing piece in the hand.
+    /// Removed while the capturing piece is in the hand.
     MoverFirst,
-    /// Pushed to a neighbouring field, then taken off.
+    /// Pushed to a neighbouring square, then removed.
     PushedAside,
-    /// Exchanged so quickly that its field is never seen empty.
+    /// Exchanged so quickly that the square never reads empty.
     InOneGo,
-    /// Laid down on a neighbouring field, and put away later, perhaps after the reply.
+    /// Put on a neighbouring square and removed later, possibly after the reply.
     LaidBeside,
 }
 
-/// When the pawn captured en passant is taken off.
+/// When a pawn captured en passant is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnPassant {
     /// Before the capturing pawn is touched.
     PawnFirst,
-    /// With the capturing pawn in the hand.
+    /// While the capturing pawn is in the hand.
     PawnBetween,
-    /// When the capturing pawn stands.
+    /// After the capturing pawn has been set down.
     PawnLast,
 }
 
-/// Which piece goes first when castling.
+/// Which piece goes first in castling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Castling {
-    /// The king, as the Laws want it.
+    /// The king, as the Laws require.
     KingFirst,
     /// The rook.
     RookFirst,
-    /// Both are in the air.
+    /// Both are in the air at once.
     BothAtOnce,
 }
 
-/// How a pawn becomes another piece.
+/// How a pawn is exchanged for another piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promoting {
     /// The pawn goes to the last rank and is exchanged there.
     PawnFirst,
-    /// The new piece is set on the last rank, then the pawn is taken off.
+    /// The new piece is put on the last rank, then the pawn is removed.
     PieceFirst,
-    /// The pawn is taken off, then the new piece is set.
+    /// The pawn is removed, then the new piece is put on the last rank.
     InTheHand,
 }
 
 /// Whether the clock is pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Press {
-    /// It is.
+    /// The mover presses the clock.
     Pressed,
-    /// The clock is not pressed; the lever stays.
+    /// The mover does not press, and the lever does not move.
     Forgotten,
 }
 
-/// How long things take.
+/// Durations of the parts of a ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// Before the hand goes out.
+    /// Thinking time before the hand moves.
     pub think: Span,
-    /// A piece is in the air.
+    /// Time that a piece is in the air.
     pub flight: Span,
-    /// From field to neighbouring field when a piece is drawn.
+    /// Time per square when a piece is drawn.
     pub step: Span,
-    /// A drawn piece rests on its way.
+    /// Rest of a drawn piece on its way.
     pub rest: Span,
-    /// Between the two halves of a move: king and rook, pawn and queen.
+    /// Pause between the two halves of a move, such as king and rook, or pawn and queen.
     pub pause: Span,
-    /// From the move to the press.
+    /// Time from the move to the press.
     pub press: Span,
-    /// From a move to the hand of an opponent who does not wait.
+    /// Time from a move to the reply of an opponent who does not wait for the press.
     pub reaction: Span,
-    /// Until a piece is nudged that was set down off-centre, or one is put away that was laid beside.
+    /// Time until a piece set down off-centre is nudged, or a captured piece on a neighbouring square is removed.
     pub tidying: Span,
 }
 
-/// Kinds of players.
+/// Kind of player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Temperament {
-    /// One thing after the other, always the press.
+    /// Performs one action after the other, and always presses.
     Calm,
-    /// Draws pieces over the fields.
+    /// Slides pieces over the squares.
     Drawing,
-    /// No time.
+    /// Moves quickly, and sometimes forgets the clock.
     Blitz,
-    /// Adjusts, hovers, pushes aside, forgets the clock.
+    /// Adjusts, hovers, pushes captured pieces aside, and forgets the clock.
     Clumsy,
-    /// In a time scramble: sets pieces down off-centre, lays captured ones beside, answers before the press.
+    /// Is short of time: sets pieces down off-centre, puts captured pieces on neighbouring squares, and answers before
+    /// the press.
     Hurried,
 }
 
 impl Pace {
-    /// Of players with time.
+    /// Pace of players with enough time.
     pub const CALM: Self = Self {
         think: ms(700, 3500),
         flight: ms(300, 1000),
@@ -146,7 +147,7 @@ impl Pace {
         tidying: ms(500, 2500),
     };
 
-    /// Of players without.
+    /// Pace of players in blitz.
     pub const BLITZ: Self = Self {
         think: ms(60, 900),
         flight: ms(110, 350),
@@ -158,7 +159,7 @@ impl Pace {
         tidying: ms(300, 1500),
     };
 
-    /// Of players whose flags are about to fall.
+    /// Pace of players in time trouble.
     pub const HURRIED: Self = Self {
         think: ms(40, 1700),
         flight: ms(120, 320),
@@ -172,7 +173,7 @@ impl Pace {
 }
 
 impl Manner {
-    /// Carried calmly, the usual order, pressed.
+    /// Carries the piece calmly, in the usual order, and presses.
     pub const PLAIN: Self = Self {
         path: Path::Carried,
         taking: Taking::VictimFirst,
@@ -188,7 +189,7 @@ impl Manner {
 }
 
 impl Temperament {
-    /// All of them.
+    /// All kinds of players.
     pub const ALL: [Self; 5] = [
         Self::Calm,
         Self::Drawing,
@@ -197,10 +198,10 @@ impl Temperament {
         Self::Hurried,
     ];
 
-    /// Those of games that are not about to be lost on time.
+    /// All kinds of players except [`Hurried`](Self::Hurried).
     pub const UNHURRIED: [Self; 4] = [Self::Calm, Self::Drawing, Self::Blitz, Self::Clumsy];
 
-    /// How a player of this temperament makes their next move.
+    /// Returns a random manner for the next move of a player with this temperament.
     pub fn manner(self, chance: &mut Chance) -> Manner {
         let plain = Manner {
             en_passant: chance.pick([EnPassant::PawnFirst, EnPassant::PawnBetween, EnPassant::PawnLast]),
@@ -258,7 +259,7 @@ impl Temperament {
     }
 }
 
-/// A press, forgotten in `forgotten` of a hundred cases.
+/// Returns at random whether the clock is pressed. `forgotten` is the probability in percent that it is not.
 fn press(chance: &mut Chance, forgotten: u32) -> Press {
     if chance.percent(forgotten) {
         Press::Forgotten

@@ -1,4 +1,4 @@
-//! What a hand does field by field to make a ply.
+//! The motions with which a hand makes a ply.
 
 use kiebitz_protocol::{Contents, Field, Piece};
 
@@ -8,7 +8,7 @@ use super::manner::{Castling, EnPassant, Manner, Path, Promoting, Taking};
 use super::{Hand, Ply};
 
 impl Hand {
-    /// Makes a ply. Where nothing stands on its fields, the hand goes the same ways with nothing in it.
+    /// Makes a ply. If a square that a piece should leave is empty, the hand makes the same motions without a piece.
     pub fn make(&mut self, ply: &Ply, manner: &Manner) {
         match (*ply, ply.captured) {
             (
@@ -32,14 +32,14 @@ impl Hand {
         }
     }
 
-    /// One piece goes from field to field, and captures there if something stands there.
+    /// Moves a piece from square to square, and captures a piece on `to` if there is one.
     pub fn travel(&mut self, from: Field, to: Field, captures: bool, manner: &Manner) {
         if captures && manner.taking == Taking::VictimFirst {
             self.lift(to);
             self.wait(manner.pace.pause);
         }
-        let between = self.way(from, to, manner);
-        if between.is_empty() && !(drawn(manner) && geometry::touch(from, to)) {
+        let between = self.crossed_squares(from, to, manner);
+        if between.is_empty() && !(is_drawn(manner) && geometry::touch(from, to)) {
             self.carry(from, to, captures, manner);
         } else {
             self.draw(from, &between, to, captures, manner);
@@ -62,7 +62,7 @@ impl Hand {
         self.arrive(to, piece, captures, manner);
     }
 
-    /// A field on the way sees the piece for a moment.
+    /// Puts the piece for a moment on an empty square on its way, or next to it.
     fn hover(&mut self, from: Field, to: Field, piece: Contents, manner: &Manner) {
         let mut under = geometry::between(from, to);
         if under.is_empty() {
@@ -82,14 +82,14 @@ impl Hand {
         }
     }
 
-    /// The fields that a drawn piece crosses, in order; empty when it is carried.
-    fn way(&self, from: Field, to: Field, manner: &Manner) -> Vec<Field> {
-        if !drawn(manner) {
+    /// Returns the squares that a drawn piece crosses, in order. Empty if the piece is carried.
+    fn crossed_squares(&self, from: Field, to: Field, manner: &Manner) -> Vec<Field> {
+        if !is_drawn(manner) {
             return Vec::new();
         }
-        let way = geometry::between(from, to);
-        if way.iter().all(|field| self.is_empty(*field)) {
-            way
+        let crossed_squares = geometry::between(from, to);
+        if crossed_squares.iter().all(|field| self.is_empty(*field)) {
+            crossed_squares
         } else {
             Vec::new()
         }
@@ -122,7 +122,8 @@ impl Hand {
         }
     }
 
-    /// Over the line between two fields: for a moment the piece may be seen on both, or on none.
+    /// Moves a piece over the border between two squares. For a moment both squares or neither of them may read the
+    /// piece.
     fn slide(&mut self, from: Field, to: Field) {
         if self.chance.percent(30) {
             self.put(to, self.standing[from.index()]);
@@ -135,7 +136,7 @@ impl Hand {
         }
     }
 
-    /// A piece in the hand comes to stand on `to`.
+    /// Puts the piece in the hand on `to`. A captured piece may still be on this square.
     fn arrive(&mut self, to: Field, piece: Contents, captures: bool, manner: &Manner) {
         if !captures || self.is_empty(to) {
             return self.set_down(to, piece, manner);
@@ -152,7 +153,7 @@ impl Hand {
         }
     }
 
-    /// A piece is set down, not always where its field reads it.
+    /// Sets a piece down, possibly so far off the centre that its square does not read it.
     fn set_down(&mut self, to: Field, piece: Contents, manner: &Manner) {
         if !manner.off_centre {
             return self.put(to, piece);
@@ -161,7 +162,7 @@ impl Hand {
         self.leave_untidy(to, None, manner.pace.tidying);
     }
 
-    /// The captured piece is laid down on a field beside its own, with the other hand still on the capturing one.
+    /// Puts the captured piece on a neighbouring square, and sets the capturing piece down.
     fn lay_beside(&mut self, to: Field, piece: Contents, manner: &Manner) {
         let free = self.free_around(to);
         let victim = self.lift(to);
@@ -215,7 +216,8 @@ impl Hand {
         }
     }
 
-    /// King and rook, each from where to where. In Chess960 one of them may stay, or go where the other stands.
+    /// Moves king and rook, each given with its origin and target. In Chess960 the target of one may be its own origin
+    /// or that of the other.
     fn castle(&mut self, (king, king_to): (Field, Field), (rook, rook_to): (Field, Field), manner: &Manner) {
         let manner = &Manner {
             path: Path::Carried,
@@ -296,6 +298,6 @@ impl Hand {
     }
 }
 
-fn drawn(manner: &Manner) -> bool {
+fn is_drawn(manner: &Manner) -> bool {
     matches!(manner.path, Path::Drawn | Path::DrawnWithRest)
 }

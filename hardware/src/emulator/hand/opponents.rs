@@ -1,4 +1,4 @@
-//! Two players and a clock: plies as physical steps in time.
+//! Two players at a clock, who make plies as steps.
 
 use core::time::Duration;
 
@@ -11,8 +11,8 @@ use super::{Color, Deed, Hand, Ply, Setting};
 
 /// Two players at a board.
 ///
-/// The steps of a ply can come to lie before the last one of the ply before it: who answers at once does not wait for
-/// the press. None will ever lie before [`Hand::now`].
+/// The first steps of a ply can precede the last step of the previous ply, because an opponent who answers at once does
+/// not wait for the press. No future step has a time before [`Hand::now`].
 #[derive(Debug, Clone)]
 pub struct Opponents {
     hand: Hand,
@@ -20,17 +20,17 @@ pub struct Opponents {
     answers_at_once: bool,
 }
 
-/// When a ply was made, since the players sat down.
+/// Times of a ply, measured from the moment when the players sat down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Made {
-    /// The hand went out.
+    /// When the hand began to move.
     pub begun: Duration,
-    /// The pieces stand as they should.
+    /// When all pieces had reached their squares.
     pub landed: Duration,
 }
 
 impl Opponents {
-    /// Players who sit down `after` some time before what stands on the board.
+    /// Creates players at a board with these contents, whose first step comes at `after` or later.
     #[must_use]
     pub fn sit_down(standing: Dump, after: Duration, chance: Chance) -> Self {
         let mut hand = Hand::new(standing, chance);
@@ -42,7 +42,7 @@ impl Opponents {
         }
     }
 
-    /// Their hands, for what is no ply.
+    /// Returns the players' hands, for actions that do not belong to a ply.
     pub const fn hand(&mut self) -> &mut Hand {
         &mut self.hand
     }
@@ -62,14 +62,14 @@ impl Opponents {
         self.last_press = self.hand.now;
     }
 
-    /// Makes the next ply as players of this temperament do, who think for this many hundredths of their time.
+    /// Makes the next ply in a random manner of this temperament. `thinking` scales the thinking time, in percent.
     pub fn play(&mut self, ply: &Ply, temperament: Temperament, thinking: u32, chance: &mut Chance) -> Made {
         let manner = temperament.manner(chance);
         let think = match (self.answers_at_once, ply.is_en_passant()) {
-            // A double step that has not been seen yet is not answered en passant.
+            // Wait until the double step has been scanned before capturing en passant.
             (true, true) => ms(250, 400),
             (true, false) => ms(0, 0),
-            (false, _) => thought(manner.pace.think, thinking),
+            (false, _) => scaled_thinking(manner.pace.think, thinking),
         };
         let adjusts = manner.adjusts && !self.answers_at_once;
         self.answers_at_once = manner.answered_at_once;
@@ -114,12 +114,12 @@ impl Opponents {
         }
     }
 
-    /// The mover presses, if they do; the opponent may not wait for it.
+    /// Presses the clock, unless the mover forgets it, and sets the time of the opponent's answer.
     fn press(&mut self, mover: Color, manner: &Manner) {
         let landed = self.hand.now;
         if manner.press == Press::Pressed {
             self.hand.wait(manner.pace.press);
-            // A player presses only after the other has.
+            // A player presses only after the opponent has pressed.
             self.hand.now = self.hand.now.max(self.last_press + MIN_PRESS_INTERVAL);
             self.hand.act(Deed::Press(mover));
             self.last_press = self.hand.now;
@@ -127,18 +127,18 @@ impl Opponents {
             self.hand.wait(manner.pace.reaction);
         }
         if manner.answered_at_once {
-            // The opponent has already thought about the next move.
+            // The opponent replies without thinking time.
             self.hand.now = landed + self.hand.chance.time(manner.pace.reaction);
         }
     }
 }
 
-/// A part of the time for thinking. Even the quickest players see the move first, unless they never think at all.
-fn thought(think: Span, percent: u32) -> Span {
+/// Scales a thinking time to `percent` percent, but not below [`MIN_REACTION`] or, if shorter, the shortest unscaled
+/// time.
+fn scaled_thinking(think: Span, percent: u32) -> Span {
     think.percent(percent, think.least().min(MIN_REACTION))
 }
 
-/// The shortest time in which the opponent's move is seen and answered.
+/// Minimum time that a player needs to see and answer a move.
 const MIN_REACTION: Duration = Duration::from_millis(350);
-/// The shortest time between two presses.
 const MIN_PRESS_INTERVAL: Duration = Duration::from_millis(150);

@@ -1,4 +1,4 @@
-//! How the board and its clock stand in the hall, and what a deed does to them.
+//! The arrangement of board and clock, and the effect of actions on them.
 
 use core::time::Duration;
 
@@ -10,31 +10,32 @@ use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::facts::{CLOCK_POLL, USUAL_SCAN};
 use crate::time::Timestamp;
 
-/// How the board and its clock stand in the hall.
+/// The arrangement of board and clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// White sits with the connector on the right.
+    /// Whether the connector is on White's right.
     pub turned: bool,
-    /// White's side of the clock; `None`: there is no clock.
+    /// White's side of the clock. `None` without a clock.
     pub white_side: Option<ClockSide>,
-    /// The lever is high on Black's side before the game.
+    /// Whether the lever is high on Black's side before the game, so that Black presses first.
     pub black_presses_first: bool,
-    /// What each side has on the clock.
+    /// Initial time of each side.
     pub time: Duration,
-    /// What it gets for every press (Fischer).
+    /// Increment per press (Fischer).
     pub increment: Duration,
-    /// What the clock adds to both sides when a side has used up its first time; `None` if that is all the time.
+    /// Time of the second period, which the clock adds to both sides when a side has used up the first. `None` if there
+    /// is only one period.
     pub second_period: Option<Duration>,
-    /// As in [`BoardSettings::scan_phase`].
+    /// See [`BoardSettings::scan_phase`].
     pub scan_phase: Duration,
-    /// As in [`BoardSettings::scan_period`].
+    /// See [`BoardSettings::scan_period`].
     pub scan_period: Duration,
-    /// As in [`BoardSettings::clock_period`].
+    /// See [`BoardSettings::clock_period`].
     pub clock_period: Duration,
 }
 
 impl Setting {
-    /// Normal side, White's clock on the right, its lever high there; two hours.
+    /// Connector on White's left, White on the right side of the clock with the lever high there, two hours each.
     pub const PLAIN: Self = Self {
         turned: false,
         white_side: Some(ClockSide::Right),
@@ -47,7 +48,7 @@ impl Setting {
         clock_period: CLOCK_POLL,
     };
 
-    /// Any setting; some have no clock.
+    /// Returns a random setting. 8 % of the settings have no clock.
     pub fn random(chance: &mut Chance) -> Self {
         Self {
             turned: chance.percent(30),
@@ -61,8 +62,8 @@ impl Setting {
         }
     }
 
-    /// A board that gets power at `now`, with its clock; the rest as in `settings`. `standing` is numbered with the
-    /// connector on White's left.
+    /// Creates a board that is powered up at `now`, with its clock and the given `settings`. `standing` is numbered
+    /// with the connector on White's left.
     #[must_use]
     pub fn board(&self, now: Timestamp, settings: BoardSettings, standing: &Dump) -> EmulatedBoard {
         let settings = BoardSettings {
@@ -80,7 +81,7 @@ impl Setting {
         board
     }
 
-    /// Does it to the board or its clock.
+    /// Performs an action on the board or its clock.
     pub fn perform(&self, board: &mut EmulatedBoard, now: Timestamp, deed: Deed) {
         match deed {
             Deed::Stands(field, contents) => board.set(now, self.field(field), contents),
@@ -92,7 +93,7 @@ impl Setting {
         }
     }
 
-    /// Does it to a clock, plugged in or not, if it is a deed for one.
+    /// Performs an action on a clock, which need not be plugged in. Actions on squares have no effect.
     pub fn perform_on_clock(&self, clock: &mut EmulatedClock, now: Timestamp, deed: Deed) {
         match deed {
             Deed::Stands(..) => {}
@@ -110,7 +111,7 @@ impl Setting {
         }
     }
 
-    /// The board's own number of a field that is numbered with the connector on White's left.
+    /// Returns the board's number for a square that is numbered with the connector on White's left.
     pub(in crate::emulator) const fn field(&self, field: Field) -> Field {
         if self.turned { field.turned() } else { field }
     }

@@ -1,4 +1,4 @@
-//! Two players at a table through one game after another, and what they have really played.
+//! Two players who play one game after another, with the true state of the game.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -9,59 +9,59 @@ use super::chance::{Chance, Span, ms};
 use super::{Deed, Manner, Opponents, Ply, Setting, Temperament};
 use crate::time::Timestamp;
 
-/// Who plays, and how.
+/// Settings of a [`Sitting`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SittingSettings {
-    /// How board and clock stand.
+    /// Arrangement of board and clock.
     pub setting: Setting,
-    /// How both players play.
+    /// Temperament of both players.
     pub temperament: Temperament,
-    /// How long they think and rest, in hundredths of what the temperament does. Hands take their time all the same.
+    /// Factor for thinking times and pauses between games, in percent. Hand motions are not affected.
     pub thinking: u32,
-    /// The same seed, the same play.
+    /// Seed of all random choices. The same seed gives the same play.
     pub seed: u64,
 }
 
-/// A game to be acted out.
+/// A game to play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// What stands on the board before the first ply, numbered with the connector on White's left.
+    /// Contents of the board before the first ply, numbered with the connector on White's left.
     pub start: Dump,
-    /// What is played.
+    /// Plies of the game.
     pub plies: Vec<Ply>,
-    /// What the players do then.
+    /// Actions after the last ply.
     pub ending: Ending,
 }
 
-/// What players do after the last ply. The clock is stopped in any case.
+/// Actions after the last ply. The clock is stopped in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Nothing.
+    /// The result is not shown on the board.
     Stops,
-    /// Kings to e4 and d5.
+    /// The kings go to e4 and d5.
     WhiteWins,
-    /// Kings to d4 and e5.
+    /// The kings go to d4 and e5.
     BlackWins,
-    /// Kings to d4 and e4.
+    /// The kings go to d4 and e4.
     Draw,
 }
 
-/// What has really happened so far.
+/// True state of the play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Truth {
-    /// Games whose clock was started.
+    /// Number of games whose clock was started.
     pub games: usize,
-    /// Plies of the last of them whose pieces stand as they should.
+    /// Number of completed plies in the last of these games.
     pub plies: usize,
-    /// Whether that game is over: its clock was stopped.
+    /// Whether that game is over, that is, its clock was stopped.
     pub over: bool,
 }
 
-/// Two players who play one game after another: what they do, when it is due.
+/// Two players who play one game after another. Produces a sequence of actions with their times.
 ///
-/// They set up the pieces, start the clock, play, stop the clock, show the result, rest, and begin with the next game.
-/// [`Player`](crate::emulator::Player) lets them do it on a board of its own; on any other board [`Setting::perform`]
-/// does what [`poll_deed`](Self::poll_deed) returns.
+/// They set up the pieces, start the clock, play, stop the clock, show the result, rest, and begin the next game.
+/// [`Player`](crate::emulator::Player) performs the actions on its own board; for any other board, pass the result of
+/// [`poll_deed`](Self::poll_deed) to [`Setting::perform`].
 ///
 /// ```
 /// use kiebitz_hardware::Timestamp;
@@ -91,15 +91,14 @@ pub struct Sitting {
     began: Timestamp,
     opponents: Opponents,
     chance: Chance,
-    /// The game being played, and those after it.
+    /// The current game and those after it.
     scripts: VecDeque<Script>,
-    /// Whether the pieces were ever made ready for a game.
+    /// Whether the pieces have been set up for a game before.
     prepared: bool,
-    /// How far the game was decided on; `None`: its pieces are still to be set up.
-    decided: Option<usize>,
-    /// What was decided on, in the order of time.
+    /// Number of plies of the current game decided so far. `None` if its pieces have not been set up yet.
+    plies_decided: Option<usize>,
+    /// Decided actions, in the order of time.
     agenda: VecDeque<(Timestamp, Act)>,
-    /// What stands on the board.
     standing: Dump,
     truth: Truth,
 }
@@ -108,12 +107,12 @@ pub struct Sitting {
 enum Act {
     Deed(Deed),
     GameBegins,
-    PlyStands,
+    PlyCompleted,
     GameOver,
 }
 
 impl Sitting {
-    /// Players who sit down before the pieces of their first game.
+    /// Creates players who sit down at a board on which the first game is set up.
     #[must_use]
     pub fn new(now: Timestamp, settings: SittingSettings, first: Script) -> Self {
         let mut chance = Chance::new(settings.seed);
@@ -124,64 +123,64 @@ impl Sitting {
             opponents: Opponents::sit_down(first.start, Duration::ZERO, hands),
             chance,
             prepared: false,
-            decided: None,
+            plies_decided: None,
             agenda: VecDeque::new(),
             standing: first.start,
             truth: Truth::default(),
             scripts: VecDeque::from([first]),
         };
-        sitting.look_ahead();
+        sitting.decide_ahead();
         sitting
     }
 
-    /// One more game, when those before it are over.
+    /// Adds a game, to be played after all games added before.
     pub fn add(&mut self, now: Timestamp, script: Script) {
         if self.scripts.is_empty() {
             let idle = now.saturating_duration_since(self.began);
             self.opponents.hand().rest_until(idle);
         }
         self.scripts.push_back(script);
-        self.look_ahead();
+        self.decide_ahead();
     }
 
-    /// How board and clock stand.
+    /// Returns the arrangement of board and clock.
     #[must_use]
     pub const fn setting(&self) -> &Setting {
         &self.settings.setting
     }
 
-    /// What has really happened.
+    /// Returns the true state of play.
     #[must_use]
     pub const fn truth(&self) -> Truth {
         self.truth
     }
 
-    /// What really stands on the board, numbered with the connector on White's left.
+    /// Returns the current contents of the board, numbered with the connector on White's left.
     #[must_use]
     pub const fn standing(&self) -> &Dump {
         &self.standing
     }
 
-    /// Whether all games are over and nothing is left to do.
+    /// Returns whether all games are over and no action is left.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.scripts.is_empty() && self.agenda.is_empty()
     }
 
-    /// When the players do something next; `None`: all games are over.
+    /// Returns the time of the next action, or `None` if all games are over.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         self.agenda.front().map(|(at, _)| *at)
     }
 
-    /// The next thing that is done to the board or its clock at `now` or before, and when.
+    /// Returns the next action due by `now`, with its time.
     #[must_use]
     pub fn poll_deed(&mut self, now: Timestamp) -> Option<(Timestamp, Deed)> {
         let due = |(at, _): &(Timestamp, Act)| *at <= now;
         while self.agenda.front().is_some_and(due)
             && let Some((at, act)) = self.agenda.pop_front()
         {
-            self.look_ahead();
+            self.decide_ahead();
             match act {
                 Act::Deed(deed) => {
                     if let Deed::Stands(field, contents) = deed {
@@ -195,33 +194,33 @@ impl Sitting {
                         ..Truth::default()
                     }
                 }
-                Act::PlyStands => self.truth.plies += 1,
+                Act::PlyCompleted => self.truth.plies += 1,
                 Act::GameOver => self.truth.over = true,
             }
         }
         None
     }
 
-    /// Decides on what comes next until nothing decided later can come before it.
-    fn look_ahead(&mut self) {
+    /// Decides on further actions until no undecided action can come before the first action on the agenda.
+    fn decide_ahead(&mut self) {
         loop {
-            let settled = self.began + self.opponents.hand().now();
-            if self.agenda.front().is_some_and(|(at, _)| *at <= settled) || !self.decide() {
+            let decided_until = self.began + self.opponents.hand().now();
+            if self.agenda.front().is_some_and(|(at, _)| *at <= decided_until) || !self.decide() {
                 return;
             }
         }
     }
 
-    /// Decides on the next part of the play. Returns whether there was any left.
+    /// Decides on the next part of the play. Returns `false` if all games are over.
     fn decide(&mut self) -> bool {
         let Some(script) = self.scripts.front() else {
             return false;
         };
-        match self.decided {
+        match self.plies_decided {
             None => {
                 let start = script.start;
                 self.prepare(&start);
-                self.decided = Some(0);
+                self.plies_decided = Some(0);
             }
             Some(nth) => match script.plies.get(nth).copied() {
                 Some(ply) => {
@@ -231,14 +230,14 @@ impl Sitting {
                         ..
                     } = self.settings;
                     let made = self.opponents.play(&ply, temperament, thinking, &mut self.chance);
-                    self.note_steps();
-                    self.note(made.landed, Act::PlyStands);
-                    self.decided = Some(nth + 1);
+                    self.schedule_steps();
+                    self.schedule(made.landed, Act::PlyCompleted);
+                    self.plies_decided = Some(nth + 1);
                 }
                 None => {
                     let ending = script.ending;
                     self.end(ending);
-                    self.decided = None;
+                    self.plies_decided = None;
                     self.scripts.pop_front();
                 }
             },
@@ -246,7 +245,7 @@ impl Sitting {
         true
     }
 
-    /// The pieces are set up and the clock is started.
+    /// Sets up the pieces and starts the clock.
     fn prepare(&mut self, start: &Dump) {
         let first = !core::mem::replace(&mut self.prepared, true);
         let rest = self.rest();
@@ -257,46 +256,46 @@ impl Sitting {
         }
         hand.wait(rest);
         let setting = Setting {
-            // Where the last game left the lever does not matter then.
+            // In later games Black always presses first, so the position of the lever does not matter.
             black_presses_first: self.settings.setting.black_presses_first || !first,
             ..self.settings.setting.clone()
         };
         self.opponents.start_clock(&setting);
         let begins = self.opponents.hand().now();
-        self.note_steps();
-        self.note(begins, Act::GameBegins);
+        self.schedule_steps();
+        self.schedule(begins, Act::GameBegins);
     }
 
-    /// The clock is stopped, the result is shown.
+    /// Stops the clock and shows the result.
     fn end(&mut self, ending: Ending) {
         let rest = self.rest();
         let hand = self.opponents.hand();
-        hand.wait(AFTER_LAST_PLY);
+        hand.wait(END_PAUSE);
         hand.tidy_up();
         hand.act(Deed::StopClock);
         let over = hand.now();
-        hand.wait(AFTER_LAST_PLY);
+        hand.wait(END_PAUSE);
         if let Some(fields) = ending.fields() {
             let black_first = self.chance.percent(50);
             show_kings(&mut self.opponents, fields, black_first);
         }
         self.opponents.hand().wait(rest);
-        self.note_steps();
-        self.note(over, Act::GameOver);
+        self.schedule_steps();
+        self.schedule(over, Act::GameOver);
     }
 
     fn rest(&self) -> Span {
         REST.percent(self.settings.thinking, MIN_REST)
     }
 
-    fn note_steps(&mut self) {
+    fn schedule_steps(&mut self) {
         for step in self.opponents.hand().take_steps() {
-            self.note(step.at, Act::Deed(step.deed));
+            self.schedule(step.at, Act::Deed(step.deed));
         }
     }
 
-    /// Puts it on the agenda, after what happens at the same time.
-    fn note(&mut self, at: Duration, act: Act) {
+    /// Puts an action on the agenda, after others at the same time.
+    fn schedule(&mut self, at: Duration, act: Act) {
         let at = self.began + at;
         let place = self.agenda.partition_point(|(before, _)| *before <= at);
         self.agenda.insert(place, (at, act));
@@ -304,7 +303,7 @@ impl Sitting {
 }
 
 impl Ending {
-    /// Where White's and Black's kings go.
+    /// Returns the target squares of White's and Black's kings.
     const fn fields(self) -> Option<(Field, Field)> {
         let (white, black) = match self {
             Self::Stops => return None,
@@ -319,18 +318,19 @@ impl Ending {
     }
 }
 
-/// Both kings go to these fields, whichever has the shorter way; what stands there is taken off.
+/// Moves the kings to these squares and removes other pieces from them. Swaps the squares if a king is already on the
+/// square of the other.
 fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_first: bool) {
     let hand = opponents.hand();
     let king = |king| Field::all().find(|field| hand.standing()[field.index()] == Some(king));
     let (white, black) = (king(Piece::WhiteKing), king(Piece::BlackKing));
     let crossed = white == Some(other) || black == Some(one);
     let (white_to, black_to) = if crossed { (other, one) } else { (one, other) };
-    let mut ways = [(white, white_to), (black, black_to)];
+    let mut moves = [(white, white_to), (black, black_to)];
     if black_first {
-        ways.reverse();
+        moves.reverse();
     }
-    for (from, to) in ways {
+    for (from, to) in moves {
         let Some(from) = from.filter(|from| *from != to) else {
             continue;
         };
@@ -343,10 +343,10 @@ fn show_kings(opponents: &mut Opponents, (one, other): (Field, Field), black_fir
     }
 }
 
-const AFTER_LAST_PLY: Span = ms(1200, 2500);
-/// Before a game, and after its result was shown.
+const END_PAUSE: Span = ms(1200, 2500);
+/// Pause before a game, and after the result was shown.
 const REST: Span = ms(3000, 8000);
-/// The shortest rest, long enough for a host to see the pieces stand.
+/// Minimum pause, long enough for a host to detect the pieces at rest.
 const MIN_REST: Duration = Duration::from_millis(2500);
 
 const D5: u8 = 27;

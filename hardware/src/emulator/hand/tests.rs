@@ -13,7 +13,7 @@ fn name(field: Field) -> String {
     )
 }
 
-/// Pieces as letters with their fields, as in "Pe2 pd7".
+/// Parses pieces as letters with their squares, as in "Pe2 pd7".
 fn placement(text: &str) -> Dump {
     let mut dump = [None; Field::COUNT];
     for word in text.split_whitespace() {
@@ -27,8 +27,8 @@ fn letter(piece: Piece) -> char {
     "PRNBKQprnbkq".chars().nth(usize::from(piece.code()) - 1).unwrap()
 }
 
-/// What a hand does, as in "-e2 Pe4": the pawn is lifted from e2 and put on e4.
-fn deeds(steps: &[Step]) -> String {
+/// Formats steps as in "-e2 Pe4": the pawn is lifted from e2 and put on e4.
+fn format_deeds(steps: &[Step]) -> String {
     let words = steps.iter().map(|step| match step.deed {
         Deed::Stands(field, None) => format!("-{}", name(field)),
         Deed::Stands(field, Some(piece)) => format!("{}{}", letter(piece), name(field)),
@@ -51,7 +51,7 @@ fn capture(from: &str, to: &str) -> Ply {
 fn made(standing: &str, ply: &Ply, manner: Manner) -> String {
     let mut hand = Hand::new(placement(standing), Chance::new(3));
     hand.make(ply, &manner);
-    deeds(&hand.take_steps())
+    format_deeds(&hand.take_steps())
 }
 
 const PLAIN: Manner = Manner::PLAIN;
@@ -73,7 +73,7 @@ fn a_drawn_piece_shows_on_every_field_of_its_way() {
         .filter(|word| word.starts_with('-'))
         .collect();
     assert_eq!(lifted, ["-a1", "-a2", "-a3"]);
-    // Where another piece stands in between, it is carried.
+    // If another piece stands in between, the piece is carried.
     assert_eq!(made("Ra1 Pa2", &ply("a1", "a4"), drawn), "-a1 Ra4");
 }
 
@@ -194,7 +194,7 @@ fn castling_is_done_in_every_order() {
 }
 
 #[test]
-fn in_chess960_a_piece_may_stay_or_take_the_others_place() {
+fn in_chess960_a_piece_may_stay_or_go_to_the_others_origin() {
     let steps_made = made("Kf1 Rg1", &castle("f1", "g1", "g1", "f1"), PLAIN);
     assert!(
         ["-f1 -g1 Kg1 Rf1", "-g1 -f1 Kg1 Rf1"].contains(&steps_made.as_str()),
@@ -227,7 +227,7 @@ fn a_pawn_is_exchanged_in_every_order() {
 }
 
 #[test]
-fn every_temperament_brings_the_pieces_where_they_belong() {
+fn every_temperament_puts_the_pieces_on_their_squares() {
     let before = "Ke1 Rh1 Pb7 Pe5 Qd1 ra8 pd5 ke8";
     let en_passant = Ply {
         captured: Some(field("d5")),
@@ -270,7 +270,7 @@ fn every_temperament_brings_the_pieces_where_they_belong() {
 }
 
 #[test]
-fn who_adjusts_lifts_another_piece_of_his_and_puts_it_back() {
+fn a_player_who_adjusts_lifts_another_piece_and_puts_it_back() {
     let manner = Manner {
         adjusts: true,
         ..PLAIN
@@ -278,24 +278,24 @@ fn who_adjusts_lifts_another_piece_of_his_and_puts_it_back() {
     let mut pair = Opponents::sit_down(placement("Pe2 Nb1 pe7"), Duration::ZERO, Chance::new(1));
     let made = pair.make(&ply("e2", "e4"), &manner);
     let steps = pair.hand().take_steps();
-    assert_eq!(deeds(&steps), "-b1 Nb1 -e2 Pe4 Press(White)");
+    assert_eq!(format_deeds(&steps), "-b1 Nb1 -e2 Pe4 Press(White)");
     assert!(steps[1].at < made.begun && made.begun <= steps[2].at);
     assert_eq!(made.landed, steps[3].at);
 }
 
 #[test]
-fn who_forgets_the_clock_does_not_press() {
+fn a_player_who_forgets_the_clock_does_not_press() {
     let manner = Manner {
         press: Press::Forgotten,
         ..PLAIN
     };
     let mut pair = Opponents::sit_down(placement("Pe2"), Duration::ZERO, Chance::new(1));
     pair.make(&ply("e2", "e4"), &manner);
-    assert_eq!(deeds(&pair.hand().take_steps()), "-e2 Pe4");
+    assert_eq!(format_deeds(&pair.hand().take_steps()), "-e2 Pe4");
 }
 
 #[test]
-fn an_answer_at_once_may_come_before_the_press_but_its_press_does_not() {
+fn an_answer_may_precede_the_press_but_its_own_press_does_not() {
     let hasty = Manner {
         answered_at_once: true,
         pace: Pace {
@@ -325,7 +325,7 @@ fn an_answer_at_once_may_come_before_the_press_but_its_press_does_not() {
 }
 
 #[test]
-fn pace_is_as_asked_for() {
+fn the_thinking_factor_scales_thinking_but_not_hand_motions() {
     let time = |thinking| {
         let mut pair = Opponents::sit_down(placement("Pe2"), Duration::ZERO, Chance::new(1));
         let mut chance = Chance::new(2);
@@ -343,7 +343,7 @@ fn pace_is_as_asked_for() {
 }
 
 #[test]
-fn setting_up_moves_what_is_there_and_takes_away_what_is_too_much() {
+fn setting_up_reuses_pieces_and_removes_surplus_ones() {
     let start = placement("Ke1 Ra1 ke8");
     for seed in 0..100 {
         let mut hand = Hand::new(placement("Ka1 ke1 Qd4 Ph8"), Chance::new(seed));

@@ -27,7 +27,7 @@ fn start() -> Dump {
     dump
 }
 
-/// Rooks and kings go to and fro, `rounds` times.
+/// Returns a game in which a rook and a king move back and forth `rounds` times.
 fn script(rounds: usize, ending: Ending) -> Script {
     let ply = |color, from, to| Ply::quiet(color, field(from), field(to));
     let round = [
@@ -61,7 +61,7 @@ fn player_at(setting: Setting, temperament: Temperament, script: Script) -> Play
     )
 }
 
-/// A host, and what it has received.
+/// A host with the messages that it has received.
 #[derive(Default)]
 struct Listener {
     decoder: Decoder,
@@ -69,24 +69,24 @@ struct Listener {
     bytes: usize,
     rejected: usize,
     messages: Vec<u8>,
-    clock_there: Option<bool>,
+    clock_connected: Option<bool>,
 }
 
 impl Listener {
     fn begin(&mut self, player: &mut Player, now: Timestamp) {
         self.decoder.reset();
         for command in [Command::UpdateNice, Command::SendBoard] {
-            self.ask(player, now, &command);
+            self.send_command(player, now, &command);
         }
     }
 
-    fn ask(&mut self, player: &mut Player, now: Timestamp, command: &Command) {
+    fn send_command(&mut self, player: &mut Player, now: Timestamp, command: &Command) {
         let mut bytes = Vec::new();
         command.encode(&mut bytes);
         player.handle_bytes(now, &bytes);
     }
 
-    /// Lets time pass until then.
+    /// Reads all messages up to `until`.
     fn listen(&mut self, player: &mut Player, until: Timestamp) {
         while let Some(due) = player.poll_deadline().filter(|due| *due <= until) {
             player.advance(due);
@@ -106,8 +106,8 @@ impl Listener {
                         board[update.field.index()] = update.contents;
                     }
                 }
-                Ok(Message::ClockTimes(_)) => self.clock_there = Some(true),
-                Ok(Message::ClockAbsent(_)) => self.clock_there = Some(false),
+                Ok(Message::ClockTimes(_)) => self.clock_connected = Some(true),
+                Ok(Message::ClockAbsent(_)) => self.clock_connected = Some(false),
                 Ok(Message::EeMoves(data)) => self.messages = data.to_vec(),
                 Ok(_) => {}
                 Err(rejected) => self.rejected += rejected.bytes,
@@ -115,7 +115,7 @@ impl Listener {
         }
     }
 
-    /// Lets all games be played.
+    /// Reads all messages until the games are over. Returns the time.
     fn listen_to_the_end(&mut self, player: &mut Player) -> Timestamp {
         while !player.is_done() {
             let due = player.poll_deadline().unwrap();
@@ -132,7 +132,7 @@ fn after(seconds: u64) -> Timestamp {
 }
 
 #[test]
-fn a_listener_sees_what_is_played() {
+fn a_host_receives_the_plies() {
     for temperament in Temperament::ALL {
         let mut player = player(temperament, script(3, Ending::Stops));
         let mut listener = Listener::default();
@@ -150,7 +150,7 @@ fn a_listener_sees_what_is_played() {
 }
 
 #[test]
-fn a_turned_board_numbers_the_fields_the_other_way() {
+fn a_turned_board_numbers_its_squares_in_reverse() {
     let setting = Setting {
         turned: true,
         ..Setting::PLAIN
@@ -206,7 +206,7 @@ fn the_next_game_is_set_up_with_full_time_on_the_clock() {
     let white = clock.times(now).right;
     assert!(white.total_seconds() >= 7198 && clock.lever_high() == super::super::ClockSide::Right);
     let end = listener.listen_to_the_end(&mut player);
-    // A game that comes later is played later.
+    // A game that is added after the others are over starts after them.
     player.add(end, script(1, Ending::Stops));
     assert!(!player.is_done());
     while player.truth().games < 3 {
@@ -230,7 +230,7 @@ fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
     assert!(player.truth().plies > before.0 + 3);
     assert_eq!(listener.bytes, before.1);
     player.plug(after(24), true);
-    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.send_command(&mut player, after(24), &Command::SendEeMoves);
     listener.listen(&mut player, after(30));
     let power_ups = listener.messages.iter().filter(|byte| **byte == 0x6a).count();
     assert_eq!(power_ups, 1);
@@ -242,7 +242,7 @@ fn the_game_goes_on_while_the_cable_is_out_and_a_powered_board_remembers() {
 }
 
 #[test]
-fn a_board_fed_by_its_cable_powers_up_anew_and_remembers_nothing_of_the_gap() {
+fn a_board_fed_by_its_cable_powers_up_and_has_no_memory_of_the_gap() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -254,7 +254,7 @@ fn a_board_fed_by_its_cable_powers_up_anew_and_remembers_nothing_of_the_gap() {
     listener.listen(&mut player, after(24));
     assert_eq!(listener.bytes, bytes, "its mode is gone");
     let found = *player.standing();
-    listener.ask(&mut player, after(24), &Command::SendEeMoves);
+    listener.send_command(&mut player, after(24), &Command::SendEeMoves);
     listener.listen(&mut player, after(25));
     let elements: Vec<Element> = elements(&listener.messages).map(Result::unwrap).collect();
     let power_ups: Vec<usize> = (0..elements.len())
@@ -265,22 +265,22 @@ fn a_board_fed_by_its_cable_powers_up_anew_and_remembers_nothing_of_the_gap() {
         power_ups[1] > power_ups[0] + 10,
         "what was played before is there"
     );
-    let mut noted = [None; Field::COUNT];
+    let mut recorded = [None; Field::COUNT];
     for element in &elements[power_ups[1]..] {
         if let Element::PieceChange { contents, field, .. } = element {
-            noted[field.index()] = *contents;
+            recorded[field.index()] = *contents;
         }
     }
-    let moved = (0..Field::COUNT).filter(|nth| noted[*nth] != found[*nth]);
+    let moved = (0..Field::COUNT).filter(|nth| recorded[*nth] != found[*nth]);
     assert!(moved.count() <= 4, "what was found, and a ply of the last 4 s");
     listener.begin(&mut player, after(25));
     listener.listen_to_the_end(&mut player);
     assert_eq!(listener.board, Some(*player.standing()));
-    assert_eq!(listener.clock_there, Some(true));
+    assert_eq!(listener.clock_connected, Some(true));
 }
 
 #[test]
-fn a_silent_board_is_heard_again_later() {
+fn a_silenced_board_sends_again_later() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -295,7 +295,7 @@ fn a_silent_board_is_heard_again_later() {
 }
 
 #[test]
-fn garbage_comes_between_what_the_board_sends() {
+fn garbage_comes_between_messages_of_the_board() {
     let mut player = player(Temperament::Calm, script(1, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
@@ -334,17 +334,17 @@ fn a_dead_field_looks_empty_until_it_works_again() {
 }
 
 #[test]
-fn a_clock_whose_cable_is_out_goes_on() {
+fn an_unplugged_clock_goes_on() {
     let mut player = player(Temperament::Blitz, script(10, Ending::Stops));
     let mut listener = Listener::default();
     listener.begin(&mut player, NOON);
     listener.listen(&mut player, after(10));
-    assert_eq!(listener.clock_there, Some(true));
+    assert_eq!(listener.clock_connected, Some(true));
     player.unplug_clock(after(10));
     player.unplug_clock(after(10));
     listener.listen(&mut player, after(18));
-    assert_eq!(listener.clock_there, Some(false));
-    // A board that restarts meanwhile has no clock either.
+    assert_eq!(listener.clock_connected, Some(false));
+    // A board that restarts while the clock is unplugged has no clock either.
     player.plug(after(18), false);
     assert!(player.board.clock().is_none());
     player.plug_clock(after(18));
@@ -357,8 +357,8 @@ fn a_clock_whose_cable_is_out_goes_on() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
-    let heard = |every: u64| {
+fn the_same_seed_gives_the_same_play_however_often_it_is_polled() {
+    let received = |every: u64| {
         let mut player = player(Temperament::Clumsy, script(3, Ending::Draw));
         let mut read = Vec::new();
         Listener::default().begin(&mut player, NOON);
@@ -370,14 +370,14 @@ fn the_same_seed_is_the_same_play_however_often_it_is_asked() {
         }
         read
     };
-    let (often, seldom) = (heard(1), heard(1000));
+    let (often, seldom) = (received(1), received(1000));
     assert!(seldom.len() > 200 && seldom.len() <= often.len());
     assert_eq!(often[..seldom.len()], seldom);
 }
 
-/// What can be done to a board while it is played on.
+/// A fault of the board, its line or its clock.
 #[derive(Debug, Clone)]
-enum Blow {
+enum Fault {
     Unplug,
     Plug(bool),
     Silence(bool),
@@ -387,61 +387,61 @@ enum Blow {
     Write(Vec<u8>),
 }
 
-fn blow() -> impl Strategy<Value = Blow> {
+fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
-        Just(Blow::Unplug),
-        any::<bool>().prop_map(Blow::Plug),
-        any::<bool>().prop_map(Blow::Silence),
-        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Garble),
-        (0..64_u8, any::<bool>()).prop_map(|(field, dead)| Blow::Kill(field, dead)),
-        any::<bool>().prop_map(Blow::Clock),
-        prop::collection::vec(any::<u8>(), 0..20).prop_map(Blow::Write),
+        Just(Fault::Unplug),
+        any::<bool>().prop_map(Fault::Plug),
+        any::<bool>().prop_map(Fault::Silence),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Fault::Garble),
+        (0..64_u8, any::<bool>()).prop_map(|(field, dead)| Fault::Kill(field, dead)),
+        any::<bool>().prop_map(Fault::Clock),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Fault::Write),
     ]
 }
 
-fn strike(player: &mut Player, now: Timestamp, blow: &Blow) {
-    match blow {
-        Blow::Unplug => player.unplug(now),
-        Blow::Plug(powered) => player.plug(now, *powered),
-        Blow::Silence(silent) => player.silence(now, *silent),
-        Blow::Garble(bytes) => player.garble(now, bytes),
-        Blow::Kill(field, dead) => player.kill(now, Field::new(*field).unwrap(), *dead),
-        Blow::Clock(true) => player.plug_clock(now),
-        Blow::Clock(false) => player.unplug_clock(now),
-        Blow::Write(bytes) => player.handle_bytes(now, bytes),
+fn inject(player: &mut Player, now: Timestamp, fault: &Fault) {
+    match fault {
+        Fault::Unplug => player.unplug(now),
+        Fault::Plug(powered) => player.plug(now, *powered),
+        Fault::Silence(silent) => player.silence(now, *silent),
+        Fault::Garble(bytes) => player.garble(now, bytes),
+        Fault::Kill(field, dead) => player.kill(now, Field::new(*field).unwrap(), *dead),
+        Fault::Clock(true) => player.plug_clock(now),
+        Fault::Clock(false) => player.unplug_clock(now),
+        Fault::Write(bytes) => player.handle_bytes(now, bytes),
     }
 }
 
 proptest! {
-    /// Players do not see what goes wrong with the line; and when all is put right, the board shows what they did.
+    /// Faults do not affect the players. After all faults are repaired, the board shows the players' position.
     #[test]
-    fn whatever_goes_wrong_the_same_is_played(blows in prop::collection::vec((0..8_000_u64, blow()), 0..12)) {
-        let mut struck = player(Temperament::Clumsy, script(2, Ending::Draw));
-        let mut spared = struck.clone();
+    fn faults_do_not_change_the_play(faults in prop::collection::vec((0..8_000_u64, fault()), 0..12)) {
+        let mut faulty = player(Temperament::Clumsy, script(2, Ending::Draw));
+        let mut intact = faulty.clone();
         let mut now = NOON;
-        for (millis, blow) in &blows {
+        for (millis, fault) in &faults {
             now = now + Duration::from_millis(*millis);
-            strike(&mut struck, now, blow);
-            spared.advance(now);
-            prop_assert_eq!(struck.truth(), spared.truth());
-            prop_assert_eq!(struck.standing(), spared.standing());
-            if !struck.is_plugged() {
-                prop_assert_eq!(struck.poll_transmit(now), None);
+            inject(&mut faulty, now, fault);
+            intact.advance(now);
+            prop_assert_eq!(faulty.truth(), intact.truth());
+            prop_assert_eq!(faulty.standing(), intact.standing());
+            if !faulty.is_plugged() {
+                prop_assert_eq!(faulty.poll_transmit(now), None);
             }
         }
         for field in Field::all() {
-            struck.kill(now, field, false);
+            faulty.kill(now, field, false);
         }
-        struck.silence(now, false);
-        struck.unplug(now);
-        // What was still on its way to the board has gone nowhere by then.
+        faulty.silence(now, false);
+        faulty.unplug(now);
+        // Wait until bytes in transit to the board have been lost.
         now = now + Duration::from_secs(1);
-        struck.plug(now, false);
-        struck.plug_clock(now);
-        prop_assert!(struck.board.clock().is_some());
+        faulty.plug(now, false);
+        faulty.plug_clock(now);
+        prop_assert!(faulty.board.clock().is_some());
         let mut listener = Listener::default();
-        listener.begin(&mut struck, now);
-        listener.listen_to_the_end(&mut struck);
-        prop_assert_eq!(listener.board, Some(*struck.standing()));
+        listener.begin(&mut faulty, now);
+        listener.listen_to_the_end(&mut faulty);
+        prop_assert_eq!(listener.board, Some(*faulty.standing()));
     }
 }

@@ -1,4 +1,4 @@
-//! Listing the ports of a system that is a folder.
+//! Tests with a folder in place of `/sys` and `/dev`.
 
 use std::os::unix::fs::symlink;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::port::{PortChange, PortWatch};
 
-/// A folder with `sys` and `dev` in it, laid out as Linux does.
+/// A folder with `sys` and `dev`, in the layout of Linux.
 struct System(TempDir);
 
 impl System {
@@ -23,7 +23,7 @@ impl System {
         system
     }
 
-    /// Canonical, as the devices of candidates are.
+    /// Returns a canonical path, because the devices of candidates have canonical paths.
     fn path(&self, below: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(below)
     }
@@ -34,7 +34,7 @@ impl System {
         path
     }
 
-    /// Plugs in a USB device with these attributes; `hub` is its place on the bus.
+    /// Plugs in a USB device with these attributes; `hub` is its position on the USB.
     fn plug(&self, name: &str, hub: &str, attributes: &[(&str, &str)]) {
         let usb = self.path("sys/devices/usb1").join(hub);
         let interface = usb.join(format!("{hub}:1.0"));
@@ -104,7 +104,7 @@ fn boards_and_converters_are_found_by_their_usb_identity() {
 }
 
 #[test]
-fn a_configured_usb_identity_is_a_converter_that_may_be_anything() {
+fn a_configured_usb_identity_is_listed_as_a_converter() {
     let system = System::new();
     system.plug("ttyACM1", "1-3", &OTHER);
     let settings = PortSettings {
@@ -127,7 +127,7 @@ fn bound_bluetooth_links_are_found() {
 }
 
 #[test]
-fn mainboard_ports_and_pseudo_terminals_are_used_when_configured() {
+fn mainboard_ports_and_pseudo_terminals_are_listed_if_configured() {
     let system = System::new();
     let pty = system.node("pts/3");
     let settings = PortSettings {
@@ -144,7 +144,7 @@ fn mainboard_ports_and_pseudo_terminals_are_used_when_configured() {
 }
 
 #[test]
-fn two_names_of_one_device_are_one_port() {
+fn a_device_with_several_names_is_one_port() {
     let system = System::new();
     system.plug("ttyUSB0", "1-1", &FTDI);
     let by_id = system.path("dev/serial/by-id/usb-FTDI_FT232R-if00-port0");
@@ -158,7 +158,7 @@ fn two_names_of_one_device_are_one_port() {
     assert_eq!(listing.candidates[0].configured, Some("ttyUSB0".into()));
     assert!(listing.candidates[0].usb.is_some());
 
-    // The same without a search: a port is what it is, however it is named.
+    // Without a search, the configured path gives the same kind.
     let alone = system.list(PortSettings {
         search: false,
         ..settings
@@ -167,7 +167,7 @@ fn two_names_of_one_device_are_one_port() {
 }
 
 #[test]
-fn a_configured_path_that_leads_nowhere_is_missing() {
+fn a_configured_path_without_a_device_is_missing() {
     let system = System::new();
     let gone = system.path("dev/ttyUSB7");
     let dangling = system.path("dev/serial/by-id/usb-gone");
@@ -198,7 +198,7 @@ fn an_ignored_port_is_ignored_by_any_of_its_names() {
 }
 
 #[test]
-fn ignored_usb_devices_are_ignored_even_where_they_are_configured() {
+fn ignored_usb_devices_are_ignored_even_if_they_are_configured() {
     let system = System::new();
     system.plug("ttyUSB0", "1-1", &FTDI);
     system.plug("ttyUSB1", "1-2", &FTDI);
@@ -212,7 +212,7 @@ fn ignored_usb_devices_are_ignored_even_where_they_are_configured() {
 }
 
 #[test]
-fn a_device_without_its_node_is_not_there_yet() {
+fn a_device_is_listed_when_its_node_appears() {
     let system = System::new();
     system.plug("ttyUSB0", "1-1", &FTDI);
     let node = system.path("dev/ttyUSB0");
@@ -224,14 +224,14 @@ fn a_device_without_its_node_is_not_there_yet() {
 }
 
 #[test]
-fn a_listing_is_repeatable_and_sees_another_device_under_the_old_name() {
+fn a_new_device_under_an_old_name_changes_the_listing() {
     let system = System::new();
     system.plug("ttyUSB0", "1-1", &FTDI);
     let mut list = PortList::beneath(system.0.path(), PortSettings::default());
     let first = list.list();
     assert_eq!(list.list(), first);
 
-    // Keeps the number of the old entry from being given to the new one, as it never is in sysfs.
+    // Prevent the reuse of the old inode number, which sysfs does not reuse either.
     fs::hard_link(system.path("sys/class/tty/ttyUSB0"), system.path("sys/old")).unwrap();
     system.unplug("ttyUSB0");
     system.plug("ttyUSB0", "1-2", &BOARD);
@@ -241,7 +241,7 @@ fn a_listing_is_repeatable_and_sees_another_device_under_the_old_name() {
 }
 
 #[test]
-fn plugging_and_unplugging_are_told() {
+fn plugging_and_unplugging_are_reported() {
     let system = System::new();
     let mut list = PortList::beneath(system.0.path(), PortSettings::default());
     let mut watch = PortWatch::new();
@@ -264,7 +264,7 @@ fn plugging_and_unplugging_are_told() {
 }
 
 #[test]
-fn where_nothing_can_be_searched_configured_ports_still_work() {
+fn configured_ports_are_listed_if_the_search_fails() {
     let system = System::new();
     fs::remove_dir_all(system.path("sys")).unwrap();
     let settings = PortSettings {

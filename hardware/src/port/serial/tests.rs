@@ -1,5 +1,3 @@
-//! Ports on pseudo-terminals.
-
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Write};
@@ -12,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 
-/// A pseudo-terminal: the board's side, and the path of the host's.
+/// Opens a pseudo-terminal. Returns the board's side and the path of the host's side.
 fn pseudo_terminal() -> (File, PathBuf) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let board = rustix::pty::openpt(flags).unwrap();
@@ -22,7 +20,7 @@ fn pseudo_terminal() -> (File, PathBuf) {
     (File::from(board), path.into_string().unwrap().into())
 }
 
-/// All bytes, with those that terminals like to meddle with in the middle.
+/// Returns all 256 bytes, including the control characters that a terminal would interpret.
 fn every_byte() -> Vec<u8> {
     (0..=u8::MAX).rev().collect()
 }
@@ -33,15 +31,15 @@ async fn bytes_pass_unchanged_in_both_directions() {
     let mut port = SerialPort::open(&path).unwrap();
 
     board.write_all(&every_byte()).unwrap();
-    let mut heard = [0; 256];
-    port.read_exact(&mut heard).await.unwrap();
-    assert_eq!(heard.as_slice(), every_byte());
+    let mut received = [0; 256];
+    port.read_exact(&mut received).await.unwrap();
+    assert_eq!(received.as_slice(), every_byte());
 
     port.write_all(&every_byte()).await.unwrap();
     port.flush().await.unwrap();
-    let mut heard = [0; 256];
-    board.read_exact(&mut heard).unwrap();
-    assert_eq!(heard.as_slice(), every_byte());
+    let mut received = [0; 256];
+    board.read_exact(&mut received).unwrap();
+    assert_eq!(received.as_slice(), every_byte());
 }
 
 #[tokio::test]
@@ -59,7 +57,7 @@ async fn the_line_is_set_to_9600_8n1() {
 }
 
 #[tokio::test]
-async fn a_port_is_opened_once_even_by_root_and_says_who_has_it() {
+async fn a_port_in_use_is_refused_with_its_holder() {
     let (mut board, path) = pseudo_terminal();
     let mut port = SerialPort::open(&path).unwrap();
     match SerialPort::open(&path) {
@@ -70,7 +68,7 @@ async fn a_port_is_opened_once_even_by_root_and_says_who_has_it() {
         other => panic!("{other:?}"),
     }
 
-    // The attempt did no harm.
+    // The failed attempt does not disturb the open port.
     board.write_all(&[0x86]).unwrap();
     assert_eq!(port.read_u8().await.unwrap(), 0x86);
 
@@ -79,7 +77,7 @@ async fn a_port_is_opened_once_even_by_root_and_says_who_has_it() {
 }
 
 #[tokio::test]
-async fn a_pseudo_terminal_is_kept_by_the_lock_alone() {
+async fn a_pseudo_terminal_is_locked_without_tiocexcl() {
     let (_board, path) = pseudo_terminal();
     let port = SerialPort::open(&path).unwrap();
     assert!(!port.line.exclusive());
@@ -91,7 +89,7 @@ async fn a_pseudo_terminal_is_kept_by_the_lock_alone() {
 }
 
 #[tokio::test]
-async fn a_pulled_cable_is_a_plain_reason() {
+async fn an_unplugged_port_fails_with_a_plain_reason() {
     let (board, path) = pseudo_terminal();
     let mut port = SerialPort::open(&path).unwrap();
     drop(board);
@@ -101,7 +99,7 @@ async fn a_pulled_cable_is_a_plain_reason() {
 }
 
 #[tokio::test]
-async fn what_was_sent_before_the_cable_was_pulled_is_read() {
+async fn bytes_sent_before_unplugging_are_read() {
     let (mut board, path) = pseudo_terminal();
     let mut port = SerialPort::open(&path).unwrap();
     board.write_all(&[0x8e, 0, 5, 12, 0]).unwrap();
@@ -112,7 +110,7 @@ async fn what_was_sent_before_the_cable_was_pulled_is_read() {
 }
 
 #[tokio::test]
-async fn a_board_that_reads_nothing_does_not_hold_up_the_thread() {
+async fn a_board_that_does_not_read_does_not_block_the_thread() {
     let (_board, path) = pseudo_terminal();
     let mut port = SerialPort::open(&path).unwrap();
     let write = port.write_all(&[0; 1 << 20]);
@@ -122,7 +120,7 @@ async fn a_board_that_reads_nothing_does_not_hold_up_the_thread() {
 }
 
 #[tokio::test]
-async fn what_is_no_port_is_said_to_be_none() {
+async fn paths_without_a_serial_port_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -140,7 +138,7 @@ async fn what_is_no_port_is_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_missing() {
+async fn a_nonexistent_device_is_missing() {
     let (board, path) = pseudo_terminal();
     drop(board);
     for path in [
@@ -159,7 +157,7 @@ async fn what_is_not_there_is_missing() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_text_is_refused_as_such() {
+async fn a_path_that_is_not_unicode_is_refused() {
     let (_board, path) = pseudo_terminal();
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join(OsStr::from_bytes(b"\xff"));
@@ -169,15 +167,15 @@ async fn a_path_that_is_no_text_is_refused_as_such() {
 }
 
 #[test]
-fn a_failure_that_the_system_cannot_explain_is_told_in_the_librarys_words() {
+fn the_librarys_message_is_used_if_the_system_reports_no_error() {
     let (_board, path) = pseudo_terminal();
     let error = serialport::Error::new(ErrorKind::Unknown, "Settings did not apply correctly");
     assert_eq!(
-        explained(&path, &error).to_string(),
+        explain_open_error(&path, &error).to_string(),
         format!("cannot open {}: Settings did not apply correctly", path.display())
     );
     assert_eq!(
-        explained(Path::new("/dev/null"), &error),
+        explain_open_error(Path::new("/dev/null"), &error),
         PortError::NotSerial {
             device: "/dev/null".into()
         }
@@ -185,10 +183,10 @@ fn a_failure_that_the_system_cannot_explain_is_told_in_the_librarys_words() {
 }
 
 #[tokio::test]
-async fn the_reason_fits_the_kind_of_line() {
+async fn the_reason_depends_on_the_kind_of_device() {
     let (_board, path) = pseudo_terminal();
     let mut port = SerialPort::open(&path).unwrap();
-    let reason = |port: &SerialPort, error: Errno| port.lost(&error.into()).to_string();
+    let reason = |port: &SerialPort, error: Errno| port.with_reason(&error.into()).to_string();
     assert_eq!(reason(&port, Errno::IO), "unplugged");
     assert_eq!(
         reason(&port, Errno::NOMEM),

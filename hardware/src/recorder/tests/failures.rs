@@ -1,9 +1,9 @@
-//! Disks and budgets that are full.
+//! Tests of full disks and exceeded budgets.
 
 use super::*;
 
 #[test]
-fn the_budget_takes_the_oldest_days_and_never_what_is_being_written() {
+fn the_oldest_days_are_removed_except_files_being_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder_with(folder.path(), 10_000);
     fs::write(folder.path().join("keep.pcapng"), [0; 20_000]).unwrap();
@@ -25,7 +25,7 @@ fn the_budget_takes_the_oldest_days_and_never_what_is_being_written() {
 }
 
 #[test]
-fn a_budget_that_today_alone_exceeds_is_reported_once() {
+fn a_budget_exceeded_by_files_being_written_is_reported_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder_with(folder.path(), 1000);
     for minute in 0..5 {
@@ -38,11 +38,11 @@ fn a_budget_that_today_alone_exceeds_is_reported_once() {
     assert_eq!(contents(&folder, "2026-11-21-ttyUSB0.pcapng").len(), 5);
 }
 
-/// A device that never stops talking fills parts of the budget, one after the other.
+/// A device that sends continuously fills one file after another.
 #[test]
-fn the_budget_holds_within_a_day_as_well() {
+fn the_budget_is_kept_within_a_day() {
     let folder = tempfile::tempdir().unwrap();
-    let budget = 16 * MIN_PART;
+    let budget = 16 * MIN_FILE_LIMIT;
     let mut recorder = recorder_with(folder.path(), budget);
     let size = || -> u64 {
         let names = files(folder.path()).into_iter();
@@ -54,12 +54,12 @@ fn the_budget_holds_within_a_day_as_well() {
         let now = NOON + Duration::from_millis(nth);
         recorder.single(now, chunk(&[1; 1000]));
         recorder.sync(now);
-        assert!(size() <= budget + 2 * MIN_PART, "{nth}");
+        assert!(size() <= budget + 2 * MIN_FILE_LIMIT, "{nth}");
     }
     let names = files(folder.path());
     assert!(names.len() >= 14, "{names:?}");
     assert!(!names.contains(&"2026-11-21-ttyUSB0.pcapng".to_owned()));
-    // What is left is the end, in the order of its numbers.
+    // The last entries remain, in the order of the file numbers.
     let left = recorded_since(folder.path(), NOON, &TimeZone::UTC);
     let mut at = NOON;
     for path in left {
@@ -73,7 +73,7 @@ fn the_budget_holds_within_a_day_as_well() {
 }
 
 #[test]
-fn a_part_of_a_day_is_continued_after_a_restart_and_a_full_one_is_not() {
+fn a_restart_continues_a_file_below_its_limit_and_not_a_full_one() {
     let folder = tempfile::tempdir().unwrap();
     for restart in 1..=6 {
         let mut recorder = recorder_with(folder.path(), 1);
@@ -97,7 +97,7 @@ fn a_part_of_a_day_is_continued_after_a_restart_and_a_full_one_is_not() {
 }
 
 #[test]
-fn chunks_that_never_came_here_are_marked_like_those_that_the_disk_did_not_take() {
+fn chunks_lost_before_the_recorder_are_marked_as_a_gap() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = recorder(&folder);
     recorder.single(NOON, Content::Opened);
@@ -121,9 +121,9 @@ fn chunks_that_never_came_here_are_marked_like_those_that_the_disk_did_not_take(
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_reported_once_and_the_gap_is_marked() {
+fn an_unwritable_folder_is_reported_once_and_the_gap_is_marked() {
     let parent = tempfile::tempdir().unwrap();
-    // As root every folder can be written, so a file is in its place.
+    // A file in place of the folder, because root can write to any folder.
     let folder = parent.path().join("captures");
     fs::write(&folder, "").unwrap();
     let mut recorder = recorder_with(&folder, 1 << 30);
@@ -159,13 +159,13 @@ fn a_folder_that_cannot_be_written_is_reported_once_and_the_gap_is_marked() {
 }
 
 #[test]
-fn a_gap_in_the_middle_closes_the_port_where_it_began() {
+fn a_gap_closes_the_port_at_the_start_of_the_gap() {
     let parent = tempfile::tempdir().unwrap();
     let (folder, aside) = (parent.path().join("captures"), parent.path().join("aside"));
     let mut recorder = recorder_with(&folder, 1 << 30);
     let evening = NOON + DAY / 2;
     recorder.single(NOON, Content::Opened);
-    // The next day's file cannot be made.
+    // Prevents the creation of the next day's file.
     fs::rename(&folder, &aside).unwrap();
     fs::write(&folder, "").unwrap();
     recorder.single(evening, chunk(&[1]));
@@ -190,16 +190,16 @@ fn a_gap_in_the_middle_closes_the_port_where_it_began() {
     );
 }
 
-/// A pipe is a disk that is full until it is emptied.
+/// A pipe acts as a disk that is full until the pipe is drained.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_fills_up_and_is_emptied_goes_on_in_the_same_file() {
+fn recording_continues_in_the_same_file_after_a_full_disk() {
     let (mut read, write) = io::pipe().unwrap();
     for end in [std::os::fd::AsFd::as_fd(&read), std::os::fd::AsFd::as_fd(&write)] {
         rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK).unwrap();
     }
     let mut capture = Vec::new();
-    let mut empty = || {
+    let mut drain_pipe = || {
         let error = io::Read::read_to_end(&mut read, &mut capture).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         capture.clone()
@@ -214,7 +214,7 @@ fn a_disk_that_fills_up_and_is_emptied_goes_on_in_the_same_file() {
     };
     recorder.ports.insert("ttyUSB0".to_owned(), port);
     recorder.single(NOON, Content::Opened);
-    // A block of up to 4 kB goes into a pipe whole or not at all.
+    // Writes of up to 4 kB to a pipe are atomic.
     let large = chunk(&[1; 4000]);
     let mut second = 0;
     while recorder.ports["ttyUSB0"].gap.is_none() {
@@ -225,10 +225,10 @@ fn a_disk_that_fills_up_and_is_emptied_goes_on_in_the_same_file() {
     recorder.single(after(second + 1), large.clone());
     assert_eq!(recorder.reports().len(), 1);
 
-    empty();
+    drain_pipe();
     let resumed = after(second) + RETRY_AFTER;
     recorder.single(resumed, large);
-    let capture = empty();
+    let capture = drain_pipe();
     let packets: Vec<_> = CaptureReader::new(capture.as_slice())
         .unwrap()
         .map(|packet| packet.map(|packet| (packet.at, packet.content)).unwrap())

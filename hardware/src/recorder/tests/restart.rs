@@ -1,4 +1,4 @@
-//! Files that are continued after a restart or a loss of power.
+//! Tests of files that are continued after a restart or a power cut.
 
 use proptest::prelude::*;
 
@@ -22,47 +22,49 @@ fn a_restart_continues_the_file_of_the_day() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_continued_after_its_last_whole_block() {
+fn a_truncated_file_is_continued_after_its_last_complete_block() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("2026-11-21-ttyUSB0.pcapng");
     let mut first = recorder(&folder);
     first.single(NOON, chunk(&[1]));
-    let one = fs::metadata(&path).unwrap().len() as usize;
+    let first_length = fs::metadata(&path).unwrap().len() as usize;
     first.single(NOON, chunk(&[2]));
     drop(first);
-    let whole = fs::read(&path).unwrap();
+    let original = fs::read(&path).unwrap();
 
     let second = "2026-11-21-ttyUSB0+2.pcapng";
-    for length in 0..whole.len() {
-        // Once cut off, once filled up with zeros, as file systems do after a loss of power.
+    for length in 0..original.len() {
+        // Some file systems truncate a file at a power cut, others fill it up with zeros.
         for zeros in [0, 64] {
-            let mut damaged = whole[..length].to_vec();
+            let mut damaged = original[..length].to_vec();
             damaged.resize(length + zeros, 0);
             fs::write(&path, &damaged).unwrap();
             let mut recorder = recorder(&folder);
             recorder.single(NOON, chunk(&[3]));
-            // A block that ends in zeros may be whole again.
-            let pairs = damaged.iter().zip(&whole);
-            let intact = pairs.take_while(|(damaged, whole)| damaged == whole).count();
-            let kept = [(one, 1), (whole.len(), 2)].into_iter();
+            // A truncated block that ends in zeros may be complete again.
+            let pairs = damaged.iter().zip(&original);
+            let intact = pairs
+                .take_while(|(damaged, original)| damaged == original)
+                .count();
+            let kept = [(first_length, 1), (original.len(), 2)].into_iter();
             let kept = kept.filter(|(end, _)| intact >= *end).map(|(_, byte)| byte);
             let expected: Vec<_> = kept.chain([3]).map(|byte| chunk(&[byte])).collect();
-            // What has not even the first words of a capture, but zeros, is something else.
-            let something_else = zeros > 0 && length < 12;
-            let name = if something_else {
+            // A file with zeros in its first words is not a capture.
+            let not_a_capture = zeros > 0 && length < 12;
+            let name = if not_a_capture {
                 second
             } else {
                 "2026-11-21-ttyUSB0.pcapng"
             };
             assert_eq!(contents(&folder, name), expected, "{length} {zeros}");
-            assert_eq!(fs::exists(folder.path().join(second)).unwrap(), something_else);
+            assert_eq!(fs::exists(folder.path().join(second)).unwrap(), not_a_capture);
             let _ = fs::remove_file(folder.path().join(second));
         }
     }
 }
 
 #[test]
-fn a_damaged_file_is_left_alone_and_a_second_one_begun() {
+fn a_second_file_is_started_if_the_first_is_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("2026-11-21-ttyUSB0.pcapng");
     let mut first = recorder(&folder);
@@ -91,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn whatever_is_recorded_is_read_back_across_restarts(
+    fn recordings_are_complete_across_restarts(
         steps in prop::collection::vec((0..3u8, 0..4u32, prop::collection::vec(any::<u8>(), 1..20), any::<bool>()), 1..40)
     ) {
         let folder = tempfile::tempdir().unwrap();

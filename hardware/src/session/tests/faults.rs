@@ -1,4 +1,4 @@
-//! Boards, cables and devices that do not behave.
+//! Faulty boards, cables and devices.
 
 use core::time::Duration;
 
@@ -10,16 +10,16 @@ use super::world::{START, World};
 use crate::emulator::{BoardSettings, ClockSide, EmulatedBoard, EmulatedClock};
 use crate::{Observation, Observed, SessionSettings};
 
-/// Bytes of no message; none of them can be taken for the start of one.
-const NONSENSE: [u8; 16] = [0x17; 16];
+/// Bytes that contain neither a message nor the start of one.
+const GARBAGE: [u8; 16] = [0x17; 16];
 
 fn reason(world: &World) -> &str {
-    &world.given_up.as_ref().expect("given up").1
+    &world.session_close.as_ref().expect("given up").1
 }
 
 #[test]
-fn a_board_that_falls_silent_is_asked_and_given_up() {
-    let mut world = World::kept();
+fn a_board_that_falls_silent_is_queried_and_given_up() {
+    let mut world = World::settled();
     let pulled = world.now;
     world.cable = false;
     world.run(30_000);
@@ -28,7 +28,7 @@ fn a_board_that_falls_silent_is_asked_and_given_up() {
         "{}",
         reason(&world)
     );
-    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    let after = World::millis(pulled, world.session_close.as_ref().unwrap().0);
     assert!(after < 16_000, "{after}");
     let closed =
         |o: &Observation| matches!(o, Observation::Closed { reason } if reason.contains("does not answer"));
@@ -43,29 +43,29 @@ fn a_board_that_falls_silent_is_asked_and_given_up() {
 
 #[test]
 fn with_a_running_clock_silence_is_noticed_sooner() {
-    let mut world = World::kept().with_clock(true);
+    let mut world = World::settled().with_clock(true);
     let pulled = world.now;
     world.cable = false;
     world.run(30_000);
-    let after = World::millis(pulled, world.given_up.as_ref().unwrap().0);
+    let after = World::millis(pulled, world.session_close.as_ref().unwrap().0);
     assert!(after < 10_000, "{after}");
 }
 
 #[test]
-fn a_cable_out_for_a_moment_is_no_reason_to_give_up() {
-    let mut world = World::kept();
+fn a_cable_pulled_for_a_moment_does_not_close_the_port() {
+    let mut world = World::settled();
     world.run(9000);
     world.cable = false;
     world.run(3000);
     world.cable = true;
     world.run(3000);
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
     assert!(world.boards() > 0);
 }
 
 #[test]
-fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs() {
-    let mut world = World::kept().with_clock(true);
+fn an_unnoticed_lost_change_is_dumped_within_a_minute_while_the_clock_runs() {
+    let mut world = World::settled().with_clock(true);
     world.run(5000);
     world.cable = false;
     world.set(0, None);
@@ -80,17 +80,17 @@ fn a_change_lost_without_a_trace_is_seen_within_a_minute_though_the_clock_runs()
     );
 }
 
-/// The king went to field 1 unheard, and comes back just after a dump has shown it there.
+/// The king moves to field 1 while the cable is pulled, and returns just after a dump with the king on field 1.
 #[test]
-fn what_follows_a_dump_does_not_hide_what_was_lost_before_it() {
-    let mut world = World::kept();
+fn reports_after_a_dump_do_not_hide_earlier_losses() {
+    let mut world = World::settled();
     let king = Some(Piece::WhiteKing);
     world.cable = false;
     world.set(0, None);
     world.set(1, king);
     world.run(2000);
     world.cable = true;
-    world.disturb(&NONSENSE);
+    world.disturb(&GARBAGE);
     world.run(500);
     assert_eq!(world.boards(), 1);
     world.set(1, None);
@@ -100,8 +100,8 @@ fn what_follows_a_dump_does_not_hide_what_was_lost_before_it() {
 }
 
 #[test]
-fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
-    let mut world = World::kept().with_clock(true);
+fn a_press_without_a_change_requests_a_dump() {
+    let mut world = World::settled().with_clock(true);
     let press = |world: &mut World, side: ClockSide| {
         world.board.clock_mut(world.now).unwrap().press(world.now, side);
         world.run(2000);
@@ -116,19 +116,19 @@ fn a_press_without_a_change_shows_that_one_may_have_been_lost() {
     world.set(62, Some(Piece::BlackKing));
     world.run(500);
     world.cable = true;
-    world.forget();
+    world.clear_records();
     assert_eq!(press(&mut world, ClockSide::Right), 1);
     world.run(10_000);
     assert!(world.commands().contains(&Command::SendEeMoves));
 }
 
-/// Only one of the two plies between them was reported.
+/// Only one of the two plies between the presses was reported.
 #[test]
-fn two_presses_with_one_move_show_that_another_may_have_been_lost() {
+fn two_presses_with_one_move_request_a_dump() {
     let dumps = |lost: bool| {
-        let mut world = World::kept().with_clock(true);
+        let mut world = World::settled().with_clock(true);
         world.run(5000);
-        world.forget();
+        world.clear_records();
         world.set(0, None);
         world.set(1, Some(Piece::WhiteKing));
         world.run(300);
@@ -154,13 +154,14 @@ fn two_presses_with_one_move_show_that_another_may_have_been_lost() {
     assert_eq!([dumps(false), dumps(true)], [0, 1]);
 }
 
-/// The clock runs on. What happened on the squares meanwhile leaves no other trace: the piece came back.
+/// While the cable is pulled, a piece is lifted and set down. Only the missing reports of the running clock show that
+/// changes may be missing.
 #[test]
-fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
-    let asked = |silence: u64| {
-        let mut world = World::kept().with_clock(true);
+fn a_gap_in_the_reports_of_a_running_clock_requests_the_memory() {
+    let requests_memory = |silence: u64| {
+        let mut world = World::settled().with_clock(true);
         world.run(5000);
-        world.forget();
+        world.clear_records();
         world.cable = false;
         world.set(0, None);
         world.set(0, Some(Piece::WhiteKing));
@@ -169,30 +170,30 @@ fn a_running_clock_that_was_not_heard_shows_that_more_may_have_been_lost() {
         world.run(1500);
         world.commands().contains(&Command::SendEeMoves)
     };
-    assert!(!asked(2000));
-    assert!(asked(4500));
+    assert!(!requests_memory(2000));
+    assert!(requests_memory(4500));
 }
 
 #[test]
-fn a_board_given_up_is_kept_again_when_its_port_reopens() {
-    let mut world = World::kept();
+fn a_board_given_up_is_driven_again_when_its_port_reopens() {
+    let mut world = World::settled();
     world.cable = false;
     world.run(30_000);
     world.cable = true;
-    world.forget();
+    world.clear_records();
     world.open();
     world.run(5000);
     assert!(world.first(|o| matches!(o, Observation::Board { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
-fn a_device_that_talks_nonsense_is_no_board() {
+fn a_device_that_sends_garbage_is_not_taken_for_a_board() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
     for _ in 0..200 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(100);
     }
     assert!(
@@ -203,30 +204,30 @@ fn a_device_that_talks_nonsense_is_no_board() {
 }
 
 #[test]
-fn a_board_of_which_only_garbage_comes_is_given_up() {
-    let mut world = World::kept();
+fn a_board_that_sends_only_garbage_is_given_up() {
+    let mut world = World::settled();
     world.cable = false;
     for _ in 0..400 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(100);
     }
     assert!(reason(&world).contains("only garbage"), "{}", reason(&world));
 }
 
 #[test]
-fn after_garbage_a_dump_shows_what_was_lost() {
-    let mut world = World::kept();
-    world.disturb(&NONSENSE);
+fn garbage_is_followed_by_a_dump() {
+    let mut world = World::settled();
+    world.disturb(&GARBAGE);
     world.run(1000);
     assert_eq!(world.commands(), [Command::SendBoard]);
     assert_eq!(world.boards(), 1);
 }
 
 #[test]
-fn lasting_garbage_is_not_answered_with_dumps_without_end() {
-    let mut world = World::kept();
+fn lasting_garbage_does_not_cause_a_flood_of_dumps() {
+    let mut world = World::settled();
     for _ in 0..20 {
-        world.disturb(&NONSENSE);
+        world.disturb(&GARBAGE);
         world.run(500);
     }
     assert!(
@@ -234,12 +235,12 @@ fn lasting_garbage_is_not_answered_with_dumps_without_end() {
         "{} dumps in 10 s",
         world.boards()
     );
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
 fn a_board_that_lost_its_power_and_its_mode_reports_again() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     let pieces = [None; Field::COUNT];
     world.board = EmulatedBoard::with_pieces(world.now, BoardSettings::default(), &pieces);
     world.run(12_000);
@@ -251,7 +252,7 @@ fn a_board_that_lost_its_power_and_its_mode_reports_again() {
             .is_some()
     );
     assert!(world.first(|o| matches!(o, Observation::Field { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
@@ -278,25 +279,25 @@ fn a_board_still_sending_its_memory_to_a_former_host_is_waited_for() {
     world.recall();
     world.run(15_000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
-/// How often a board is asked for its memory when the line adds these bytes to each of the first answers.
-fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
+/// Returns the number of requests for the memory if the line adds these bytes to each of the first `damaged` answers.
+fn memory_requests(damaged: usize, added: &[u8]) -> usize {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     for number in 0..64 {
         world.set(number, Some(Piece::WhitePawn));
         world.run(300);
     }
-    let asked = |world: &World| {
-        let asked = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
-        world.observed.iter().filter(asked).count()
+    let requests = |world: &World| {
+        let is_request = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
+        world.observed.iter().filter(is_request).count()
     };
     world.open();
     world.recall();
     for answer in 1..=damaged {
         for _ in 0..5000 {
-            if asked(&world) < answer {
+            if requests(&world) < answer {
                 world.run(1);
             }
         }
@@ -305,24 +306,24 @@ fn asked_for_memory(damaged: usize, added: &[u8]) -> usize {
     }
     world.run(3000);
     assert!(world.first(|o| matches!(o, Observation::Memory { .. })).is_some());
-    asked(&world)
+    requests(&world)
 }
 
 #[test]
-fn a_memory_that_came_damaged_is_asked_for_again_at_once() {
-    // A byte that cuts it off, and two that push out its end.
+fn a_damaged_memory_is_requested_again_at_once() {
+    // One byte that cuts the answer off, and two bytes that push its end beyond the declared length.
     for added in [&[0xff][..], &[1, 2]] {
-        assert_eq!(asked_for_memory(1, added), 2, "{added:?}");
+        assert_eq!(memory_requests(1, added), 2, "{added:?}");
     }
 }
 
 #[test]
-fn a_memory_is_asked_for_as_long_as_the_line_damages_it() {
-    assert_eq!(asked_for_memory(4, &[1, 2]), 5);
+fn the_memory_is_requested_until_it_arrives_undamaged() {
+    assert_eq!(memory_requests(4, &[1, 2]), 5);
 }
 
 #[test]
-fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
+fn a_memory_that_a_silent_board_did_not_send_is_requested_after_its_next_message() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     world.recall();
@@ -340,7 +341,7 @@ fn a_memory_that_a_silent_board_did_not_send_is_asked_for_once_it_is_heard() {
 }
 
 #[test]
-fn a_question_that_was_lost_is_put_again() {
+fn a_lost_query_is_sent_again() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
@@ -359,7 +360,7 @@ fn a_question_that_was_lost_is_put_again() {
 }
 
 #[test]
-fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
+fn a_board_that_reports_without_answering_is_neither_given_up_nor_flooded() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.cable = false;
     world.open();
@@ -367,21 +368,21 @@ fn a_board_that_reports_without_answering_is_neither_given_up_nor_pressed() {
         world.disturb(&[0x8e, 0x00, 0x05, 20, 0x01, 0x8e, 0x00, 0x05, 20, 0x00]);
         world.run(400);
     }
-    assert_eq!(world.given_up, None);
-    let asked = |wanted| {
+    assert_eq!(world.session_close, None);
+    let count = |wanted| {
         world
             .commands()
             .into_iter()
             .filter(|command| *command == wanted)
             .count()
     };
-    // Twice, and twice more before its numbers are asked for again.
-    assert_eq!(asked(Command::SendVersion), 4);
-    assert!(asked(Command::SendBoard) < 10, "{}", asked(Command::SendBoard));
+    // Two queries at first, and two more before the serial numbers are queried again.
+    assert_eq!(count(Command::SendVersion), 4);
+    assert!(count(Command::SendBoard) < 10, "{}", count(Command::SendBoard));
 }
 
 #[test]
-fn an_answer_is_waited_for_from_when_the_question_was_written() {
+fn the_time_out_of_an_answer_starts_when_the_query_is_written() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.session.handle_opened(START);
     let now = world.session.poll_deadline().unwrap();
@@ -395,8 +396,8 @@ fn an_answer_is_waited_for_from_when_the_question_was_written() {
 }
 
 #[test]
-fn what_the_driver_has_not_taken_waits_for_it() {
-    let mut world = World::kept().with_clock(false);
+fn bytes_wait_until_the_driver_takes_them() {
+    let mut world = World::settled().with_clock(false);
     world.session.show(world.now, "board 12");
     world.session.handle_deadline(world.now);
     assert_eq!(world.session.poll_deadline(), None);
@@ -406,7 +407,7 @@ fn what_the_driver_has_not_taken_waits_for_it() {
 }
 
 #[test]
-fn a_driver_that_never_writes_is_not_waited_for_without_end() {
+fn a_driver_that_never_writes_leads_to_a_close() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.session.handle_opened(START);
     let mut now = START;
@@ -437,17 +438,17 @@ fn faults() -> impl Strategy<Value = Vec<(u64, Fault)>> {
         2 => Just(Fault::Garbage),
         1 => Just(Fault::PowerLoss),
         1 => (0_u64..20_000).prop_map(Fault::Unplugged),
-        8 => (0_u8..64, any::<bool>()).prop_map(|(number, stands)| Fault::Moves(number, stands)),
+        8 => (0_u8..64, any::<bool>()).prop_map(|(number, occupied)| Fault::Moves(number, occupied)),
         1 => any::<bool>().prop_map(Fault::Clock),
         1 => Just(Fault::Show),
     ];
     vec((0_u64..6000, fault), 0..40)
 }
 
-fn suffer(world: &mut World, fault: Fault) {
+fn inject(world: &mut World, fault: Fault) {
     match fault {
         Fault::Cable(plugged) => world.cable = plugged,
-        Fault::Garbage => world.disturb(&NONSENSE),
+        Fault::Garbage => world.disturb(&GARBAGE),
         Fault::PowerLoss => {
             let pieces: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
             let pieces: Dump = pieces.try_into().unwrap();
@@ -458,7 +459,7 @@ fn suffer(world: &mut World, fault: Fault) {
             world.run(millis);
             world.open();
         }
-        Fault::Moves(number, stands) => world.set(number, stands.then_some(Piece::WhiteQueen)),
+        Fault::Moves(number, occupied) => world.set(number, occupied.then_some(Piece::WhiteQueen)),
         Fault::Clock(running) => {
             let mut clock = EmulatedClock::new(Duration::from_secs(300));
             if running {
@@ -472,50 +473,52 @@ fn suffer(world: &mut World, fault: Fault) {
 
 proptest! {
     #[test]
-    fn when_the_faults_are_over_the_board_is_known_and_reports(faults in faults()) {
+    fn after_all_faults_the_board_is_dumped_and_reports_changes(faults in faults()) {
         let mut world = World::new(BoardSettings::default(), SessionSettings::default());
         world.open();
         for (millis, fault) in faults {
             world.run(millis);
-            suffer(&mut world, fault);
-            if world.given_up.is_some() {
+            inject(&mut world, fault);
+            if world.session_close.is_some() {
                 world.open();
             }
         }
         world.cable = true;
         for _ in 0..80 {
             world.run(1000);
-            if world.given_up.is_some() {
+            if world.session_close.is_some() {
                 world.open();
             }
         }
-        let stands: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
+        let contents: Vec<_> = Field::all().map(|field| world.board.contents(field)).collect();
         let shown_dump = world.observed.iter().rev().find_map(|observed| match &observed.observation {
             Observation::Board { dump, .. } => Some(dump.to_vec()),
             _ => None,
         });
-        prop_assert_eq!(shown_dump, Some(stands));
-        world.forget();
+        prop_assert_eq!(shown_dump, Some(contents));
+        world.clear_records();
         world.set(30, Some(Piece::BlackRook));
         world.run(400);
-        let reported = world.first(|o| matches!(o, Observation::Field { .. }));
-        prop_assert!(reported.is_some());
+        let update = world.first(|o| matches!(o, Observation::Field { .. }));
+        prop_assert!(update.is_some());
     }
 }
 
 #[test]
-fn the_memory_is_read_when_a_dump_shows_what_was_not_reported() {
-    let mut world = World::kept();
+fn the_memory_is_read_when_a_dump_shows_unreported_changes() {
+    let mut world = World::settled();
     world.run(30_000);
-    world.forget();
-    // Nothing that the board sends arrives while a piece goes from e2 to e4.
+    world.clear_records();
+    // The reports are lost while a piece moves from e2 to e4.
     world.cable = false;
     world.set(52, None);
     world.set(36, Some(Piece::WhitePawn));
     world.run(1500);
     world.cable = true;
     world.run(30_000);
-    let asked = world.commands();
-    let memories = asked.iter().filter(|asked| **asked == Command::SendEeMoves);
-    assert_eq!(memories.count(), 1, "{asked:?}");
+    let commands = world.commands();
+    let memories = commands
+        .iter()
+        .filter(|command| **command == Command::SendEeMoves);
+    assert_eq!(memories.count(), 1, "{commands:?}");
 }

@@ -1,10 +1,10 @@
-//! A board that behaves.
+//! Boards without faults.
 
 use core::time::Duration;
 
 use kiebitz_protocol::{ClockAck, ClockMessage, Command, Element, Message, Piece};
 
-use super::super::question::OPENING;
+use super::super::question::OPENING_COMMANDS;
 use super::world::{START, World, field};
 use crate::emulator::BoardSettings;
 use crate::{Identity, Observation, Observed, Recall, SessionSettings};
@@ -12,11 +12,11 @@ use crate::{Identity, Observation, Observed, Recall, SessionSettings};
 const PAWN: Option<Piece> = Some(Piece::WhitePawn);
 
 #[test]
-fn after_an_opening_everything_is_asked_once_and_in_order() {
+fn after_an_opening_every_query_is_sent_once_and_in_order() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     world.run(2500);
-    assert_eq!(world.commands(), OPENING);
+    assert_eq!(world.commands(), OPENING_COMMANDS);
     let identity = world
         .observed
         .iter()
@@ -44,15 +44,15 @@ fn after_an_opening_everything_is_asked_once_and_in_order() {
 
 #[test]
 fn the_memory_is_read_once_if_the_host_wants_it() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.run(20_000);
     assert!(!world.commands().contains(&Command::SendEeMoves));
     world.recall();
     world.run(1);
     assert_eq!(world.commands().last(), Some(&Command::SendEeMoves));
     world.run(20_000);
-    let asked = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
-    assert_eq!(world.observed.iter().filter(asked).count(), 1);
+    let is_request = |o: &&Observed| matches!(o.observation, Observation::MemoryAsked);
+    assert_eq!(world.observed.iter().filter(is_request).count(), 1);
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn a_memory_that_is_wanted_is_not_read_while_hands_are_moving() {
     assert!(!world.commands().contains(&Command::SendEeMoves));
     let moved = world.now;
     world.run(6000);
-    let asked = world.first(|o| matches!(o, Observation::MemoryAsked)).unwrap();
-    let after = World::millis(moved, asked);
+    let requested = world.first(|o| matches!(o, Observation::MemoryAsked)).unwrap();
+    let after = World::millis(moved, requested);
     assert!((3000..3500).contains(&after), "{after}");
 }
 
@@ -99,7 +99,7 @@ fn the_memory_can_be_left_unread() {
 }
 
 #[test]
-fn a_board_that_does_not_know_its_serial_numbers_is_not_held_up() {
+fn a_board_without_serial_numbers_is_not_delayed() {
     let board = BoardSettings {
         serial: None,
         long_serial: None,
@@ -130,14 +130,17 @@ fn while_the_memory_is_read_nothing_is_sent() {
     world.run(5000);
     world.set(63, Some(Piece::BlackQueen));
     world.run(12_000);
-    let asked = world.first(|o| matches!(o, Observation::MemoryAsked)).unwrap();
+    let requested = world.first(|o| matches!(o, Observation::MemoryAsked)).unwrap();
     let memory = world.first(|o| matches!(o, Observation::Memory { .. })).unwrap();
     assert!(
-        (8000..9000).contains(&World::millis(asked, memory)),
+        (8000..9000).contains(&World::millis(requested, memory)),
         "{}",
-        World::millis(asked, memory)
+        World::millis(requested, memory)
     );
-    let between = world.written.iter().filter(|(at, _)| *at > asked && *at < memory);
+    let between = world
+        .written
+        .iter()
+        .filter(|(at, _)| *at > requested && *at < memory);
     assert_eq!(between.count(), 0);
     let questions = world
         .commands()
@@ -152,8 +155,8 @@ fn while_the_memory_is_read_nothing_is_sent() {
 }
 
 #[test]
-fn what_was_played_while_the_port_was_away_is_read_from_the_memory() {
-    let mut world = World::kept();
+fn changes_made_while_the_port_was_away_are_read_from_the_memory() {
+    let mut world = World::settled();
     world.close("unplugged");
     for (millis, number, contents) in [(500, 0, None), (2000, 9, Some(Piece::WhiteKing))] {
         world.run(millis);
@@ -182,7 +185,7 @@ fn what_was_played_while_the_port_was_away_is_read_from_the_memory() {
 
 #[test]
 fn quiet_squares_are_dumped_once_after_changes() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     for number in 8..14 {
         world.set(number, PAWN);
         world.run(2500);
@@ -198,17 +201,17 @@ fn quiet_squares_are_dumped_once_after_changes() {
 }
 
 #[test]
-fn an_idle_board_gives_a_sign_of_life_now_and_then() {
-    let mut world = World::kept();
+fn an_idle_board_gives_a_sign_of_life_every_ten_seconds() {
+    let mut world = World::settled();
     world.run(60_000);
     assert!((5..=6).contains(&world.boards()), "{}", world.boards());
     assert_eq!(world.commands()[..2], [Command::UpdateNice, Command::SendBoard]);
-    assert_eq!(world.given_up, None);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
-fn a_board_that_talks_of_its_clock_is_dumped_once_a_minute() {
-    let mut world = World::kept().with_clock(true);
+fn a_board_that_reports_its_clock_is_dumped_once_a_minute() {
+    let mut world = World::settled().with_clock(true);
     world.run(50_000);
     assert_eq!(world.commands(), []);
     world.run(130_000);
@@ -216,7 +219,7 @@ fn a_board_that_talks_of_its_clock_is_dumped_once_a_minute() {
 }
 
 #[test]
-fn the_battery_is_asked_for_as_often_as_was_set() {
+fn the_battery_is_queried_at_the_configured_interval() {
     let settings = SessionSettings {
         battery: Some(Duration::from_secs(60)),
         ..SessionSettings::default()
@@ -224,18 +227,18 @@ fn the_battery_is_asked_for_as_often_as_was_set() {
     let mut world = World::new(BoardSettings::default(), settings);
     world.open();
     world.run(150_000);
-    let asked = world
+    let queries = world
         .commands()
         .into_iter()
         .filter(|command| *command == Command::SendBatteryStatus);
-    // The emulated board has none: each question is put twice.
-    assert_eq!(asked.count(), 2 * 3);
-    assert_eq!(world.given_up, None);
+    // The emulated board has no battery, so each query is sent twice.
+    assert_eq!(queries.count(), 2 * 3);
+    assert_eq!(world.session_close, None);
 }
 
 #[test]
-fn a_text_is_shown_in_portions_and_taken_back() {
-    let mut world = World::kept().with_clock(false);
+fn a_text_is_sent_in_chunks_and_ended_after_its_time() {
+    let mut world = World::settled().with_clock(false);
     world.session.show(world.now, "Board 12");
     world.run(2000);
     let sizes: Vec<usize> = world.written.iter().map(|(_, bytes)| bytes.len()).collect();
@@ -253,17 +256,17 @@ fn a_text_is_shown_in_portions_and_taken_back() {
         .filter(|(_, bytes)| bytes[0] == 0x2b)
         .collect();
     assert_eq!(to_clock.len(), 2);
-    let shown = World::millis(to_clock[0].0, to_clock[1].0);
-    assert!((5000..5100).contains(&shown), "{shown}");
+    let display_millis = World::millis(to_clock[0].0, to_clock[1].0);
+    assert!((5000..5100).contains(&display_millis), "{display_millis}");
 }
 
 #[test]
-fn a_text_left_on_the_clock_is_taken_back_when_the_port_is_there_again() {
-    let mut world = World::kept().with_clock(false);
+fn a_text_left_on_the_clock_is_ended_when_the_port_reopens() {
+    let mut world = World::settled().with_clock(false);
     world.session.show(world.now, "board 12");
     world.run(1000);
     world.close("unplugged");
-    world.forget();
+    world.clear_records();
     world.run(60_000);
     world.open();
     world.run(3000);
@@ -286,13 +289,13 @@ fn the_next_clock_message_waits_for_the_acknowledge_or_two_seconds() {
         assert_eq!(starts.len(), 2);
         World::millis(starts[0].0, starts[1].0)
     };
-    let acknowledged = times(World::kept().with_clock(false), &[]);
+    let acknowledged = times(World::settled().with_clock(false), &[]);
     assert!(acknowledged < 300, "{acknowledged}");
-    let mut deaf = World::kept().with_clock(false);
-    deaf.board.plug_clock(deaf.now, None);
-    let waited = times(deaf, &[]);
+    let mut without_clock = World::settled().with_clock(false);
+    without_clock.board.plug_clock(without_clock.now, None);
+    let waited = times(without_clock, &[]);
     assert!((2000..2300).contains(&waited), "{waited}");
-    let mut pressed = World::kept().with_clock(false);
+    let mut pressed = World::settled().with_clock(false);
     pressed.board.plug_clock(pressed.now, None);
     let mut button = Vec::new();
     Message::ClockAck(ClockAck::new([0x10, 0x88, 0x00, 0x33])).encode(&mut button);
@@ -305,7 +308,7 @@ fn the_next_clock_message_waits_for_the_acknowledge_or_two_seconds() {
 
 #[test]
 fn only_the_latest_text_waiting_is_shown() {
-    let mut world = World::kept().with_clock(false);
+    let mut world = World::settled().with_clock(false);
     for text in ["one", "two", "three"] {
         world.session.show(world.now, text);
     }
@@ -318,10 +321,10 @@ fn only_the_latest_text_waiting_is_shown() {
 
 #[test]
 fn without_a_clock_nothing_is_shown() {
-    let mut unplugged = World::kept().with_clock(false);
+    let mut unplugged = World::settled().with_clock(false);
     unplugged.board.plug_clock(unplugged.now, None);
     unplugged.run(1000);
-    for mut world in [World::kept(), unplugged] {
+    for mut world in [World::settled(), unplugged] {
         world.session.show(world.now, "board 12");
         world.run(3000);
         assert_eq!(world.commands(), []);
@@ -329,8 +332,8 @@ fn without_a_clock_nothing_is_shown() {
 }
 
 #[test]
-fn zeros_after_a_clock_message_are_no_times() {
-    let mut world = World::kept().with_clock(false);
+fn zeros_after_a_clock_message_are_not_a_clock_reading() {
+    let mut world = World::settled().with_clock(false);
     let zeros = [0x8d, 0x00, 0x0a, 0, 0, 0, 0, 0, 0, 0];
     let is_clock = |o: &Observation| matches!(o, Observation::Clock { .. });
     world.session.show(world.now, "board 12");

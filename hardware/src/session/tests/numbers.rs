@@ -1,4 +1,4 @@
-//! Who a board says it is, and when.
+//! Queries for serial numbers on a disturbed line.
 
 use kiebitz_protocol::Command;
 
@@ -6,8 +6,8 @@ use super::world::World;
 use crate::emulator::{BoardSettings, EmulatedBoard};
 use crate::{Observation, SessionSettings, Timestamp};
 
-/// A board that has just been asked for its number, and is not heard any more.
-fn asked_who() -> World {
+/// Returns a world whose cable was pulled just after the query for the serial number.
+fn cut_off_at_the_serial_number() -> World {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     while !world.commands().contains(&Command::ReturnSerialNumber) {
@@ -17,45 +17,48 @@ fn asked_who() -> World {
     world
 }
 
-/// When a board was first shown.
-fn shown(world: &World) -> Option<Timestamp> {
+/// Returns the time of the first observed dump.
+fn first_dump_at(world: &World) -> Option<Timestamp> {
     world.first(|o| matches!(o, Observation::Board { .. }))
 }
 
-/// Whether a board had given its number before it was shown.
-fn is_introduced(world: &World) -> bool {
-    let identified = |o: &Observation| matches!(o, Observation::Identified(who) if who.serial.is_some());
+/// Returns whether the serial number was known before the first dump.
+fn serial_known_before_dump(world: &World) -> bool {
+    let identified = |o: &Observation| matches!(o, Observation::Identified(id) if id.serial.is_some());
     world
         .first(identified)
-        .is_some_and(|identified| Some(identified) < shown(world))
+        .is_some_and(|identified| Some(identified) < first_dump_at(world))
 }
 
-/// Both numbers are asked for in a burst of garbage: without one of them the board would pass for another.
+/// Both serial numbers are queried during a burst of garbage. Without them, the board could not be identified.
 #[test]
-fn a_board_says_who_it_is_before_it_is_shown_whatever_the_line_does() {
-    let mut world = asked_who();
+fn a_board_is_identified_before_its_dump_despite_garbage() {
+    let mut world = cut_off_at_the_serial_number();
     for _ in 0..40 {
         world.disturb(&[0xff, 0x7f]);
         world.run(100);
     }
     world.cable = true;
     world.run(8000);
-    assert!(is_introduced(&world));
+    assert!(serial_known_before_dump(&world));
 }
 
-/// Of a burst of garbage around the number, one byte looks like a digit.
+/// A byte of garbage becomes the last character of the serial number.
 #[test]
-fn a_number_that_came_amid_garbage_is_asked_for_again() {
-    let mut world = asked_who();
+fn a_serial_number_amid_garbage_is_queried_again() {
+    let mut world = cut_off_at_the_serial_number();
     world.disturb(&[0xff, 0x91, 0x00, 0x08]);
     world.disturb(b"1007:");
     world.run(20);
     world.cable = true;
     world.run(3000);
-    let shown = shown(&world).unwrap();
-    let told = world.observed.iter().take_while(|observed| observed.at < shown);
-    let serials = told.filter_map(|observed| match &observed.observation {
-        Observation::Identified(who) => who.serial.as_deref(),
+    let first_dump_at = first_dump_at(&world).unwrap();
+    let earlier = world
+        .observed
+        .iter()
+        .take_while(|observed| observed.at < first_dump_at);
+    let serials = earlier.filter_map(|observed| match &observed.observation {
+        Observation::Identified(id) => id.serial.as_deref(),
         _ => None,
     });
     let serials: Vec<&str> = serials.collect();
@@ -64,20 +67,20 @@ fn a_number_that_came_amid_garbage_is_asked_for_again() {
     assert_eq!(serials.last(), Some(&own.as_str()));
 }
 
-/// The line is dead for a while when both numbers are asked for.
+/// The line is interrupted when both numbers are queried.
 #[test]
-fn a_number_that_was_not_told_is_asked_for_once_the_line_is_alive() {
-    for dead in [600, 1100, 1500, 3000, 9000] {
-        let mut world = asked_who();
-        world.run(dead);
+fn a_missing_serial_number_is_queried_once_the_line_is_alive() {
+    for outage in [600, 1100, 1500, 3000, 9000] {
+        let mut world = cut_off_at_the_serial_number();
+        world.run(outage);
         world.cable = true;
         world.run(8000);
-        assert!(is_introduced(&world), "{dead} ms");
+        assert!(serial_known_before_dump(&world), "{outage} ms");
     }
 }
 
 #[test]
-fn an_answer_that_comes_late_is_taken() {
+fn a_late_answer_is_accepted() {
     let board = BoardSettings {
         long_serial: None,
         ..BoardSettings::default()
@@ -96,7 +99,7 @@ fn an_answer_that_comes_late_is_taken() {
 
 #[test]
 fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
-    let mut world = World::kept();
+    let mut world = World::settled();
     world.close("unplugged");
     let board = BoardSettings {
         serial: None,
@@ -104,7 +107,7 @@ fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
         ..BoardSettings::default()
     };
     world.board = EmulatedBoard::new(world.now, board);
-    world.forget();
+    world.clear_records();
     world.open();
     world.run(6000);
     let inherits =

@@ -1,4 +1,4 @@
-//! Whatever comes, in whatever portions.
+//! Arbitrary input in arbitrary chunks.
 
 use core::time::Duration;
 
@@ -88,7 +88,7 @@ fn settings() -> impl Strategy<Value = SessionSettings> {
         )
 }
 
-/// What a recorder would have written.
+/// An entry of the recording.
 #[derive(Debug)]
 enum Recorded {
     Opened,
@@ -97,16 +97,16 @@ enum Recorded {
     Outbound(Vec<u8>),
 }
 
-/// A driver, a recorder, and a device that sends what it is made to send.
+/// A driver with a recorder, and a device that sends arbitrary bytes.
 struct Port {
     session: Session,
     now: Timestamp,
     record: Vec<(Timestamp, Recorded)>,
     observed: Vec<Observed>,
-    /// When something was last written since the opening.
+    /// Time of the last write since the opening.
     sent_at: Option<Timestamp>,
-    /// How long the driver takes to write, in ms.
-    slow: u64,
+    /// Time in ms that the driver takes to write.
+    write_millis: u64,
 }
 
 impl Port {
@@ -121,13 +121,13 @@ impl Port {
         self.session.handle_closed(self.now, reason);
     }
 
-    /// Everything due by `until` happens.
+    /// Advances the time to `until` and handles all deadlines up to then.
     fn pass(&mut self, until: Timestamp) -> Result<(), TestCaseError> {
         let mut deadlines = 0;
         while let Some(due) = self.session.poll_deadline().filter(|due| *due <= until) {
             self.now = due.max(self.now);
             deadlines += 1;
-            // At most a command every 50 ms, and a question dropped between two of them.
+            // At most one command every 50 ms, and one expired query between two commands.
             prop_assert!(deadlines <= 2 + 3000 / 25, "spins");
             self.session.handle_deadline(self.now);
             prop_assert!(self.session.poll_deadline().is_none_or(|next| next > self.now));
@@ -137,7 +137,7 @@ impl Port {
                 prop_assert!((1..=10).contains(&bytes.len()) && writes == 1, "{bytes:x?}");
                 let gap = self.sent_at.map(|at| self.now.saturating_duration_since(at));
                 prop_assert!(gap.is_none_or(|gap| gap >= Duration::from_millis(50)), "{gap:?}");
-                self.now = self.now + Duration::from_millis(self.slow);
+                self.now = self.now + Duration::from_millis(self.write_millis);
                 self.sent_at = Some(self.now);
                 self.session.handle_sent(self.now, &bytes);
                 self.record.push((self.now, Recorded::Outbound(bytes)));
@@ -152,7 +152,7 @@ impl Port {
         Ok(())
     }
 
-    fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
+    fn perform(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Bytes(bytes) => {
                 self.session.handle_bytes(self.now, &bytes);
@@ -171,18 +171,18 @@ impl Port {
     }
 }
 
-fn live(settings: SessionSettings, slow: u64, steps: Vec<Step>) -> Result<Port, TestCaseError> {
+fn live(settings: SessionSettings, write_millis: u64, steps: Vec<Step>) -> Result<Port, TestCaseError> {
     let mut port = Port {
         session: Session::keeping(settings),
         now: START,
         record: Vec::new(),
         observed: Vec::new(),
         sent_at: None,
-        slow,
+        write_millis,
     };
     port.open();
     for step in steps {
-        port.take(step)?;
+        port.perform(step)?;
     }
     port.observed
         .extend(core::iter::from_fn(|| port.session.poll_observation()));
@@ -191,10 +191,10 @@ fn live(settings: SessionSettings, slow: u64, steps: Vec<Step>) -> Result<Port, 
 
 proptest! {
     #[test]
-    fn a_board_is_sent_little_at_a_time_and_nothing_forbidden(settings in settings(), slow in 0_u64..200, steps in steps()) {
+    fn writes_are_small_and_without_forbidden_commands(settings in settings(), write_millis in 0_u64..200, steps in steps()) {
         let mut commands = CommandDecoder::new();
         let mut refused = 0;
-        for (_, recorded) in live(settings, slow, steps)?.record {
+        for (_, recorded) in live(settings, write_millis, steps)?.record {
             match recorded {
                 Recorded::Opened => commands.reset(),
                 Recorded::Outbound(bytes) => {
@@ -210,8 +210,8 @@ proptest! {
     }
 
     #[test]
-    fn a_replay_observes_what_was_observed_live(settings in settings(), slow in 0_u64..200, steps in steps()) {
-        let live = live(settings, slow, steps)?;
+    fn a_replay_makes_the_observations_of_live_operation(settings in settings(), write_millis in 0_u64..200, steps in steps()) {
+        let live = live(settings, write_millis, steps)?;
         let mut replay = Session::new();
         for (at, recorded) in &live.record {
             match recorded {

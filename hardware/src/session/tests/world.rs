@@ -1,4 +1,4 @@
-//! A session and an emulated board on two ends of a cable, in virtual time.
+//! A session and an emulated board at the two ends of a cable, in virtual time.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -19,17 +19,16 @@ pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) board: EmulatedBoard,
     pub(super) session: Session,
-    /// Whether bytes arrive, in either direction.
+    /// Whether the cable passes bytes, in both directions.
     pub(super) cable: bool,
-    on_the_way: VecDeque<(Timestamp, u8)>,
+    in_transit: VecDeque<(Timestamp, u8)>,
     pub(super) written: Vec<(Timestamp, Vec<u8>)>,
     pub(super) observed: Vec<Observed>,
-    /// Why and when the session gave up its port.
-    pub(super) given_up: Option<(Timestamp, String)>,
+    pub(super) session_close: Option<(Timestamp, String)>,
 }
 
 impl World {
-    /// A board with the kings on fields 0 and 63, a port not opened yet.
+    /// Creates a world whose board has the kings on fields 0 and 63. The port is not open yet.
     pub(super) fn new(board: BoardSettings, session: SessionSettings) -> Self {
         let mut pieces = [None; Field::COUNT];
         (pieces[0], pieces[63]) = (Some(Piece::WhiteKing), Some(Piece::BlackKing));
@@ -38,29 +37,28 @@ impl World {
             board: EmulatedBoard::with_pieces(START, board, &pieces),
             session: Session::keeping(session),
             cable: true,
-            on_the_way: VecDeque::new(),
+            in_transit: VecDeque::new(),
             written: Vec::new(),
             observed: Vec::new(),
-            given_up: None,
+            session_close: None,
         }
     }
 
-    /// The same with an ordinary board, kept in the ordinary way, and done with its opening. What was sent is
-    /// forgotten.
-    pub(super) fn kept() -> Self {
-        Self::kept_with(SessionSettings::default())
+    /// Creates a world with default settings after the opening sequence. Written commands and observations are cleared.
+    pub(super) fn settled() -> Self {
+        Self::settled_with(SessionSettings::default())
     }
 
-    pub(super) fn kept_with(session: SessionSettings) -> Self {
+    pub(super) fn settled_with(session: SessionSettings) -> Self {
         let mut world = Self::new(BoardSettings::default(), session);
         world.open();
         world.run(5000);
         assert_eq!(world.boards(), 1);
-        world.forget();
+        world.clear_records();
         world
     }
 
-    /// Plugs in a clock and lets the board find it.
+    /// Plugs in a clock and lets the board notice it.
     pub(super) fn with_clock(mut self, running: bool) -> Self {
         let mut clock = EmulatedClock::new(Duration::from_secs(3600));
         if running {
@@ -68,14 +66,14 @@ impl World {
         }
         self.board.plug_clock(self.now, Some(clock));
         self.run(1000);
-        self.forget();
+        self.clear_records();
         self
     }
 
     pub(super) fn open(&mut self) {
         self.session.handle_opened(self.now);
-        self.given_up = None;
-        // What the board sends to a closed port is lost.
+        self.session_close = None;
+        // Bytes that the board sent to the closed port are lost.
         while self.board.poll_transmit(self.now).is_some() {}
     }
 
@@ -86,32 +84,32 @@ impl World {
 
     pub(super) fn close(&mut self, reason: &str) {
         self.session.handle_closed(self.now, reason);
-        self.on_the_way.clear();
+        self.in_transit.clear();
     }
 
     pub(super) fn set(&mut self, number: u8, contents: Contents) {
         self.board.set(self.now, field(number), contents);
     }
 
-    /// Hands the session bytes that no board has sent.
+    /// Passes garbage bytes to the session.
     pub(super) fn disturb(&mut self, bytes: &[u8]) {
         self.session.handle_bytes(self.now, bytes);
     }
 
-    /// Lets time pass, in ms.
+    /// Advances the time by `millis` milliseconds.
     pub(super) fn run(&mut self, millis: u64) {
         let until = self.now + Duration::from_millis(millis);
         while let Some(now) = self.next().filter(|next| *next <= until) {
-            // A deadline may have become due while the test spoke to the board.
+            // A call of the board by the test may have passed a deadline.
             self.now = now.max(self.now);
             self.step();
         }
         self.now = until;
-        self.listen();
+        self.collect_observations();
     }
 
     fn next(&self) -> Option<Timestamp> {
-        let arrives = self.on_the_way.front().map(|(at, _)| *at);
+        let arrives = self.in_transit.front().map(|(at, _)| *at);
         [self.board.poll_deadline(), self.session.poll_deadline(), arrives]
             .into_iter()
             .flatten()
@@ -120,7 +118,7 @@ impl World {
 
     fn step(&mut self) {
         let now = self.now;
-        while let Some((_, byte)) = self.on_the_way.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, byte)) = self.in_transit.pop_front_if(|(at, _)| *at <= now) {
             if self.cable {
                 self.board.handle_bytes(now, &[byte]);
             }
@@ -138,45 +136,47 @@ impl World {
             let mut arrives = now;
             for byte in &bytes {
                 arrives = arrives + BYTE;
-                self.on_the_way.push_back((arrives, *byte));
+                self.in_transit.push_back((arrives, *byte));
             }
             self.written.push((now, bytes));
         }
         if let Some(reason) = self.session.poll_close() {
             self.close(&reason);
-            self.given_up = Some((now, reason));
+            self.session_close = Some((now, reason));
         }
-        self.listen();
+        self.collect_observations();
     }
 
-    fn listen(&mut self) {
+    fn collect_observations(&mut self) {
         self.observed
             .extend(core::iter::from_fn(|| self.session.poll_observation()));
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear_records(&mut self) {
         self.written.clear();
         self.observed.clear();
     }
 
-    /// Milliseconds from the first time to the second.
     pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
         to.saturating_duration_since(from).as_millis() as u64
     }
 
-    /// When something was first observed.
-    pub(super) fn first(&self, what: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
-        let found = self.observed.iter().find(|observed| what(&observed.observation));
+    /// Returns the time of the first matching observation.
+    pub(super) fn first(&self, wanted: impl Fn(&Observation) -> bool) -> Option<Timestamp> {
+        let found = self
+            .observed
+            .iter()
+            .find(|observed| wanted(&observed.observation));
         found.map(|observed| observed.at)
     }
 
-    /// How many dumps were observed.
+    /// Returns the number of observed dumps.
     pub(super) fn boards(&self) -> usize {
         let is_board = |observed: &&Observed| matches!(observed.observation, Observation::Board { .. });
         self.observed.iter().filter(is_board).count()
     }
 
-    /// The commands written.
+    /// Decodes the written commands.
     pub(super) fn commands(&self) -> Vec<Command> {
         let (mut decoder, mut commands) = (CommandDecoder::new(), Vec::new());
         for (_, bytes) in &self.written {

@@ -1,5 +1,5 @@
-//! Damage to the state directory after a round: no number is given to another event, and what recordings, starts and
-//! commands give is there again.
+//! Damage to the state directory after a round: no seq is given to another event, and every event that follows from
+//! recordings, starts and commands is restored.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -11,20 +11,19 @@ use kiebitz_hardware::recorder::{Recorder, RecorderSettings};
 
 use super::*;
 
-/// All events that have left the process, by board and number.
+/// All events that have left the process, by board and seq.
 type Published = BTreeMap<(String, u64), String>;
 
-/// A state directory, and what has left the daemon that had it.
 struct Played {
     directory: TempDir,
     config: Config,
     published: Published,
     now: Timestamp,
     /// The files as they were after the first of two games.
-    half: Vec<(PathBuf, Vec<u8>)>,
+    midway: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// What an arbiter enters, after so many percent of a game's packets.
+/// The arbiter's commands, each with the percentage of a game's packets after which it is sent.
 const COMMANDS: [(usize, &str); 4] = [
     (
         10,
@@ -60,16 +59,15 @@ fn config(directory: &TempDir) -> Config {
     Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration")
 }
 
-/// Starts as the daemon does.
 fn started(config: &Config, now: Timestamp) -> Started {
     let storage = Storage::default();
-    let surroundings = StartContext {
+    let context = StartContext {
         zone: &TimeZone::UTC,
         storage: &storage,
         abandoned: &AtomicBool::new(false),
         progress: &Progress::default(),
     };
-    start(config, Beginning::Program, now, &surroundings, &mut |_| {}).expect("a start")
+    start(config, Beginning::Program, now, &context, &mut |_| {}).expect("a start")
 }
 
 fn payload(event: &Event) -> String {
@@ -84,15 +82,15 @@ impl Played {
             directory,
             published: Published::new(),
             now: NOW,
-            half: Vec::new(),
+            midway: Vec::new(),
         };
         played.play("/dev/ttyA", "clean-game.pcapng");
-        played.half = played.files();
+        played.midway = played.files();
         played.play("/dev/ttyB", "games/blitz-0.pcapng");
         played
     }
 
-    /// The daemon is started, a game is played at that port, and the daemon is killed.
+    /// Starts the daemon, plays a game at a port, and kills the daemon.
     fn play(&mut self, port: &str, game: &str) {
         let Started {
             journal,
@@ -105,7 +103,7 @@ impl Played {
         let (mut journal, mut numbers) = (journal.expect("a journal"), numbers.expect("a file"));
         assert_eq!(unkept, []);
         let filled = Journal::open_to_read(&self.config.journal_file()).expect("a journal");
-        self.published.extend(all(&filled));
+        self.published.extend(all_events(&filled));
         let mut inputs = InputsFile::open(&self.config.inputs_file()).expect("a file");
         let mut recorder = self.recorder();
         close(&mut recorder, closed);
@@ -130,12 +128,16 @@ impl Played {
                 let answer = hall.command(at + Duration::from_micros(1), board, &command);
                 assert!(answer.ok, "{answer:?}");
             }
-            let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
+            let events: Vec<Event> = hall
+                .take_events()
+                .into_iter()
+                .map(|explained| explained.event)
+                .collect();
             inputs
-                .append(&Input::commands(&said).collect::<Vec<_>>())
+                .append(&Input::commands(&events).collect::<Vec<_>>())
                 .expect("room");
-            journal.append(&said).expect("room");
-            for event in &said {
+            journal.append(&events).expect("room");
+            for event in &events {
                 let noted = (&*event.board, event.seq, digest_of(event));
                 numbers.note_kept([noted]).expect("room");
                 self.published
@@ -144,10 +146,10 @@ impl Played {
             self.now = at;
         }
         self.now = self.now + Duration::from_secs(20);
-        // As SIGKILL leaves it: closing it would empty its log.
-        let left = self.files();
+        // Copy the files as SIGKILL leaves them, since closing the journal would empty its log.
+        let files_at_kill = self.files();
         drop(journal);
-        put(&left);
+        write_files(&files_at_kill);
     }
 
     fn recorder(&self) -> Recorder {
@@ -168,7 +170,6 @@ impl Played {
             .collect()
     }
 
-    /// The same once more, to be damaged.
     fn copied(&self) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let config = config(&directory);
@@ -186,9 +187,9 @@ impl Played {
             let place = path.strip_prefix(self.directory.path()).expect("in it");
             directory.path().join(place)
         };
-        let half = self.half.iter();
+        let midway = self.midway.iter();
         Self {
-            half: half.map(|(path, bytes)| (moved(path), bytes.clone())).collect(),
+            midway: midway.map(|(path, bytes)| (moved(path), bytes.clone())).collect(),
             config,
             directory,
             published: self.published.clone(),
@@ -211,25 +212,25 @@ impl Played {
     }
 
     fn remove(&self, name: &str) {
-        // It may have been damaged twice.
+        // Fails if an earlier damage has already removed the file.
         let _ = fs::remove_file(self.file(name));
     }
 
-    /// Puts the files of these names back to half of the round.
+    /// Restores the named files to their state after the first game.
     fn roll_back(&self, names: &[&str]) {
         for name in names {
             self.remove(name);
         }
-        let half = self.half.iter();
-        let half: Vec<_> = half
+        let midway = self.midway.iter();
+        let midway: Vec<_> = midway
             .filter(|(path, _)| names.iter().any(|name| *path == self.file(name)))
             .cloned()
             .collect();
-        put(&half);
+        write_files(&midway);
     }
 
-    /// Starts, and looks at the journal then. Returns what it has.
-    fn begin(&mut self, words: &str) -> Published {
+    /// Starts the daemon and checks the journal. Returns the journal's events.
+    fn begin(&mut self, case: &str) -> Published {
         self.now = self.now + Duration::from_secs(60);
         let Started {
             journal,
@@ -239,39 +240,43 @@ impl Played {
             ..
         } = started(&self.config, self.now);
         close(&mut self.recorder(), closed);
-        let mut journal = journal.unwrap_or_else(|| panic!("{words} leaves no journal"));
-        let mut numbers = numbers.unwrap_or_else(|| panic!("{words} leaves no numbers"));
-        let has = all(&journal);
-        for (key, payload) in &has {
+        let mut journal = journal.unwrap_or_else(|| panic!("{case} leaves no journal"));
+        let mut numbers = numbers.unwrap_or_else(|| panic!("{case} leaves no numbers"));
+        let kept = all_events(&journal);
+        for (key, payload) in &kept {
             let published = self.published.get(key);
             assert!(
                 published.is_none_or(|published| published == payload),
-                "{words}: {key:?} was given to another event"
+                "{case}: {key:?} was given to another event"
             );
         }
-        self.published.extend(has.clone());
-        // Boards that are there from now on, known ones and others.
+        self.published.extend(kept.clone());
+        // From now on, known and new boards report events.
         let boards: BTreeSet<String> = self.published.keys().map(|(board, _)| board.clone()).collect();
         for board in boards.iter().map(String::as_str).chain(["another"]) {
             let note = Command::parse(r#"{"id":"5","do":"annotate","text":"go on"}"#).expect("a command");
             hall.command(self.now, board, &note);
         }
-        let said: Vec<Event> = hall.take_events().into_iter().map(|said| said.event).collect();
-        for event in &said {
+        let events: Vec<Event> = hall
+            .take_events()
+            .into_iter()
+            .map(|explained| explained.event)
+            .collect();
+        for event in &events {
             let key = (event.board.clone(), event.seq);
             assert!(
                 self.published.insert(key.clone(), payload(event)).is_none(),
-                "{words}: {key:?} is given again"
+                "{case}: {key:?} is given again"
             );
         }
-        journal.append(&said).expect("room");
-        let noted = said.iter();
+        journal.append(&events).expect("room");
+        let noted = events.iter();
         let noted = noted.map(|event| (&*event.board, event.seq, digest_of(event)));
         numbers.note_kept(noted).expect("room");
-        has
+        kept
     }
 
-    /// Whether the names and results of all games are there.
+    /// Whether the journal has the names and results of all games.
     fn has_games(&self) -> bool {
         let journal = Journal::open_to_read(&self.config.journal_file()).expect("a journal");
         let boards: BTreeSet<&String> = self.published.keys().map(|(board, _)| board).collect();
@@ -287,32 +292,32 @@ impl Played {
     }
 }
 
-fn put(files: &[(PathBuf, Vec<u8>)]) {
+fn write_files(files: &[(PathBuf, Vec<u8>)]) {
     for (path, bytes) in files {
         fs::write(path, bytes).expect("room");
     }
 }
 
-fn all(journal: &Journal) -> Published {
-    let mut has = Published::new();
+fn all_events(journal: &Journal) -> Published {
+    let mut kept = Published::new();
     for (board, _) in journal.boards(LIVE_STREAM).expect("readable") {
         let events = journal.events_after(LIVE_STREAM, &board, 0, usize::MAX >> 1);
         for event in events.expect("readable") {
-            has.insert((board.clone(), event.seq), event.payload);
+            kept.insert((board.clone(), event.seq), event.payload);
         }
     }
-    has
+    kept
 }
 
-/// A kind of damage, in words, by what it leaves: whether all events are there again under their numbers.
+/// A kind of damage: description, whether all events are restored with their seqs, and action.
 type Damage = (String, bool, How);
 
 type How = Box<dyn Fn(&Played, &mut Chance)>;
 
 fn damages() -> Vec<Damage> {
     let mut damages: Vec<Damage> = Vec::new();
-    let mut damage = |words: &str, whole: bool, how: How| {
-        damages.push((words.to_owned(), whole, how));
+    let mut damage = |case: &str, restores_all: bool, action: How| {
+        damages.push((case.to_owned(), restores_all, action));
     };
     for kilobytes in [4, 8, 12, 20, 40, 80] {
         damage(
@@ -419,13 +424,13 @@ fn damages() -> Vec<Damage> {
     damages
 }
 
-/// Has the journal's file have everything, as after a while. A damaged one stays as it is.
+/// Moves everything from the log into the journal's file, as SQLite does now and then. A damaged file stays unchanged.
 fn checkpoint(played: &Played) {
     let journal = rusqlite::Connection::open(played.file(JOURNAL)).expect("a file");
     let _ = journal.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-/// Ports that nobody closed.
+/// Records the closing of ports that were open when the daemon was killed.
 fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
     for (at, port) in closed {
         let reason = restart::CUT_OFF.to_owned();
@@ -434,7 +439,7 @@ fn close(recorder: &mut Recorder, closed: Vec<(Timestamp, Interface)>) {
 }
 
 #[test]
-fn what_was_published_stays_so_and_is_restored_after_any_damage() {
+fn published_events_keep_their_seqs_and_are_restored_after_any_damage() {
     let played = Played::new();
     let boards: BTreeSet<&String> = played.published.keys().map(|(board, _)| board).collect();
     assert!(
@@ -443,40 +448,40 @@ fn what_was_published_stays_so_and_is_restored_after_any_damage() {
         played.published.len()
     );
     let mut chance = Chance::new(53);
-    for (nth, (words, whole, damage)) in damages().iter().enumerate() {
+    for (nth, (case, restores_all, damage)) in damages().iter().enumerate() {
         let mut damaged = played.copied();
         damage(&damaged, &mut chance);
-        let words = format!("{nth}: {words}");
-        let has = damaged.begin(&words);
-        assert!(damaged.has_games(), "{words}");
-        if *whole {
+        let case = format!("{nth}: {case}");
+        let kept = damaged.begin(&case);
+        assert!(damaged.has_games(), "{case}");
+        if *restores_all {
             for (key, payload) in &played.published {
-                assert_eq!(has.get(key), Some(payload), "{words}: {key:?} is there again");
+                assert_eq!(kept.get(key), Some(payload), "{case}: {key:?} is there again");
             }
         }
-        damaged.begin(&format!("{words}, once more"));
-        assert!(damaged.has_games(), "{words}, once more");
+        damaged.begin(&format!("{case}, once more"));
+        assert!(damaged.has_games(), "{case}, once more");
     }
 }
 
-/// Where recordings do not give it all any more, what is lost is lost, and its numbers are not given again.
+/// The seqs of events that the recordings no longer contain are not given again.
 #[test]
-fn numbers_of_events_that_are_lost_are_not_given_again() {
+fn seqs_of_lost_events_are_not_given_again() {
     let played = Played::new();
     let mut chance = Chance::new(530);
     let damages = damages();
     for nth in 0..60 {
         let mut damaged = played.copied();
-        let mut words = format!("number {nth}");
+        let mut case = format!("number {nth}");
         for _ in 0..=chance.below(3) {
-            let (what, _, damage) = &damages[chance.below(damages.len())];
-            words = format!("{words}; {what}");
+            let (description, _, damage) = &damages[chance.below(damages.len())];
+            case = format!("{case}; {description}");
             damage(&damaged, &mut chance);
         }
         match chance.below(4) {
             0 => {
                 damaged.remove("inputs.jsonl");
-                words = format!("{words}; no second copy of commands");
+                case = format!("{case}; no second copy of commands");
             }
             1 => {
                 for file in fs::read_dir(damaged.config.recordings())
@@ -486,18 +491,18 @@ fn numbers_of_events_that_are_lost_are_not_given_again() {
                     let bytes = fs::read(file.path()).expect("a file");
                     fs::write(file.path(), &bytes[..chance.below(bytes.len() + 1)]).expect("room");
                 }
-                words = format!("{words}; recordings are cut short");
+                case = format!("{case}; recordings are cut short");
             }
             _ => {}
         }
-        damaged.begin(&words);
-        damaged.begin(&format!("{words}, once more"));
+        damaged.begin(&case);
+        damaged.begin(&format!("{case}, once more"));
     }
 }
 
-/// Nothing but the recordings shows that all else is an older copy.
+/// Only the recordings show that all other files are older copies.
 #[test]
-fn numbers_go_on_above_those_of_a_copy_and_the_next_start_plays_that_back() {
+fn seqs_continue_above_an_older_copy_and_the_next_start_replays_the_jump() {
     let mut played = Played::new();
     let names = [
         JOURNAL,
@@ -508,28 +513,28 @@ fn numbers_go_on_above_those_of_a_copy_and_the_next_start_plays_that_back() {
     ];
     played.roll_back(&names);
     let mut before = Published::new();
-    for words in [
+    for case in [
         "an older copy",
         "an older copy, once more",
         "an older copy, a third time",
     ] {
-        let has = played.begin(words);
+        let kept = played.begin(case);
         assert!(
-            before.iter().all(|(key, payload)| has.get(key) == Some(payload)),
-            "{words}"
+            before.iter().all(|(key, payload)| kept.get(key) == Some(payload)),
+            "{case}"
         );
-        before = has;
+        before = kept;
         let journal = Journal::open_to_read(&played.config.journal_file()).expect("a journal");
         let run = journal.all_runs().expect("readable").pop().expect("a start");
         assert_eq!(
             run.boards,
             BTreeMap::new(),
-            "{words}: all boards go on from the recordings"
+            "{case}: all boards go on from the recordings"
         );
         assert_eq!(
             run.jumps.is_empty(),
-            words != "an older copy",
-            "{words}: {:?}",
+            case != "an older copy",
+            "{case}: {:?}",
             run.jumps
         );
     }

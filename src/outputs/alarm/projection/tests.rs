@@ -6,12 +6,12 @@ use super::*;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// So many seconds after the first event.
+/// Time in seconds after the first event.
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_micros(1_789_000_000_000_000) + Duration::from_secs(seconds)
 }
 
-fn none() -> Alarms {
+fn no_alarms() -> Alarms {
     Alarms::new(Language::English, &[], BTreeMap::new())
 }
 
@@ -54,7 +54,7 @@ fn closed(seq: u64, incident: u64) -> Event {
     )
 }
 
-/// Takes the changes at a moment, notes them, and returns them as texts.
+/// Returns the changes at a moment as texts, and notes them as sent.
 fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
     let changes = alarms.changes(now);
     let text = |change: &AlarmChange| {
@@ -72,7 +72,7 @@ fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
 
 #[test]
 fn an_incident_is_raised_once_and_cleared_once() {
-    let mut alarms = none();
+    let mut alarms = no_alarms();
     alarms.take(&event(1, started(START, Variant::Standard)));
     alarms.take(&opened(2, 7, Severity::Advice));
     alarms.take(&opened(3, 8, Severity::Hint));
@@ -87,7 +87,7 @@ fn an_incident_is_raised_once_and_cleared_once() {
         "the gravest first, and no hints"
     );
     assert!(noted_changes(&mut alarms, at(2)).is_empty());
-    // A hint that becomes more is one.
+    // An incident that grows from a hint to advice is an alarm.
     let graver = incident(8, Severity::Advice);
     alarms.take(&event(5, EventKind::IncidentUpdated(Box::new(graver))));
     alarms.take(&closed(6, 9));
@@ -96,8 +96,8 @@ fn an_incident_is_raised_once_and_cleared_once() {
 }
 
 #[test]
-fn what_was_told_before_a_restart_is_not_told_again() {
-    let mut before = none();
+fn alarms_sent_before_a_restart_are_not_sent_again() {
+    let mut before = no_alarms();
     before.take(&opened(1, 1, Severity::Advice));
     before.take(&opened(2, 2, Severity::Advice));
     assert_eq!(noted_changes(&mut before, at(1)).len(), 2);
@@ -116,8 +116,8 @@ fn what_was_told_before_a_restart_is_not_told_again() {
     ];
     after.resume("b", &journal);
     assert_eq!(noted_changes(&mut after, at(6)), ["-b 2", "+b 3"]);
-    // Yesterday's are no news for somebody who was never told.
-    let mut new = none();
+    // Old alarms are not sent if there are no notes from before the restart.
+    let mut new = no_alarms();
     new.resume("b", &journal);
     assert!(noted_changes(&mut new, at(24 * 3600)).is_empty());
     new.take(&event(5, started(START, Variant::Standard)));
@@ -125,7 +125,7 @@ fn what_was_told_before_a_restart_is_not_told_again() {
 }
 
 #[test]
-fn only_what_is_chosen_is_told() {
+fn only_chosen_kinds_are_sent() {
     let kinds = [AlarmKind::Draw, AlarmKind::Output];
     let mut alarms = Alarms::new(Language::German, &kinds, BTreeMap::new());
     alarms.take(&event(1, started(START, Variant::Standard)));
@@ -158,8 +158,8 @@ fn only_what_is_chosen_is_told() {
 
 #[test]
 fn an_output_that_fails_for_long_is_an_alarm() {
-    let mut alarms = none();
-    let fares = |ok: bool| {
+    let mut alarms = no_alarms();
+    let reports = |ok: bool| {
         let problems = vec!["it says 500".to_owned()];
         let report = OutputReport {
             ok,
@@ -168,24 +168,25 @@ fn an_output_that_fails_for_long_is_an_alarm() {
         };
         BTreeMap::from([("Lichess".to_owned(), report)])
     };
-    alarms.look(at(0), &fares(false));
+    alarms.update_outputs(at(0), &reports(false));
     assert!(
         noted_changes(&mut alarms, at(59)).is_empty(),
         "it may help itself"
     );
-    alarms.look(at(60), &fares(false));
+    alarms.update_outputs(at(60), &reports(false));
     let changes = alarms.changes(at(60));
     assert_eq!(changes[0].alarm().1.text, "it says 500");
     assert_eq!(noted_changes(&mut alarms, at(60)), ["+output Lichess"]);
-    alarms.look(at(61), &fares(true));
+    alarms.update_outputs(at(61), &reports(true));
     assert_eq!(noted_changes(&mut alarms, at(61)), ["-output Lichess"]);
-    alarms.look(at(62), &fares(false));
+    alarms.update_outputs(at(62), &reports(false));
     assert!(noted_changes(&mut alarms, at(100)).is_empty(), "it begins anew");
 }
 
-/// An alarm of flags is not over when both are down, and an incident about both takes the place of the first.
+/// When the second flag falls, an incident about both flags replaces the incident about the first one. Recipients of
+/// flag falls must get it too.
 #[test]
-fn an_alarm_of_a_flag_includes_both_flags() {
+fn an_alarm_for_one_flag_includes_both_flags() {
     let flag = AlarmKind::Incident(IncidentKind::FlagFall);
     let mut alarms = Alarms::new(Language::English, &[flag], BTreeMap::new());
     alarms.take(&event(1, started(START, Variant::Standard)));
@@ -200,9 +201,9 @@ fn an_alarm_of_a_flag_includes_both_flags() {
 }
 
 #[test]
-fn a_step_of_the_clock_is_no_grace_that_has_passed() {
+fn a_step_of_the_clock_does_not_count_as_passed_time() {
     let step = Duration::from_secs(93_600);
-    let mut alarms = none();
+    let mut alarms = no_alarms();
     let report = OutputReport {
         ok: false,
         ..OutputReport::default()
@@ -220,10 +221,10 @@ fn a_step_of_the_clock_is_no_grace_that_has_passed() {
             decided_by: None,
         },
     ));
-    alarms.look(at(0), &fails);
+    alarms.update_outputs(at(0), &fails);
     assert_eq!(noted_changes(&mut alarms, at(1)), ["+b draw g"]);
     for nth in 1..=3 {
-        // Each leaves the graces as they are.
+        // A step must not shorten the waiting times.
         alarms.set_forward(at(nth) + step * u32::try_from(nth - 1).expect("few"), step);
     }
     let ahead = |seconds| at(seconds) + step * 3;

@@ -1,4 +1,4 @@
-// A game as one of many: a board, who plays, what the clocks show.
+// A game in the overview: board, players and clocks.
 
 import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
@@ -9,12 +9,12 @@ import { move, result, score, words } from "./words.js";
 const SIDES = ["white", "black"];
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
-/** What a board is told of a move, for its two squares. */
+/** The two squares of a move, in chessground's format. */
 export function squares(uci) {
   return uci ? [uci.slice(0, 2), uci.slice(2, 4)] : undefined;
 }
 
-/** A board that nobody can move on; whether its pieces are seen to move. */
+/** A read-only board. With `moves`, its pieces are animated. */
 export function board(element, placement, uci, moves) {
   return Chessground(element, {
     fen: placement,
@@ -48,7 +48,7 @@ export class Side {
     say(this.score, score(game.result, this.side));
   }
 
-  /** Shows the clock; returns whether tenths are seen. */
+  /** Draws the clock. Returns whether it shows tenths of a second. */
   draw(shown) {
     const runs = shown?.running === this.side;
     say(this.clock, clock.text(clock.left(shown, this.side), runs));
@@ -57,7 +57,7 @@ export class Side {
   }
 }
 
-/** A name for an announcement: without the rest after the comma. */
+/** The last name of a player, for announcements. */
 function short(player) {
   return player.name?.split(",")[0] ?? words.nobody;
 }
@@ -67,7 +67,7 @@ export function numbered(last) {
   return last ? `${last.number}.${last.color === "white" ? "" : ".."} ${move(last.san)}` : "";
 }
 
-/** What a screen reader says of a game. */
+/** The text of a game for screen readers. */
 export function spoken(game) {
   const times = SIDES.map((side) => clock.text(clock.left(game.clock, side)));
   const ended = [result(game.result), words.reasons[game.reason]].filter(Boolean).join(", ");
@@ -81,7 +81,7 @@ export function spoken(game) {
   return parts.filter(Boolean).join(", ");
 }
 
-// Boards that nobody sees are not drawn.
+// Only visible boards are drawn.
 const seen = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) target.card.see(isIntersecting);
@@ -92,7 +92,7 @@ const seen = new IntersectionObserver(
 export class Card {
   constructor(pinned) {
     this.game = null;
-    /** Its pieces are seen to move. Of many boards that would be too much for a phone. */
+    /** Whether the pieces are animated. Animating many boards would be too much for a phone. */
     this.moves = false;
     this.isSeen = false;
     this.sides = { white: new Side("white"), black: new Side("black") };
@@ -103,7 +103,7 @@ export class Card {
     this.last = make("span", "last");
     this.ended = make("span", "ended");
     const foot = make("span", "foot", {}, this.table, this.last, this.ended);
-    // What is seen is said in one sentence, by the link that lies over it.
+    // For screen readers, the label of the link that covers the card replaces its content.
     const face = make("div", "face", { "aria-hidden": "true" });
     face.append(this.sides.black.element, frame, this.sides.white.element, foot);
     this.link = make("a", "open");
@@ -117,7 +117,7 @@ export class Card {
     seen.observe(this.element);
   }
 
-  /** Shows a game; touches what has changed alone. */
+  /** Shows a game. Updates only elements that have changed. */
   update(game, round) {
     const isOther = this.game?.table !== game.table;
     this.game = game;
@@ -159,14 +159,14 @@ export class Card {
     say(this.pin, pinned ? "★" : "☆");
   }
 
-  /** Shows the clocks; returns whether tenths are seen. */
+  /** Draws the clocks. Returns whether any shows tenths of a second. */
   draw() {
     if (!this.isSeen || !this.game) return false;
     const hurries = SIDES.map((side) => this.sides[side].draw(this.game.clock));
     return hurries.includes(true);
   }
 
-  /** It is not shown any more. */
+  /** Removes the card from the page. */
   remove() {
     seen.unobserve(this.element);
     this.ground?.destroy();

@@ -1,17 +1,17 @@
-// Clocks that run in the browser, from the time at which they were read.
+// Clocks that count down in the browser from the time of their last reading.
 
-/** What the server's clock is ahead of the browser's, in milliseconds: between these two. */
+/** Bounds of the server clock minus the browser clock, in milliseconds. */
 let least = -Infinity;
 let most = Infinity;
 
-/** Below this, tenths of a second are shown. */
+/** Remaining time below which a clock shows tenths of a second, in milliseconds. */
 const HURRY = 20000;
 
-/** A server wrote `date` into an answer that was asked for at `sent` and came at `received`. */
+/** Narrows the bounds by a response: its Date and Age headers, and the times of request and response. */
 export function compare(date, sent, received, age) {
   const written = Date.parse(date ?? "") + 1000 * (Number(age) || 0);
   if (Number.isNaN(written)) return;
-  // The header has whole seconds.
+  // The Date header is cut to whole seconds.
   const [low, high] = [written - received, written + 1000 - sent];
   if (low > most || high < least) [least, most] = [low, high];
   else [least, most] = [Math.max(least, low), Math.min(most, high)];
@@ -19,19 +19,19 @@ export function compare(date, sent, received, age) {
 
 /** The time of the server, in milliseconds since 1970. */
 export function now() {
-  // A browser that may be right is believed.
+  // The browser's clock is used unchanged if the bounds allow it.
   const ahead = least <= 0 && most >= 0 ? 0 : (least + most) / 2;
   return Date.now() + (Number.isFinite(ahead) ? ahead : 0);
 }
 
-/** What a side has left, in milliseconds; null where nobody knows. */
+/** The remaining time of a side in milliseconds; null if unknown. */
 export function left(clock, side, at = now()) {
   const shown = clock?.[`${side}_ms`] ?? null;
   if (shown === null || clock.running !== side || clock.as_of === null) return shown;
   return Math.max(0, shown - Math.max(0, at - clock.as_of));
 }
 
-/** A time as clocks show it: "1:02:11", "0:58", and "0:12.3" where it is short and runs. */
+/** A time as clocks show it: "1:02:11", "0:58", and "0:12.3" if it runs and is below `HURRY`. */
 export function text(ms, runs = false) {
   if (ms === null) return "";
   const seconds = Math.floor(ms / 1000);
@@ -41,17 +41,17 @@ export function text(ms, runs = false) {
   return runs && ms < HURRY ? `${shown}.${Math.floor(ms / 100) % 10}` : shown;
 }
 
-/** How long a move took, as people write it: "12s", "3:05". */
+/** The time taken for a move, as in "12s" or "3:05". */
 export function taken(ms) {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds}s` : text(seconds * 1000);
 }
 
-/** What has to be drawn as time passes: functions that return whether tenths are seen. */
+/** Functions called on each tick. Each draws clocks and returns whether any shows tenths of a second. */
 const drawn = new Set();
 let timer = 0;
 
-/** Draws once a second from now on, or ten times where tenths are seen. */
+/** Draws now and then once a second, or ten times a second if tenths are shown. */
 export function tick() {
   clearTimeout(timer);
   let hurry = false;
@@ -59,7 +59,7 @@ export function tick() {
   timer = setTimeout(tick, hurry ? 100 : 1000);
 }
 
-/** Has something drawn as time passes. */
+/** Registers a function to be called on each tick. */
 export function follow(one) {
   drawn.add(one);
 }

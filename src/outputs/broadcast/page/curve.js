@@ -1,4 +1,4 @@
-// Both clocks over the moves, as a small picture.
+// A diagram of both clocks over the moves.
 
 import { text } from "./clock.js";
 import { draw, make, mark } from "./dom.js";
@@ -26,7 +26,7 @@ export class Curve {
     this.element = make("figure", "curve", {}, picture, caption);
   }
 
-  /** `first` made the first move. */
+  /** `first` is the side that made the first move. */
   update(moves, first) {
     const of = { white: [], black: [] };
     const second = first === "white" ? "black" : "white";
@@ -45,7 +45,7 @@ export class Curve {
     this.most.textContent = text(most);
   }
 
-  /** The ply that is shown. */
+  /** Marks a ply. */
   point(ply) {
     const x = this.x(ply).toFixed(1);
     mark(this.at, "x1", x);

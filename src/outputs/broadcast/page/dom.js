@@ -1,8 +1,8 @@
-// Elements. Whatever comes from outside goes in as text.
+// Helpers for creating and updating elements. External strings are always inserted as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with a class, attributes, and texts or elements in it. */
+/** Creates an element with a class, attributes, and texts or elements as children. */
 export function make(tag, className, attributes = {}, ...inside) {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -11,7 +11,7 @@ export function make(tag, className, attributes = {}, ...inside) {
   return element;
 }
 
-/** An element of a drawing. */
+/** Creates an SVG element. */
 export function draw(tag, attributes = {}, ...inside) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -19,7 +19,7 @@ export function draw(tag, attributes = {}, ...inside) {
   return element;
 }
 
-/** A button that does something. */
+/** Creates a button. `label` is its name for screen readers and its tooltip, if it differs from `shown`. */
 export function button(className, label, shown, act) {
   const element = make("button", className, { type: "button" }, shown);
   if (label !== shown) {
@@ -30,19 +30,19 @@ export function button(className, label, shown, act) {
   return element;
 }
 
-/** Sets a text, unless it is there already: what is not touched is not drawn again. */
+/** Sets the text of an element if it differs, to avoid needless redraws. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** The same for an attribute; null takes it away. */
+/** Sets an attribute if it differs. Null removes it. */
 export function mark(element, name, value) {
   if (element.getAttribute(name) === value) return;
   if (value === null) element.removeAttribute(name);
   else element.setAttribute(name, value);
 }
 
-/** A choice of one of several: [value, text] each. */
+/** Creates a select element. `choices` are pairs [value, text]. */
 export function choose(label, choices, chosen, act) {
   const select = make("select", "", { "aria-label": label });
   for (const [value, text] of choices) {
@@ -54,7 +54,7 @@ export function choose(label, choices, chosen, act) {
   return select;
 }
 
-/** Whether movement on the screen is unwanted. */
+/** Whether the viewer prefers reduced motion. */
 export function isCalm() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

@@ -1,4 +1,4 @@
-// One game, large: its moves with their times, to be stepped through.
+// The large view of one game: a board, and the moves with their times to step through.
 
 import { Side, START, board, numbered, spoken, squares } from "./card.js";
 import * as clock from "./clock.js";
@@ -8,7 +8,7 @@ import { address } from "./options.js";
 import { move, result, words } from "./words.js";
 
 export class Large {
-  /** `read` gets the moves of the game that is shown. */
+  /** `read` fetches the moves of a game, given its round and number. */
   constructor(read) {
     this.read = read;
     this.moves = [];
@@ -51,7 +51,7 @@ export class Large {
     });
   }
 
-  /** Shows this game, which is the `number`th file of its round. `tables` are all of it. */
+  /** Shows a game. `number` is the number in its file names; `tables` are all tables of the round. */
   update(game, round, number, tables) {
     const isOther = this.game?.table !== game.table || this.round !== round;
     const before = this.game;
@@ -69,7 +69,7 @@ export class Large {
     if (isOther || before?.last?.ply !== game.last?.ply || this.isBehind()) this.fetch();
   }
 
-  /** The times of a move come after it. */
+  /** Whether moves are missing, or the time taken for the last one, which arrives later than the move. */
   isBehind() {
     return this.moves.length !== (this.game.last?.ply ?? 0) || this.moves.at(-1)?.taken_ms === null;
   }
@@ -92,7 +92,7 @@ export class Large {
     this.show();
   }
 
-  /** Whose move a ply is, and its number. */
+  /** The move number and the side of a ply. */
   place(ply) {
     const at = ply - 1 + (this.first.color === "black" ? 1 : 0);
     return { number: this.first.number + Math.floor(at / 2), color: at % 2 ? "black" : "white" };
@@ -126,7 +126,7 @@ export class Large {
     return make("button", "move", { type: "button", "data-ply": ply, tabindex: "-1" }, make("b", "", {}, move(san)), spent);
   }
 
-  /** Shows the position after a ply. At the last one new moves are followed. */
+  /** Shows the position after a ply. At the last ply the view follows new moves. */
   go(ply) {
     this.ply = Math.max(0, Math.min(ply, this.moves.length));
     this.follows = this.ply === this.moves.length;
@@ -155,7 +155,7 @@ export class Large {
     if (current) {
       current.classList.add("now");
       current.setAttribute("aria-current", "true");
-      // Only the list scrolls, not the page.
+      // Scroll only the list, not the page.
       const { offsetTop, offsetHeight } = current.parentElement;
       const from = this.list.scrollTop;
       if (offsetTop < from || offsetTop + offsetHeight > from + this.list.clientHeight) {
@@ -174,7 +174,7 @@ export class Large {
       const last = { ...this.place(this.ply), san: played.san };
       text = [numbered(last), played.left_ms === null ? "" : clock.text(played.left_ms)].filter(Boolean).join(", ");
     }
-    // The same move is not said again because a clock was read.
+    // A new clock reading alone must not repeat the announcement.
     const key = `${this.follows} ${this.ply} ${game.table} ${game.last?.ply} ${game.result}`;
     if (key !== this.key) say(this.said, text);
     this.key = key;
@@ -190,7 +190,7 @@ export class Large {
     this.ground.set({ orientation: this.orientation });
   }
 
-  /** The clocks: those of the hall, or as they stood after the move that is shown. Returns whether tenths are seen. */
+  /** Draws the current clocks, or those after the ply shown. Returns whether any shows tenths of a second. */
   drawClocks() {
     if (!this.game) return false;
     const shown = this.follows ? this.game.clock : this.pastClock();
@@ -222,7 +222,7 @@ export class Large {
     this.links.replaceChildren(...links.filter(Boolean));
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key. Returns whether the key has a function. */
   press(name) {
     const acts = {
       ArrowLeft: () => this.go(this.ply - 1),

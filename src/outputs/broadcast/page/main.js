@@ -1,4 +1,4 @@
-// The page: what of the event is shown, and how.
+// The page: selects and draws the views of the event.
 
 import { Card } from "./card.js";
 import * as clock from "./clock.js";
@@ -8,10 +8,10 @@ import { address, boards, filter, isPinned, option, place, setFilter } from "./o
 import { Source } from "./source.js";
 import { duration, fill, language, points, words } from "./words.js";
 
-/** A projector shows a page of boards for so long, unless it is told otherwise. */
+/** Default time for which a projector shows each page of boards, in milliseconds. */
 const TURNED = 12000;
 const PER_PAGE = 12;
-/** Of so many boards at most pieces are seen to move. */
+/** Maximum number of boards with animated pieces. */
 const FEW = 16;
 
 const head = document.getElementById("head");
@@ -33,7 +33,7 @@ const isOverlay = option("overlay") !== null;
 const isEmbedded = option("embed") !== null;
 const isProjector = () => option("projector") !== null;
 
-/** The round that is shown. */
+/** The round in the URL if it exists, else the current one. */
 function shownRound() {
   const asked = place().round;
   const known = source.list?.rounds.some(({ round }) => round === asked);
@@ -46,7 +46,7 @@ function changed(what) {
   if (source.list && (what.list || what.round === round)) drawHead();
   if (what.round !== round) return what.list ? draw() : undefined;
   const { games } = what;
-  // Where nothing but the games themselves is new, only they are touched.
+  // If only games have changed, update just their cards.
   if (games && !place().board && filter() === "all" && !isProjector()) {
     const all = source.rounds.get(round);
     for (const index of games) cards.get(all.games[index].table)?.update(all.games[index], round);
@@ -84,7 +84,7 @@ function drawLarge(known, round, board) {
   large.update(known.games[index], round, index + 1, known.games.map(({ table }) => table));
 }
 
-/** The games that are to be seen, in the order of their tables. */
+/** The games selected by URL, filter and team. */
 function chosen(games) {
   const asked = boards();
   if (asked) return asked.map((board) => games.find(({ table }) => table === board)).filter(Boolean);
@@ -123,7 +123,7 @@ function drawWall(known, round) {
   fit(games.length);
 }
 
-/** Those of a page of the projector. */
+/** The games on the projector's current page. */
 function onPage(games) {
   const each = Number(option("per")) || PER_PAGE;
   const pages = Math.max(1, Math.ceil(games.length / each));
@@ -132,7 +132,7 @@ function onPage(games) {
   return games.slice(page * each, (page + 1) * each);
 }
 
-/** Makes boards as large as the window allows, where it is not scrolled. */
+/** In views without scrolling, makes the boards as large as the window allows. */
 function fit(count) {
   if (!isProjector() && !isOverlay) {
     grid.removeAttribute("data-fit");
@@ -142,7 +142,7 @@ function fit(count) {
   let [best, columns] = [0, 1];
   for (let tried = 1; tried <= Math.max(1, count); tried += 1) {
     const rows = Math.ceil(count / tried);
-    // A card is a board, and two lines and the foot beside it, of a tenth of its width each.
+    // The height of a card is that of the board plus two player lines and the foot.
     const size = Math.min(width / tried / 1.06, height / rows / (isOverlay ? 1.28 : 1.5));
     if (size > best) [best, columns] = [size, tried];
   }
@@ -191,7 +191,7 @@ function drawHead() {
   head.querySelector(`[data-control="${focused}"]`)?.focus();
 }
 
-/** What can be chosen. */
+/** The controls: round, filter, team, projector. */
 function tools(rounds, round) {
   const bar = make("nav", "tools");
   const control = (name, element) => {
@@ -226,7 +226,7 @@ function drawState() {
   document.body.classList.toggle("stale", Boolean(since));
 }
 
-/** Draws what changes with time; returns whether tenths are seen. */
+/** Draws everything that changes with time. Returns whether any clock shows tenths of a second. */
 function pass() {
   drawState();
   if (isProjector() && Date.now() - turned > (Number(option("every")) * 1000 || TURNED)) {

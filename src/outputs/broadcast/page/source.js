@@ -1,16 +1,16 @@
-// Where the games come from: files, and a stream that says what has changed in them, where there is one.
+// Reads the games: from files, and from a stream of changes if the server has one.
 
 import { compare } from "./clock.js";
 
 const POLL = 3000;
-/** Who hears nothing for this long has no connection. The stream says something every 15 s. */
+/** Silence after which the stream counts as lost, in milliseconds. The server sends something every 15 s. */
 const SILENCE = 40000;
 const MISSED_POLLS = 12000;
-/** After this the stream is tried again, where it was refused. */
+/** Pause before the stream is tried again after a refusal, in milliseconds. */
 const REFUSED = 60000;
 
 export class Source {
-  /** `shown` is called with what has changed: {list: true} or {round, games} (numbers from 0; null: all of them). */
+  /** `shown` is called with each change: {list: true} or {round, games}, with indices of games; null for all games. */
   constructor(shown) {
     this.shown = shown;
     this.list = null;
@@ -22,7 +22,7 @@ export class Source {
     this.version = null;
     this.stream = null;
     this.waiting = null;
-    /** What is told of a round while its file is on its way. */
+    /** Messages about a round that arrive while its file is being read. */
     this.reading = new Map();
     this.timer = 0;
   }
@@ -37,7 +37,7 @@ export class Source {
     return this.again();
   }
 
-  /** Since when nothing has come, in milliseconds since 1970; null while all is well. */
+  /** The time of the last message if the connection is lost, in milliseconds since 1970; otherwise null. */
   stale() {
     const limit = this.stream ? SILENCE : MISSED_POLLS;
     const silent = !document.hidden && Date.now() - this.heardAt > limit;
@@ -45,13 +45,13 @@ export class Source {
     return silent || failing ? this.heardAt : null;
   }
 
-  /** This round is to be had. */
+  /** Makes a round the wanted one, and reads it if needed. */
   async want(round) {
     this.wanted = round;
     if (!this.rounds.has(round)) await this.attempt(() => this.readRound(round));
   }
 
-  /** The moves of a game; null: nobody may know them, or they are not there yet. */
+  /** Reads the moves of a game; null if they are not published or not there yet. */
   async moves(round, number) {
     const text = await this.read(`round-${round}/board-${number}.json`);
     return text === null ? null : JSON.parse(text);
@@ -67,7 +67,7 @@ export class Source {
   }
 
   watch() {
-    // A line that died without a word is opened anew.
+    // A connection that died silently is opened again.
     if (this.stream && !document.hidden && Date.now() - this.heardAt > SILENCE) {
       this.failed();
       this.close();
@@ -80,7 +80,7 @@ export class Source {
     this.timer = setTimeout(() => this.again(), pause);
   }
 
-  /** Reads all that is shown, and goes on as the server allows. */
+  /** Reads all files needed, then opens the stream if the server has one, or polls. */
   async again() {
     clearTimeout(this.timer);
     if (this.stream?.readyState === EventSource.OPEN) return;
@@ -99,7 +99,7 @@ export class Source {
       const isUsual = error instanceof TypeError || ["TimeoutError", "Missing"].includes(error.name);
       if (!isUsual) console.error(error);
       this.failed();
-      // What was missed has to be had: all is read once more.
+      // Start over, so that no change is missed.
       if (this.stream) {
         this.close();
         this.later(POLL);
@@ -145,10 +145,10 @@ export class Source {
     this.shown({ list: true });
   }
 
-  /** A file's text; null: there is none. */
+  /** Reads a file's text; null if the file does not exist. */
   async read(path) {
     const sent = Date.now();
-    // With a stream its messages say which version there is; no cache on the way has an older one under that name.
+    // With a stream, the id of its last message is part of the URL, so that no cache answers with an older version.
     const name = this.stream && this.version ? `${path}?${this.version}` : path;
     const response = await fetch(name, { cache: "no-cache", signal: AbortSignal.timeout(10000) });
     compare(response.headers.get("date"), sent, Date.now(), response.headers.get("age"));
@@ -165,7 +165,7 @@ export class Source {
     stream.onerror = () => {
       this.failed();
       if (stream.readyState !== EventSource.CLOSED) return;
-      // Refused: there are too many viewers, or something between here and there does not pass it on.
+      // The server has too many viewers, or a proxy does not pass the stream on.
       this.close();
       this.refused = Date.now() + REFUSED;
       this.later(1000);
@@ -182,11 +182,11 @@ export class Source {
     this.waiting = null;
   }
 
-  /** Takes messages in their order; those that come while files are read wait for these. */
+  /** Handles messages in order. Messages that arrive while all files are read wait until then. */
   hear(event, act) {
     this.heard();
     this.version = event.lastEventId;
-    // A file that was read before says nothing any more about whether one is new.
+    // The texts read before can no longer tell whether a file has changed.
     this.texts.clear();
     if (this.waiting) this.waiting.push(act);
     else act();

@@ -1,4 +1,4 @@
-// What the page says, in English and in German.
+// The texts of the page, in English and in German.
 
 import { REASONS } from "./reasons.js";
 
@@ -106,49 +106,49 @@ const GERMAN = {
   reasons: REASONS.de,
 };
 
-/** Letters of the pieces, where they are not the English ones. */
+/** Letters of the pieces in languages other than English. */
 const PIECES = { de: { K: "K", Q: "D", R: "T", B: "L", N: "S" } };
 
 const asked = new URLSearchParams(location.search).get("lang") ?? navigator.language ?? "en";
 
-/** The language that is shown: "de" or "en". */
+/** The language of the page: "de" or "en". */
 export const language = asked.toLowerCase().startsWith("de") ? "de" : "en";
 
-/** All words. */
+/** The texts in this language. */
 export const words = language === "de" ? GERMAN : ENGLISH;
 
-/** A sentence with what is to stand in it. */
+/** Replaces {name} in a sentence by values. */
 export function fill(sentence, values) {
   return sentence.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
 
-/** A move with the letters of the language. */
+/** A move in SAN with the language's letters of the pieces. */
 export function move(san) {
   const letters = PIECES[language];
   if (!san) return "–";
   return letters ? san.replace(/[KQRBN]/g, (piece) => letters[piece]) : san;
 }
 
-/** A result as people write it: "½–½"; nothing while there is none. */
+/** A result in typographic form, as in "½–½"; empty until there is one. */
 export function result(text) {
   if (text === "*") return "";
   return text.replaceAll("1/2", "½").replace("-", "–");
 }
 
-/** What a side has of a result. */
+/** A side's part of a result. */
 export function score(text, side) {
   if (text === "*") return "";
   return result(text).split("–")[side === "white" ? 0 : 1];
 }
 
-/** Points as people write them: 2.5 is "2½". */
+/** Points with a fraction: 2.5 is "2½". */
 export function points(number) {
   const whole = Math.floor(number);
   const half = number > whole ? "½" : "";
   return half && !whole ? half : `${whole}${half}`;
 }
 
-/** A number of milliseconds in words, as in "15 min". */
+/** A duration in milliseconds as text, as in "15 min". */
 export function duration(ms) {
   return ms % 60000 ? `${Math.round(ms / 1000)} ${words.seconds}` : `${ms / 60000} ${words.minutes}`;
 }

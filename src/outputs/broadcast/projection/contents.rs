@@ -1,4 +1,4 @@
-//! What there is: the lists of all rounds.
+//! The lists of all rounds, for the web page and for other programs.
 
 use std::collections::BTreeMap;
 

@@ -1,19 +1,16 @@
-//! A game as people outside the hall see it.
+//! A game of the broadcast.
 
 use kiebitz_game::events::pairing::PairedGame;
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 
-/// A game with what its record does not have.
+/// A game with facts that are not part of its record.
 #[derive(Debug)]
 pub(in crate::outputs) struct ShownGame {
     pub(in crate::outputs) record: GameRecord,
-    /// Its round and table.
     pub(in crate::outputs) paired: PairedGame,
-    /// The board's serial number.
     pub(in crate::outputs) serial: Option<String>,
-    /// When its first move was made.
     pub(in crate::outputs) first_move: Option<Timestamp>,
 }
 
@@ -37,7 +34,6 @@ impl ShownGame {
         }
     }
 
-    /// Its round and its table, as far as they are known.
     pub(in crate::outputs) fn place(&self) -> (Option<u32>, Option<u32>) {
         self.paired.place()
     }

@@ -1,8 +1,8 @@
-//! The whole event for people outside the hall: every round with all its games, as PGN and as the JSON tree that relays
-//! and viewers poll.
+//! The whole event for people outside the hall: every round with all its games, as PGN and as the tree of JSON files
+//! that relays and viewers poll.
 //!
-//! It is a projection of the events of all boards and of the event's pairings, the same in the daemon, in the hub and in a
-//! replay. Nothing gets in before its time is [due](crate::outputs::shared::delayed).
+//! The files depend only on the events of all boards and the pairings of the event, so daemon, hub and replay produce
+//! the same files. No event is applied before it is [due](crate::outputs::shared::delayed).
 
 mod contents;
 pub(in crate::outputs) mod game;
@@ -31,73 +31,67 @@ use crate::tournament::{Round, Tournament};
 use game::ShownGame;
 use rounds::Slot;
 
-/// What is known of the event beside its pairings, by the configuration.
+/// The facts of the event from the configuration. Pairing files may add more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EventFacts {
     pub(crate) name: Option<String>,
     pub(crate) site: Option<String>,
-    /// As in the PGN tag.
+    /// In the format of the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
 }
 
-/// An event as people outside the hall see it.
+/// The event as seen outside the hall.
 #[derive(Debug)]
 pub(crate) struct Broadcast {
     delay: Duration,
     facts: EventFacts,
     tournament: Arc<Tournament>,
-    /// The daemon takes up its games after a restart, and watches boards after that.
+    /// Whether the daemon is still replaying its recordings after a restart.
     restarts: bool,
     boards: BTreeMap<String, BroadcastBoard>,
-    /// All games, by their ids.
     games: BTreeMap<String, ShownGame>,
-    /// The results that arbiters entered for pairings without a game.
+    /// Results entered by arbiters for pairings without a game.
     results: TableResults,
     files: Files,
-    /// Those of the page that shows them; none: there is no page.
+    /// Files of the web page; empty if the page is off.
     page: Files,
-    /// Rounds in which something has changed since the files were made.
+    /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
-    /// All of them have.
     all_changed: bool,
-    /// Games as they were last written, by round and table: most of them have not changed.
+    /// The content last written for each game, by round and table. Reused if the game has not changed.
     written: BTreeMap<(u32, u32), WrittenGame>,
 }
 
-/// A game as it was written.
 #[derive(Debug)]
 struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Option<Arc<[u8]>>,
-    /// As the page has it, and its moves.
+    /// The entry of the game in the round's file for the page, without its moves.
     card: String,
+    /// The file with the moves of the game.
     moves: Option<Arc<[u8]>>,
 }
 
-/// What it was written from, beside the event's own data.
+/// The version of the data from which a game was written.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
-    /// The game, and how often it has changed.
     game: Option<(String, u64)>,
-    /// The result of a table without a game.
     entered: Option<EnteredResult>,
     clock: Option<(ClockView, Timestamp)>,
 }
 
-/// A board, with what is held of it.
 #[derive(Debug)]
 struct BroadcastBoard {
     delayed: Delayed,
     serial: Option<String>,
     clock: Option<ClockView>,
-    /// The game on it, as far as it is due.
+    /// Id of the board's latest game that is due.
     game: Option<String>,
 }
 
 impl EventFacts {
-    /// What the configuration says of the event.
     pub(crate) fn of(regulations: &Regulations) -> Self {
         Self {
             name: regulations.event.clone(),
@@ -109,7 +103,7 @@ impl EventFacts {
 }
 
 impl Broadcast {
-    /// Of an event without games, in which everything is seen so much later than it happened.
+    /// Creates the broadcast of an event without games. `delay` applies to all boards.
     pub(crate) fn new(delay: Duration, facts: EventFacts) -> Self {
         Self {
             delay,
@@ -127,51 +121,49 @@ impl Broadcast {
         }
     }
 
-    /// The page that shows the files is among them.
+    /// Adds the web page to the files.
     pub(crate) fn bring_page(&mut self) {
         self.page = page::files();
         self.all_changed = true;
     }
 
-    /// Whether the daemon takes up its games after a restart, and watches boards after that.
+    /// Sets whether the daemon is replaying its recordings after a restart.
     pub(crate) fn restart(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
     }
 
-    /// These are the pairings from now on.
     pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
         self.all_changed |= self.tournament != tournament;
         self.tournament = tournament;
     }
 
-    /// The event is called otherwise from now on.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, facts: EventFacts) {
         self.all_changed |= self.facts != facts;
         self.facts = facts;
     }
 
-    /// Takes in an event that was published at `at`.
+    /// Queues an event that was published at `at`, until it is due.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
-            // A board that is plugged in again may have another line, not another number.
+            // A board that is plugged in again may not report its number: keep the known one.
             board.serial = serial.clone().or_else(|| board.serial.take());
         }
         board.delayed.take(at, event);
     }
 
-    /// A board has that serial number.
     pub(crate) fn know(&mut self, board: &str, serial: &str) {
         self.board(board).serial = Some(serial.to_owned());
     }
 
-    /// Takes in what the clock beside a board shows at `now`.
+    /// Queues a clock reading of a board at `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
 
-    /// Goes on at `now` with what the journal has of a board.
+    /// Queues the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
         self.board(board).delayed.resume(now, events);
         self.advance(now);
@@ -189,14 +181,14 @@ impl Broadcast {
             })
     }
 
-    /// The computer's clock was set forward by `by`: what is held waits as long as it would have.
+    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for board in self.boards.values_mut() {
             board.delayed.set_forward(by);
         }
     }
 
-    /// Takes in what is due by `now`. Returns whether there is something new to be seen.
+    /// Applies everything that is due by `now`. Returns whether the files have changed.
     pub(crate) fn advance(&mut self, now: Timestamp) -> bool {
         for board in self.boards.values_mut() {
             while let Some(due) = board.delayed.poll(now) {
@@ -210,7 +202,7 @@ impl Broadcast {
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
                         };
-                        // It may be paired otherwise now.
+                        // The event may move the game to another round, so both rounds change.
                         self.changed.extend(round_of(game));
                         game.apply(&event);
                         self.changed.extend(round_of(game));
@@ -227,7 +219,7 @@ impl Broadcast {
         self.all_changed || !self.changed.is_empty()
     }
 
-    /// All files, as they are after the last [`advance`](Self::advance).
+    /// All files as of the last [`advance`](Self::advance).
     pub(crate) fn files(&mut self) -> &Files {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
@@ -260,23 +252,22 @@ impl Broadcast {
         &self.files
     }
 
-    /// All rounds, each in the order of its tables.
+    /// All rounds with their tables in order.
     pub(in crate::outputs) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
         rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
-    /// The game on a board, or the last one.
+    /// The game in progress on a board, or else its last game.
     pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
         let id = self.boards.get(board)?.game.as_ref()?;
         self.games.get(id).map(|game| &game.record)
     }
 
-    /// What is known of the event by its pairings.
     pub(in crate::outputs) fn tournament(&self) -> &Tournament {
         &self.tournament
     }
 
-    /// Where it takes place.
+    /// The site of the event: from the configuration, or else from the pairings.
     pub(in crate::outputs) fn site(&self) -> Option<&str> {
         self.facts.site.as_deref().or(self.tournament.site.as_deref())
     }
@@ -320,7 +311,7 @@ impl Broadcast {
         let head = wall::Head {
             round: number,
             date,
-            time_control: self.time_control(number).map(for_people),
+            time_control: self.time_control(number).map(usual_notation),
             matches: wall::matches(slots),
         };
         let index = index.to_string().into_bytes();
@@ -329,7 +320,7 @@ impl Broadcast {
         put("games.pgn", games.into());
     }
 
-    /// The day of a round: as paired, else when its first game began.
+    /// The date of a round: from the pairings, or else the day of its first game.
     fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
         let paired = self.tournament.rounds.get(&round);
         let paired = paired.and_then(|round| round.date.clone());
@@ -340,7 +331,7 @@ impl Broadcast {
         paired.or_else(|| begun().map(day))
     }
 
-    /// Writes a game, unless it stands as it was written before.
+    /// Writes a game, or reuses `before` if its stamp is still the same.
     fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
         let stamp = GameStamp {
@@ -369,7 +360,8 @@ impl Broadcast {
         }
     }
 
-    /// A game as PGN; `None`: not even its start position is known, so that nobody may know of it yet.
+    /// The PGN of a game; `None` if the players are unknown, or if the start position of a Chess960 game has not been
+    /// drawn yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
         let known = pgn::OfRound {
@@ -392,7 +384,7 @@ impl Broadcast {
             pgn::Unplayed {
                 players: &players,
                 result: slot.result(),
-                // A result in the file of a game that no board has seen is that of one that was not played.
+                // A table with an entered result but no game on a board was not played.
                 reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
@@ -402,7 +394,7 @@ impl Broadcast {
         ))
     }
 
-    /// The start position that was drawn for all games; `None`: the usual one, or nobody knows.
+    /// The start position drawn for all games, as FEN; `None` for the standard position or an unknown one.
     fn unplayed_start(&self) -> Option<String> {
         match &self.facts.start {
             Some(DrawnStart::Chess960(placement)) => placement
@@ -412,7 +404,7 @@ impl Broadcast {
         }
     }
 
-    /// What a game is called: by its place, which stays when a name is corrected.
+    /// The id of a game. It does not contain the players' names, so corrections of names do not change it.
     fn id_of(&self, slot: &Slot<'_>) -> String {
         let name = self.name().unwrap_or("kiebitz");
         let mut id = String::new();
@@ -433,12 +425,12 @@ impl Broadcast {
         id
     }
 
-    /// Its name.
+    /// The name of the event: from the configuration, or else from the pairings.
     pub(in crate::outputs) fn name(&self) -> Option<&str> {
         self.facts.name.as_deref().or(self.tournament.name.as_deref())
     }
 
-    /// As PGN has it.
+    /// The time control of a round in the format of PGN.
     fn time_control(&self, round: u32) -> Option<String> {
         let own = self.tournament.time_control(round);
         let read = own.and_then(|text| text.parse::<TimeControl>().ok());
@@ -446,7 +438,7 @@ impl Broadcast {
         read.or_else(|| self.facts.time_control.clone())
     }
 
-    /// What the clock of a game shows, and when it did for those who see it with the delay.
+    /// The clock of a game, and the time from which a viewer of the delayed broadcast counts down.
     pub(in crate::outputs) fn clock_of(&self, game: &ShownGame) -> Option<(ClockView, Timestamp)> {
         let board = self.boards.get(&game.record.board)?;
         let clock = board
@@ -456,7 +448,7 @@ impl Broadcast {
     }
 }
 
-/// The round that a game counts for.
+/// The round of a game; round 1 if unknown.
 fn round_of(game: &ShownGame) -> Option<u32> {
     Some(game.place().0.unwrap_or(1))
 }
@@ -466,11 +458,11 @@ fn day(at: Timestamp) -> String {
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// No event has more. A file that says otherwise is wrong, and should not fill the disk.
+/// Maximum round number. A higher one is an error in a file and must not fill the disk.
 pub(in crate::outputs) const MAX_ROUNDS: u32 = 999;
 
-/// A time control of a PGN, as people write it: "90+30" for "5400+30".
-fn for_people(pgn: String) -> String {
+/// Converts a PGN time control into the usual notation: "90+30" for "5400+30".
+fn usual_notation(pgn: String) -> String {
     TimeControl::from_pgn(&pgn).map_or(pgn, |control| control.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! The rounds of an event: its pairings, each with the game that is played for it.
+//! The rounds of the event: pairings combined with their games.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,53 +10,52 @@ use kiebitz_hardware::Timestamp;
 use super::game::ShownGame;
 use crate::tournament::{Pairing, Tournament, table_of};
 
-/// One game of a round, at its table: paired, played, or both.
+/// A table in a round: with a pairing, a game, or both.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Slot<'s> {
     pub(in crate::outputs) round: u32,
     pub(in crate::outputs) table: u32,
     pub(in crate::outputs) pairing: Option<&'s Pairing>,
     pub(in crate::outputs) game: Option<&'s ShownGame>,
-    /// The result that an arbiter entered for the pairing while no board had a game of it.
+    /// The result that an arbiter entered for a pairing without a game.
     pub(in crate::outputs) entered: Option<&'s EnteredResult>,
 }
 
 impl Slot<'_> {
-    /// Who plays: as the game has it, which an arbiter may have corrected, else as they are paired.
+    /// The players: from the game, in which an arbiter may have corrected them, or else from the pairing.
     pub(in crate::outputs) fn players(&self) -> Option<Players> {
         let of_game = self.game.and_then(|game| game.record.players.clone());
         of_game.or_else(|| self.pairing.map(|pairing| pairing.players(self.round)))
     }
 
-    /// The result: of the game, else as an arbiter entered it, else of the pairing in its file.
+    /// The result: from the game, or else as entered by an arbiter, or else from the pairing file.
     pub(in crate::outputs) fn result(&self) -> GameResult {
         let of_game = self.game.map(|game| game.record.result);
         of_game.or_else(|| self.decided()).unwrap_or(GameResult::Unknown)
     }
 
-    /// The result that people gave the pairing, beside what a board shows of its game.
+    /// The result entered by an arbiter or found in the pairing file, regardless of the game on the board.
     pub(in crate::outputs) fn decided(&self) -> Option<GameResult> {
         let entered = self.entered.map(|entered| entered.result);
         entered.or_else(|| self.pairing.and_then(|pairing| pairing.result))
     }
 
-    /// Whether it is being played.
     pub(in crate::outputs) fn is_live(&self) -> bool {
         self.game.is_some_and(|game| game.record.ended.is_none())
     }
 
-    /// Whether nothing is expected of it any more.
+    /// Whether the game is over, or the table has a result without a game.
     pub(in crate::outputs) fn is_over(&self) -> bool {
         let played = self.game.is_some_and(|game| game.record.ended.is_some());
         played || (self.game.is_none() && self.result() != GameResult::Unknown)
     }
 }
 
-/// All rounds, each in the order of its tables.
+/// All rounds with their tables in order.
 ///
-/// A game belongs to the pairing whose round and table it has; of several, [one counts](counting). Without any pairings,
-/// as in a club that has no file of them, all boards are [tables](free_tables) of a round: the one that the game has by
-/// the times at which rounds begin, else the first, which has the last game of each board.
+/// A game belongs to the pairing of its round and table; of several games, [one counts](counting). Without any
+/// pairings, every board is a [table](free_tables). The round of its games then follows from the configured start times
+/// of rounds, or else is round 1, which shows the last game of each board.
 pub(in crate::outputs) fn rounds<'s>(
     tournament: &'s Tournament,
     games: impl IntoIterator<Item = &'s ShownGame>,
@@ -110,8 +109,8 @@ pub(in crate::outputs) fn rounds<'s>(
     rounds
 }
 
-/// The tables of boards that nobody is paired on: the numbers at the end of their names. Boards without one, or with one
-/// that another board has, come after those, in the order in which they were first played on.
+/// The table numbers of boards without pairings: the number at the end of the name. Boards without a number, or with
+/// one that another board has, get the following numbers in the order of their first games.
 fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for game in games {
@@ -135,7 +134,7 @@ fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     numbered.chain(others).collect()
 }
 
-/// The last game, unless it was broken off before its first move.
+/// The last game, ignoring void games without a move unless there are no others.
 fn last(mut games: Vec<&ShownGame>) -> Option<&ShownGame> {
     games.sort_by_key(|game| game.record.started);
     let is_nothing =

@@ -38,7 +38,7 @@ fn pairing(table: u32, white: &str, black: Option<&str>) -> Pairing {
     }
 }
 
-/// Two tables and a player who has nobody to play.
+/// Two tables and a player with a bye.
 fn tournament() -> Arc<Tournament> {
     let pairings = vec![
         pairing(1, "Adler, Jonas", Some("Berg, Ines")),
@@ -68,7 +68,7 @@ fn broadcast(delay: u64) -> Broadcast {
     broadcast
 }
 
-/// An event of the game on a board, published at that second.
+/// An event of the game on the board with this number, published at that second.
 fn event(board: u32, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),
@@ -78,7 +78,7 @@ fn event(board: u32, second: i64, kind: EventKind) -> Event {
     }
 }
 
-/// The game of a table begins.
+/// The start of a paired game.
 fn begins(board: u32, second: i64, variant: Variant, fen: &str) -> Event {
     let mut kind = started(fen, variant);
     if let EventKind::GameStarted { players, .. } = &mut kind {
@@ -132,7 +132,7 @@ fn json(broadcast: &mut Broadcast, path: &str) -> Value {
 }
 
 #[test]
-fn all_games_of_a_round_are_there_before_they_begin() {
+fn all_games_of_a_round_are_published_before_they_begin() {
     let mut broadcast = broadcast(0);
     let games = text(&mut broadcast, "round-3/games.pgn");
     assert_eq!(
@@ -163,7 +163,7 @@ fn all_games_of_a_round_are_there_before_they_begin() {
 }
 
 #[test]
-fn a_game_is_written_as_relays_read_it() {
+fn a_game_is_written_in_the_format_of_relays() {
     let mut broadcast = broadcast(0);
     let connected = EventKind::BoardConnected {
         port: "/dev/ttyUSB0".to_owned(),
@@ -236,9 +236,9 @@ fn a_game_is_written_as_relays_read_it() {
     broadcast.advance(at(40));
 }
 
-/// Programs take a game without a position for one from the usual start, and do not let themselves be told otherwise.
+/// Programs assume the standard start position for a game without one, and do not accept a later correction.
 #[test]
-fn a_game_whose_start_is_not_known_is_not_public() {
+fn a_game_with_an_unknown_start_position_is_not_published() {
     let mut broadcast = broadcast(0);
     let with = |start| EventFacts {
         start: Some(start),
@@ -266,7 +266,7 @@ fn a_game_whose_start_is_not_known_is_not_public() {
 }
 
 #[test]
-fn nothing_is_seen_before_its_time_and_nothing_that_was_withdrawn_until_then() {
+fn nothing_is_published_before_it_is_due_nor_if_it_is_retracted_until_then() {
     let mut broadcast = broadcast(900);
     let retracted = EventKind::MoveRetracted {
         ply: 1,
@@ -300,7 +300,7 @@ fn without_pairings_every_board_is_a_table() {
     let mut broadcast = broadcast(0);
     broadcast.pair(Arc::default());
     let unnamed = |board| event(board, 1, started(START, Variant::Standard));
-    // One is called by its port, and one in another hall by a number that is taken.
+    // One board is named after its port, and the number of another is already in use.
     let called = |name: &str, second| Event {
         board: name.to_owned(),
         game: Some(name.to_owned()),
@@ -343,7 +343,7 @@ fn without_pairings_every_board_is_a_table() {
     );
 }
 
-/// A game that has no place among the pairings is nobody's: players who try something out before the round.
+/// Games without a pairing are private, for example if players try something out before the round.
 #[test]
 fn with_pairings_only_paired_games_are_public() {
     let mut broadcast = broadcast(0);
@@ -359,7 +359,7 @@ fn with_pairings_only_paired_games_are_public() {
 }
 
 #[test]
-fn made_again_from_the_same_events_it_is_the_same() {
+fn the_same_events_give_the_same_files() {
     let events = [
         begins(2, 1, Variant::Standard, START),
         made(2, 10, 1, "e2e4", "e4"),
@@ -392,9 +392,9 @@ fn made_again_from_the_same_events_it_is_the_same() {
     );
 }
 
-/// An arbiter's players hold against those of the file.
+/// Players that an arbiter has corrected take precedence over those of the file.
 #[test]
-fn names_that_were_corrected_on_the_board_are_the_ones_shown() {
+fn names_corrected_by_an_arbiter_are_published() {
     let mut broadcast = broadcast(0);
     let mut begun = begins(1, 1, Variant::Standard, START);
     if let EventKind::GameStarted {
@@ -412,7 +412,7 @@ fn names_that_were_corrected_on_the_board_are_the_ones_shown() {
     assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[White \"Adler, Jonathan\"]"));
 }
 
-/// The same events of another game on the board.
+/// The same event in another game of the board.
 fn of_game(nth: u32, event: Event) -> Event {
     let game = format!("2026-09-10-{}-{nth}", event.board);
     Event {
@@ -446,7 +446,7 @@ fn amendment(players: Option<Players>, result: Option<GameResult>) -> EventKind 
 }
 
 #[test]
-fn a_second_game_of_a_table_is_shown_only_if_an_arbiter_says_so() {
+fn a_second_game_of_a_table_is_shown_only_if_an_arbiter_assigns_it() {
     let mut broadcast = broadcast(0);
     let first: Vec<Event> = [begins(1, 10, Variant::Standard, START)]
         .into_iter()
@@ -494,7 +494,7 @@ fn a_result_reaches_a_game_after_the_next_one_has_begun() {
 }
 
 #[test]
-fn a_table_without_a_board_has_the_result_that_was_entered() {
+fn a_table_without_a_game_has_the_entered_result() {
     let mut broadcast = broadcast(0);
     let entered = |second, result| Event {
         game: None,

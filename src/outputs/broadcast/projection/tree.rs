@@ -1,4 +1,4 @@
-//! The JSON files of a tree as livechesscloud has it, for programs that read that: relays, viewers, clubs' own pages.
+//! The JSON files in livechesscloud's format, for other programs: relays, viewers, clubs' own pages.
 
 use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
 use kiebitz_game::position::Variant;
@@ -21,20 +21,17 @@ pub(in crate::outputs) struct TournamentFile<'t> {
     pub(in crate::outputs) country: Option<&'t str>,
     pub(in crate::outputs) website: Option<&'t str>,
     pub(in crate::outputs) rules: &'static str,
-    /// The number of the start position.
+    /// Number of the Chess960 start position, 0 to 959.
     pub(in crate::outputs) chess960: String,
     pub(in crate::outputs) timecontrol: Option<&'t str>,
     pub(in crate::outputs) rounds: Vec<RoundSummary>,
-    /// The boards' serial numbers in the order of the tables.
+    /// Serial numbers of the boards in the order of the tables.
     pub(in crate::outputs) eboards: Vec<String>,
 }
 
-/// A round in `tournament.json`.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(in crate::outputs) struct RoundSummary {
-    /// Number of games.
     pub(in crate::outputs) count: usize,
-    /// Number of games that are being played.
     pub(in crate::outputs) live: usize,
 }
 
@@ -81,7 +78,7 @@ pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Val
     })
 }
 
-/// `round-N/game-M.json`. `ahead` is how much later than they were read those who read this see the clocks.
+/// `round-N/game-M.json`. `clock` contains the time from which viewers count down, delay included.
 pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Timestamp)>) -> Value {
     let record = &shown.record;
     let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
@@ -101,7 +98,8 @@ pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Time
     })
 }
 
-/// A move and what its player had left, in whole seconds, and took for it. Without either, nobody knows.
+/// A move, followed by the player's remaining time and the time taken for the move. Both are in whole seconds and
+/// omitted if unknown.
 fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
     let mut text = entry.san.clone().unwrap_or_default();
     let left = entry.clock.map(|clock| clock.times_ms()[entry.color] / 1000);
@@ -132,7 +130,7 @@ pub(in crate::outputs) fn millis(at: Timestamp) -> i64 {
     at.as_micros() / 1000
 }
 
-/// The word for a result; `None`: there is none yet, or no word for it.
+/// livechesscloud's word for a result; `None` if there is no result yet, or no word for it.
 pub(in crate::outputs) const fn result_word(
     result: GameResult,
     reason: Option<EndReason>,
@@ -150,10 +148,10 @@ pub(in crate::outputs) const fn result_word(
     }
 }
 
-/// The number of the usual start position among those of Chess960.
+/// Number of the standard start position in Chess960.
 pub(in crate::outputs) const USUAL_START: u16 = 518;
 
-/// The number, 0 to 959, of a Chess960 start position, as players of it number them; `None`: it is none.
+/// The standard number, 0 to 959, of a Chess960 start position; `None` if the FEN is not one.
 pub(in crate::outputs) fn number_of_start(fen: &str) -> Option<u16> {
     let rank: Vec<char> = fen.split('/').next()?.to_ascii_lowercase().chars().collect();
     if rank.len() != 8 {
@@ -167,7 +165,8 @@ pub(in crate::outputs) fn number_of_start(fen: &str) -> Option<u16> {
     };
     let light = at('b').find(|at| at % 2 == 1)?;
     let dark = at('b').find(|at| at % 2 == 0)?;
-    // Among the squares that the bishops leave the queen has one; among those that she leaves the knights have two.
+    // The numbering counts the queen's square among those left by the bishops, and the knights' squares among those
+    // left by bishops and queen.
     let left: Vec<char> = rank.iter().copied().filter(|piece| *piece != 'b').collect();
     let queen = left.iter().position(|piece| *piece == 'q')?;
     let left: Vec<char> = left.into_iter().filter(|piece| *piece != 'q').collect();

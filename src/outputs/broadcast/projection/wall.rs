@@ -1,5 +1,6 @@
-//! What the page shows: which rounds there are (`wall.json`), a round with all its games (`round-N/wall.json`), and the moves
-//! of a game (`round-N/board-M.json`). Each has all that is needed to draw it, so that the page needs no rules of chess.
+//! The files for the web page: the list of rounds (`wall.json`), a round with all its games (`round-N/wall.json`), and
+//! the moves of a game (`round-N/board-M.json`). They contain all placements, so the page does not implement the rules
+//! of chess.
 
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::events::{EndReason, GameResult, Players, color};
@@ -18,64 +19,57 @@ use crate::outputs::pgn;
 pub(super) struct Contents<'c> {
     pub(super) event: EventInfo<'c>,
     pub(super) rounds: Vec<RoundLine<'c>>,
-    /// The round that people want to see first.
+    /// The round to show first.
     pub(super) current: Option<u32>,
 }
 
-/// The event.
 #[derive(Debug, Serialize)]
 pub(super) struct EventInfo<'c> {
     pub(super) name: Option<&'c str>,
     pub(super) site: Option<&'c str>,
-    /// How much later than they happened moves are seen.
+    /// Delay of all moves, in milliseconds.
     pub(super) delay_ms: u64,
-    /// The daemon takes up its games after a restart: what is shown is from before, and moves follow.
+    /// Whether the daemon is replaying its recordings after a restart. The files then show an earlier state, and moves
+    /// will follow.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) restarts: bool,
 }
 
-/// A round among the others.
 #[derive(Debug, Serialize)]
 pub(super) struct RoundLine<'c> {
     pub(super) round: u32,
     pub(super) date: Option<&'c str>,
-    /// Number of games.
     pub(super) games: usize,
-    /// Number of games that are being played.
     pub(super) live: usize,
-    /// Nothing is expected of it any more.
     pub(super) over: bool,
 }
 
-/// The first half of `round-N/wall.json`; the second is a [card](card) for each game.
+/// The first part of `round-N/wall.json`, followed by a [card](card) for each game.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     pub(super) round: u32,
     pub(super) date: Option<String>,
     pub(super) time_control: Option<String>,
-    /// Teams that play each other, as their first games stand.
+    /// Team matches. The teams of a match are in the order of their first game.
     pub(super) matches: Vec<Match>,
 }
 
-/// Two teams, and what each has so far.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Match {
     pub(super) teams: [String; 2],
-    /// A won game counts 1.
+    /// Points of each team; a win counts 1.
     pub(super) points: [f32; 2],
-    /// Number of games.
     pub(super) games: usize,
-    /// Number of games that are being played.
     pub(super) live: usize,
 }
 
-/// A game as one of many.
+/// A game in the overview of a round.
 #[derive(Debug, Serialize)]
 struct Card<'c> {
     table: u32,
     white: WallPlayer<'c>,
     black: WallPlayer<'c>,
-    /// The pieces; `None`: nobody may know the position yet.
+    /// Placement of the pieces; `None` while the position must not be known.
     placement: Option<&'c str>,
     last: Option<Last<'c>>,
     clock: Option<WallTimes>,
@@ -93,11 +87,10 @@ struct WallPlayer<'c> {
     team: Option<&'c str>,
 }
 
-/// The last move.
 #[derive(Debug, Serialize)]
 struct Last<'c> {
     ply: u32,
-    /// The number before it in a score sheet.
+    /// The move number as on a score sheet.
     number: u32,
     #[serde(serialize_with = "color::serialize")]
     color: Color,
@@ -105,14 +98,13 @@ struct Last<'c> {
     uci: Option<&'c str>,
 }
 
-/// What the clock shows, in milliseconds.
 #[derive(Debug, Serialize)]
 struct WallTimes {
     white_ms: Option<u64>,
     black_ms: Option<u64>,
     #[serde(with = "color::option")]
     running: Option<Color>,
-    /// When it shows that, in milliseconds since 1970; `None`: nothing runs.
+    /// Time of the reading in milliseconds since 1970; `None` if no side's clock runs.
     as_of: Option<i64>,
 }
 
@@ -127,14 +119,15 @@ struct Moves<'m> {
 struct Ply<'m> {
     san: Option<&'m str>,
     uci: Option<&'m str>,
-    /// The pieces after it.
     placement: &'m str,
-    /// What its player had left after it, and what they took for it.
+    /// The player's remaining time after the move, in milliseconds.
     left_ms: Option<u64>,
+    /// The time taken for the move, in milliseconds.
     taken_ms: Option<u64>,
 }
 
-/// A game as JSON. `start` is the position it begins from; `None`: nobody may know of it yet.
+/// The card of a game as JSON. `start` is the position to show without a game, as FEN; `None` while it must not be
+/// known.
 pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockView, Timestamp)>) -> String {
     let players = slot.players();
     let record = slot.game.map(|game| &game.record);
@@ -153,7 +146,7 @@ pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockVie
     serde_json::to_string(&card).unwrap_or_default()
 }
 
-/// A round with the cards of its games.
+/// The file of a round, made from its head and the cards of its games.
 pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
     #[derive(Serialize)]
     struct WallFile<'f> {
@@ -165,7 +158,7 @@ pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
     serde_json::to_vec(&WallFile { head, games }).unwrap_or_default()
 }
 
-/// The moves of a game, as far as a reader can follow them.
+/// The legal moves of a game, up to the first illegal one.
 pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     let moves = pgn::regular_moves(record).iter().map(|entry| Ply {
         san: entry.san.as_deref(),
@@ -181,7 +174,7 @@ pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     serde_json::to_vec(&moves).unwrap_or_default()
 }
 
-/// The matches of a round: who plays for a team plays against the other one of it.
+/// The team matches of a round. A game belongs to the match of its players' teams.
 pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
     for slot in slots {
@@ -220,7 +213,7 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     matches
 }
 
-/// The round that people want to see first: the last one that is played or was.
+/// The round to show first: the last one in progress, or else the last one that has begun, or else the first.
 pub(super) fn current<'s>(
     rounds: impl DoubleEndedIterator<Item = (u32, &'s [Slot<'s>])> + Clone,
 ) -> Option<u32> {
@@ -235,7 +228,6 @@ pub(super) fn current<'s>(
         .or_else(|| rounds.clone().next().map(|(round, _)| round))
 }
 
-/// What White and Black get for a result.
 const fn points(result: GameResult) -> (f32, f32) {
     match result {
         GameResult::WhiteWins => (1.0, 0.0),
@@ -258,17 +250,16 @@ fn player(players: Option<&Players>, color: Color) -> WallPlayer<'_> {
     }
 }
 
-/// The position after the last move that is shown.
+/// The position after the last legal move.
 fn position(record: &GameRecord) -> &str {
     let shown = pgn::regular_moves(record);
     if shown.len() == record.moves.len() {
-        // An arbiter may have set another one.
+        // The arbiter may have set a different position.
         return &record.fen;
     }
     shown.last().map_or(&record.start_fen, |entry| &entry.fen)
 }
 
-/// The pieces of a FEN.
 fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
@@ -284,7 +275,7 @@ fn last(record: &GameRecord) -> Option<Last<'_>> {
     })
 }
 
-/// What the clock shows now; once the game is over, what it showed after the last move of which that is known.
+/// The current clock reading; after the end of the game, the last one recorded with a move.
 fn times(record: &GameRecord, clock: Option<(ClockView, Timestamp)>) -> Option<WallTimes> {
     if let Some((clock, since)) = clock.filter(|_| record.ended.is_none()) {
         return Some(WallTimes {

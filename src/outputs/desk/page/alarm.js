@@ -1,4 +1,4 @@
-// Alarms: what is new is raised once, by sound and by the browser, as this person wants it.
+// Alarms: each new line is raised once, by sound and by a browser notification, as the user has chosen.
 
 import { button, make, say } from "/page/dom.js";
 import { fill, place, words } from "./words.js";
@@ -6,7 +6,7 @@ import { fill, place, words } from "./words.js";
 const NAME = "kiebitz-desk-alarms";
 const RAISED = "kiebitz-desk-raised";
 const KEPT = 500;
-/** What may become more than a hint. */
+/** Kinds of incidents that can be graver than a hint. */
 const KINDS = [
   "illegal_move", "promotion_not_replaced", "clock_pressed_without_move", "illegal_position", "flag_fall", "two_flags",
   "draw_claimed", "two_minute_claim", "early_draw", "second_game", "displaced_pieces", "promotion_exchanged", "wrong_start_position",
@@ -26,12 +26,12 @@ function keep(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // It holds as long as the page is open.
+    // Without storage, the value lasts until the page is closed.
   }
 }
 
 export class Alarms {
-  /** `live` is said by a screen reader; `open` gets a line that somebody follows. */
+  /** `live` is an element that screen readers announce; `open` is called with the line of a clicked notification. */
   constructor(live, open) {
     this.live = live;
     this.open = open;
@@ -92,7 +92,7 @@ export class Alarms {
     if (isLoud) this.ring("advice");
   }
 
-  /** Two short tones; three and higher for a violation. */
+  /** Plays two short tones, or three higher ones for a violation. */
   ring(severity) {
     this.audio ??= new AudioContext();
     this.audio.resume();
@@ -111,12 +111,12 @@ export class Alarms {
     });
   }
 
-  /** Raises what is new among these lines; what is over may be raised again when it begins anew. */
+  /** Raises the new ones among these lines. */
   update(lines) {
     const grave = lines.filter(({ severity }) => severity !== "hint");
     const fresh = grave.filter(({ key }) => !this.raised.has(key));
     const now = new Set(grave.map(({ key }) => key));
-    // An incident's number comes once; a board or a hall may go more than once.
+    // The number of an incident is unique, but a board or a hall may be disconnected again.
     for (const key of this.raised) if (/ (board_disconnected|hall_away) /.test(key) && !now.has(key)) this.raised.delete(key);
     if (!fresh.length) return;
     for (const { key } of fresh) this.raised.add(key);

@@ -1,4 +1,4 @@
-// Past games: the list of them, or one opened.
+// Past games: the list, or one opened game.
 
 import { make } from "/page/dom.js";
 import { boardOf } from "./follow.js";
@@ -7,10 +7,10 @@ import { Review } from "./review.js";
 import { ask } from "./session.js";
 import { words } from "./words.js";
 
-/** A recording of a long day takes a while to be played back. */
+/** Timeout of a request, in milliseconds. The playback of a long recording takes a while. */
 const PATIENCE = 120000;
 
-/** What the address names of past games: `game` is null for the list; null: it names nothing of them. */
+/** The past game that the address names; `game` is null for the list. Null if the address is not about past games. */
 export function place() {
   if (/^#\/games\/?$/.test(location.hash)) return { game: null };
   const [, game] = /^#\/game\/([^/]+)$/.exec(location.hash) ?? [];
@@ -24,13 +24,13 @@ export function place() {
 
 export class Archive {
   /**
-   * `say` is read aloud; `left` is called when the session is over. `isHere`: there are past games to be looked at.
-   * `entries` changes them.
+   * `say` announces a text to screen readers; `left` is called when the session has ended; `isHere` is whether this
+   * server has past games; `entries` enters results.
    */
   constructor(say, left, isHere, entries) {
     this.left = left;
     this.isHere = isHere;
-    /** All boards, as the desk knows them. */
+    /** Latest statuses of all boards, by name. */
     this.boards = new Map();
     const look = (address, asked) => this.look(address, asked);
     this.games = new Games(look, entries.ofTable());
@@ -39,7 +39,7 @@ export class Archive {
     this.isOn = false;
   }
 
-  /** Asks the server; returns {ok, answer}, or null where nobody waits for it any more: `asked` was aborted. */
+  /** Sends a request; returns {ok, answer}, or null if the controller `asked` was aborted by the caller. */
   async look(address, asked) {
     let isLate = false;
     const late = setTimeout(() => {
@@ -59,7 +59,7 @@ export class Archive {
     }
   }
 
-  /** Shows what the address names. Returns whether that is something of past games. */
+  /** Shows the page that the address names. Returns whether the address is about past games. */
   go() {
     const named = this.isHere ? place() : null;
     const before = this.isOn ? this.review.id : undefined;
@@ -81,7 +81,7 @@ export class Archive {
     return true;
   }
 
-  /** Something is new of these boards: what is shown follows. */
+  /** Updates the view after a change of these boards. */
   follow(boards) {
     this.boards = boards;
     if (!this.isOn) return;
@@ -89,13 +89,13 @@ export class Archive {
     else this.review.follow();
   }
 
-  /** Nothing is asked any more. */
+  /** Stops all requests. */
   stop() {
     this.review.close();
     this.games.close();
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key; returns whether it has a function here. */
   press(name) {
     if (this.review.id !== null) return this.review.press(name);
     if (name === "Escape") location.hash = "#/";

@@ -1,4 +1,4 @@
-// One board, opened: the diagram, what happened, and what can be done.
+// View of one opened board: diagram, incidents, moves, and commands.
 
 import { button, make, mark, say } from "/page/dom.js";
 import { Correct } from "./correct.js";
@@ -19,7 +19,7 @@ import { fill, names, numbered, place, time, words } from "./words.js";
 const RANK = ["violation", "advice", "hint", "info"];
 
 export class Board {
-  /** `say` is read aloud; `back` leads to the list. */
+  /** `say` announces a text to screen readers; `back` returns to the list. */
   constructor(session, source, { say: announce, back }) {
     Object.assign(this, { session, source, back });
     this.context = {
@@ -59,7 +59,7 @@ export class Board {
     this.element.setAttribute("aria-label", words.board);
   }
 
-  /** Opens a board, and an incident there; without one the gravest that is open. */
+  /** Opens a board with the incident `number`, or with its gravest open incident if `number` is null. */
   open(status, number) {
     this.board = status.board;
     this.number = number;
@@ -79,7 +79,7 @@ export class Board {
     this.update(status);
   }
 
-  /** Another incident of the same board. */
+  /** Selects another incident of the same board. */
   choose(number) {
     if (this.number === number) return;
     this.number = number;
@@ -87,12 +87,12 @@ export class Board {
     this.update(this.context.status);
   }
 
-  /** The incident that is looked at. */
+  /** The selected incident. */
   incident() {
     const { incidents, past } = this.context.status;
     const all = [...incidents, ...past];
     if (this.number !== null) return all.find(({ incident }) => incident === this.number) ?? this.evidence?.incident ?? null;
-    // One that was looked at stays when it is over.
+    // A selected incident stays selected after its end.
     if (this.evidence) return all.find(({ incident }) => incident === this.evidence.incident.incident) ?? this.evidence.incident;
     const grave = incidents.filter(({ severity }) => severity !== "info");
     return grave.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity))[0] ?? null;
@@ -153,7 +153,7 @@ export class Board {
     this.judge.update(isOver);
   }
 
-  /** Shows something else on the diagram. */
+  /** Selects the position that the diagram shows. */
   view(mode, at = null) {
     if (this.correct.isOn) return;
     const count = this.context.status.game?.moves.length ?? 0;
@@ -164,7 +164,7 @@ export class Board {
     this.enter.update(this.context.status);
   }
 
-  /** The ply that the diagram shows, or the last one. */
+  /** Ply that the diagram shows, or the last one. */
   shownPly() {
     return this.mode === "ply" ? this.at : this.context.status.game?.moves.length ?? 0;
   }
@@ -235,7 +235,7 @@ export class Board {
     return null;
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key; returns whether it has a function here. */
   press(name) {
     const isMoment = this.mode === "moment" || (this.mode !== "ply" && this.evidence?.moments.length > 0);
     const step = (by) => {
@@ -255,7 +255,7 @@ export class Board {
     return name in acts;
   }
 
-  /** Draws what changes with time; returns whether tenths are seen. */
+  /** Updates times and clocks; returns whether a clock shows tenths of a second. */
   pass() {
     this.evidence?.pass();
     return this.diagram.pass();

@@ -7,15 +7,16 @@ import { fill, move, numbered, numberOf, words } from "./words.js";
 
 const is960 = (game) => game.variant === "chess960" || game.variant === "wrong_start";
 
-/** The moves of a game from a ply on, as they can be entered again; null where one cannot. */
+/** The moves of a game from a ply on, in UCI; null if one of them is irregular and cannot be entered again. */
 export function tail(game, from) {
   const moves = game.moves.slice(from - 1).map((one) => (one.legal ? one.uci : null));
   return moves.includes(null) ? null : moves;
 }
 
 /**
- * What gives a game the moves again that it has now, from a ply on, after `sent` others were entered there. Moves that
- * were played since are kept: where they do not follow from the old ones, the server says so.
+ * Returns a function that creates the command to undo a correction: it restores the moves that the game has now from
+ * the ply `from` on, after `sent` other moves were entered there. It also keeps moves played since; the server refuses
+ * them if they are not legal after the restored ones. Null if the moves cannot be entered again.
  */
 export function asItWas(context, from, sent = 0) {
   const { game } = context.status;
@@ -31,7 +32,7 @@ export function asItWas(context, from, sent = 0) {
 }
 
 export class Correct {
-  /** `ended` is called when the diagram is free again. */
+  /** `ended` is called when the correction is over and other views may use the diagram. */
   constructor(context, diagram, ended) {
     Object.assign(this, { context, diagram, ended, game: null, entered: [] });
     this.title = make("h3", "", { tabindex: "-1" }, words.correct.title);
@@ -69,12 +70,12 @@ export class Correct {
     return this.game !== null;
   }
 
-  /** The place of a ply: the move that is there, or only its number. */
+  /** Name of a ply: the move with its number, or only the number if there is no move yet. */
   name(ply) {
     return this.game.moves[ply - 1] ? numbered(this.game, ply) : numberOf(this.game, ply);
   }
 
-  /** Begins with a ply of this game. */
+  /** Begins a correction at a ply of this game. */
   start(game, ply) {
     this.game = game;
     this.element.hidden = false;
@@ -98,7 +99,7 @@ export class Correct {
     this.draw();
   }
 
-  /** The position after what has been entered. */
+  /** The position after the entered moves. */
   position() {
     const begun = after(this.game, this.at - 1);
     return this.entered.reduce((fen, one) => play(fen, one, is960(this.game)), begun);
@@ -121,7 +122,7 @@ export class Correct {
     this.diagram.edit(this.position(), (from, to) => this.moved(from, to), `${words.correct.title}: ${text}`);
   }
 
-  /** The moves that are there after as many as were entered; null: they cannot be entered. */
+  /** The game's moves after those that the entered moves replace; null if they cannot be entered again. */
   rest() {
     const typed = this.typed.value.trim().split(/\s+/).filter(Boolean).length;
     return tail(this.game, this.at + this.entered.length + typed);
@@ -162,7 +163,7 @@ export class Correct {
     return { do: "correct_moves", moves: [...moves, ...(later ?? [])], from: this.at, game: this.game.game };
   }
 
-  /** The game is another one now, or its moves before are: what was entered does not fit any more. */
+  /** Updates the game. Ends the correction if this is another game, or if moves before the corrected ones changed. */
   update(game) {
     if (!this.isOn) return;
     const before = (one) => JSON.stringify([one?.game, one?.moves.slice(0, this.at - 1).map(({ uci: squares }) => squares)]);

@@ -1,12 +1,12 @@
-// A button that gives a command: asks once more where that is wise, and shows the answer beside it.
+// A button that sends a command, with an optional confirmation and the answer beside it.
 
 import { button, make, say } from "/page/dom.js";
 import { decided, fill, time, words } from "./words.js";
 
-/** Who presses twice without reading has not said yes. */
+/** Time in milliseconds during which a confirmation ignores presses, so that a double press does not confirm. */
 const HASTE = 300;
 
-/** A field with its name, and with what helps to fill it in. */
+/** A labelled field with an optional help text. */
 export function field(label, input, help = "") {
   const parts = [make("span", "", {}, label), input];
   if (help) {
@@ -17,7 +17,7 @@ export function field(label, input, help = "") {
   return make("label", "field", {}, ...parts);
 }
 
-/** A choice by buttons of a radio group: [value, text] each; `value()` says which. */
+/** A group of radio buttons for `choices`, a list of [value, text]. `value()` returns the chosen value. */
 export function radios(label, choices, chosen) {
   const name = `radio-${(radios.count = (radios.count ?? 0) + 1)}`;
   const inputs = choices.map(([value]) => {
@@ -30,17 +30,20 @@ export function radios(label, choices, chosen) {
   return { element, value: () => inputs.find((input) => input.checked)?.value ?? null };
 }
 
-/** A group of fields and deeds that is folded away. */
+/** A collapsed group of fields and deeds. */
 export function fold(label, ...inside) {
   return make("details", "fold", { name: "deeds" }, make("summary", "", {}, label), make("div", "folded", {}, ...inside));
 }
 
 export class Deed {
   /**
-   * `context` gives the commands. Of `about`: `label`; `tone` (a class); `command` returns what is to be sent, null where
-   * something is missing; `ask` returns the question to be answered first, if any; `answers` returns what can be answered
-   * in place of yes, [text, what the answer adds to the command] each; `undo` returns the command that makes
-   * it undone, or what returns that when it comes to it, and is asked before it is sent; `done` is called after it was.
+   * `context` sends the command. `about` has these fields:
+   * - `label`, and `tone`, a CSS class;
+   * - `command` returns the command, or null if an entry is missing;
+   * - `ask` returns the confirmation question, if any;
+   * - `answers` returns the answers other than a plain yes, as a list of [text, fields to add to the command];
+   * - `undo` is called before sending and returns the command that undoes this one, or a function that creates it;
+   * - `done` is called after success.
    */
   constructor(context, about) {
     Object.assign(this, { context, about });
@@ -55,7 +58,7 @@ export class Deed {
   }
 
   show(isShown) {
-    // What was answered stays until it was read.
+    // A hidden deed with an answer stays visible, so that the answer can be read.
     this.button.hidden = !isShown;
     this.element.hidden = !isShown && this.answer.hidden;
   }
@@ -71,7 +74,7 @@ export class Deed {
     this.ask(question, this.about.answers?.() ?? [[words.deeds.yes, {}]], command);
   }
 
-  /** Asks a question; each answer sends the command with what it adds. */
+  /** Asks a question. Each answer sends the command with the fields that the answer adds. */
   ask(question, answers, command) {
     const asked = Date.now();
     const choices = answers.map(([text, more]) =>
@@ -112,12 +115,12 @@ export class Deed {
     this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job));
     this.context.did(job);
     if (answer.ok) this.about.done?.();
-    // Another arbiter was first: theirs is replaced only by who has read it.
+    // Another arbiter has decided before. The decision is replaced only after it was shown.
     if (answer.standing) {
       this.ask(words.deeds.replaceAsk, [[words.deeds.replace, { replace: true }]], command);
       return;
     }
-    // Who pressed the button has not lost their place.
+    // The disabled button lost the keyboard focus; give it back.
     if (document.activeElement === document.body) this.button.focus();
   }
 
@@ -129,10 +132,10 @@ export class Deed {
   }
 }
 
-/** What kiebitz adds to the note of a command that the disk does not have yet. */
+/** Text that the server adds to the note of a command that is not stored yet. */
 const UNKEPT = "done, but not stored yet: the disk does not answer";
 
-/** An answer in words. */
+/** Formats an answer for people. */
 export function told({ ok, note, error, why, daemon, standing, kept = true }) {
   if (standing) return fill(words.deeds.standing, { by: standing.by, at: time(standing.at), decision: decided(standing.decision) });
   if (!ok && ["silent", "away", "no_broker"].includes(why)) return fill(words.deeds[why], { daemon });
@@ -144,10 +147,10 @@ export function told({ ok, note, error, why, daemon, standing, kept = true }) {
   return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;
 }
 
-/** The button that makes a command undone. */
+/** The button that undoes a command. */
 export function undoing(context, job) {
   const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
-    // It stands beside the button and among what was done: one of them is enough.
+    // The button is shown beside its deed and in the history; one press is enough for both.
     for (const one of job.buttons) one.disabled = true;
     const answer = await context.send(typeof job.undo === "function" ? job.undo() : job.undo);
     for (const one of job.buttons) one.replaceWith(answer.ok && answer.kept !== false ? words.deeds.undone : told(answer));

@@ -7,7 +7,7 @@ import { owner, pieces } from "./position.js";
 import { fill, words } from "./words.js";
 
 const SIDES = ["white", "black"];
-/** For whom does not see the diagram: the pieces of a side, kings first. */
+/** Order of the pieces in the description for screen readers. */
 const ORDER = "kqrbnp";
 
 function list(on, side) {
@@ -34,14 +34,14 @@ export class Diagram {
     this.element = make("div", "diagram", {}, this.stage, this.under, this.spoken);
   }
 
-  /** The players and their clocks, of this picture. */
+  /** Updates the players and their clocks. */
   update(status) {
     this.status = status;
     for (const side of SIDES) say(this.sides[side].name, status.game?.players?.[side] ?? words[side]);
     this.pass();
   }
 
-  /** Draws the clocks; returns whether tenths are seen. */
+  /** Updates the clocks; returns whether one shows tenths of a second. */
   pass() {
     const { clock: shown, game, connected } = this.status ?? {};
     let hurry = false;
@@ -56,7 +56,7 @@ export class Diagram {
     return hurry;
   }
 
-  /** Shows a position: the squares of `marks` have a class each; `text` says what it is. */
+  /** Shows a position. `marks` maps squares to CSS classes; `text` is the caption. */
   show(fen, { marks = new Map(), last = null, text = "" }) {
     this.edited = null;
     this.set(fen, marks, last);
@@ -65,7 +65,7 @@ export class Diagram {
     say(this.spoken, fill(words.views.spoken, { text, white: list(on, "white"), black: list(on, "black") }));
   }
 
-  /** Lets pieces be moved from here on; `moved` gets both squares. */
+  /** Makes the pieces movable. `moved` is called with the origin and the destination of each move. */
   edit(fen, moved, text) {
     this.edited = moved;
     this.set(fen, new Map(), null);
@@ -112,7 +112,7 @@ export class Diagram {
     });
   }
 
-  /** It is on the page now, or has another size. */
+  /** Redraws the board after it was shown or resized. */
   fit() {
     this.ground?.redrawAll();
   }

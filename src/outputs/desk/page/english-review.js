@@ -1,4 +1,4 @@
-// The words of past games in English.
+// English texts for past games.
 
 export const REVIEW = {
   title: "Past games",

@@ -1,4 +1,4 @@
-// The words of the set-up in English.
+// English texts for the set-up.
 
 export const SETUP = {
   title: "Set-up",

@@ -1,4 +1,4 @@
-// What the desk says, in English.
+// English texts of the desk.
 
 import { REVIEW } from "./english-review.js";
 import { SETUP } from "./english-setup.js";

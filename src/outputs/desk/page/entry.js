@@ -6,13 +6,13 @@ import { results } from "./game.js";
 import { may } from "./session.js";
 import { fill, words } from "./words.js";
 
-/** Gives commands about games that are not on a board; `announce` is read aloud. */
+/** Sends commands about games that are not on a board. `announce` announces a text to screen readers. */
 export class Entries {
   constructor(session, source, announce) {
     Object.assign(this, { session, source, announce });
   }
 
-  /** What a deed needs; `status` is what it is about. A command about a table may go to any board. */
+  /** Context for deeds about `status`. A command about a table may go to any board. */
   context(status) {
     const anyBoard = () => this.source.boards.keys().next().value ?? "";
     return {
@@ -23,7 +23,7 @@ export class Entries {
     };
   }
 
-  /** The result of a past game; null if this person may not change it. */
+  /** Form for the result of a past game; null if the user may not change it. */
   ofGame(game) {
     const context = this.context({ game, board: game.board });
     if (!context.may("set_result")) return null;
@@ -37,7 +37,7 @@ export class Entries {
     };
   }
 
-  /** The result of a table of any round; null if this person may not enter it. */
+  /** Form for the result of a table in any round; null if the user may not enter it. */
   ofTable() {
     const context = this.context({});
     if (!context.may("set_result")) return null;

@@ -1,4 +1,4 @@
-// One incident: what it is, what it rests on, what is advised.
+// One incident: kind, evidence and advice.
 
 import { button, make, say } from "/page/dom.js";
 import { difference, moments } from "./position.js";
@@ -6,19 +6,19 @@ import { sign } from "./list.js";
 import { adviceOf, ago, closing, edition, fill, piece, shownTime, time, words } from "./words.js";
 import { now } from "/page/clock.js";
 
-/** What a moment showed, in words. */
+/** Describes a change of a square. */
 export function told({ square, piece: set, was }) {
   if (set) return fill(words.moments.set, { square, piece: piece(set) });
   return was ? fill(words.moments.lifted, { square, piece: piece(was) }) : fill(words.moments.emptied, { square });
 }
 
-/** A line of two times to be set, large enough to be read while a clock is set. */
+/** The two times to set on the clock, in large type that is readable from the clock. */
 function times(label, white, black) {
   const one = (side, text) => make("span", "to-set", {}, make("small", "", {}, words[side]), make("b", "", {}, text));
   return make("div", "set", {}, make("p", "", {}, label), make("p", "both", {}, one("white", white), one("black", black)));
 }
 
-/** How an incident ended, with every decision that another one has replaced. */
+/** Describes how an incident ended, with earlier decisions that were replaced. */
 function settled(incident) {
   const before = (incident.decisions ?? []).slice(0, -1);
   const replaced = before.map((one) => fill(words.opened.decidedBefore, { at: time(one.closed), how: closing(one) }));
@@ -26,7 +26,7 @@ function settled(incident) {
 }
 
 export class Evidence {
-  /** `show` gets the number of a moment that is to be seen. */
+  /** `show` is called with the index of the moment to show on the diagram. */
   constructor(show) {
     this.show = show;
     this.sign = make("span", "at");
@@ -56,13 +56,13 @@ export class Evidence {
     const head = make("div", "case-head", {}, this.sign, make("div", "", {}, this.kind, make("p", "small", {}, this.word, this.since)));
     this.element = make("section", "case", {}, head, this.over, this.advice, this.times, this.article, this.count);
     this.element.append(this.deeds);
-    /** What belongs beside the diagram. */
+    /** Element to place beside the diagram. */
     this.beside = make("div", "beside", {}, this.facts, this.trace);
     this.at = null;
     this.moments = [];
   }
 
-  /** Shows an incident; `isOver`: it is among those that are past. */
+  /** Shows an incident. `isOver` is whether it is closed. */
   update(incident, status, isOver) {
     const isOther = this.incident?.incident !== incident.incident;
     this.incident = incident;
@@ -122,7 +122,7 @@ export class Evidence {
     this.point(this.at);
   }
 
-  /** Marks the moment that the diagram shows; null: none. */
+  /** Marks the moment that the diagram shows; null for none. */
   point(at) {
     this.at = at;
     for (const one of this.list.querySelectorAll("button")) {
@@ -139,13 +139,13 @@ export class Evidence {
     if (this.incident) say(this.since, ` ${fill(words.since, { time: ago(Date.parse(this.incident.since ?? this.incident.evidence.from), now()) })}`);
   }
 
-  /** The squares that are to be marked. */
+  /** Squares to mark on the diagram, with their CSS classes. */
   marks() {
     return new Map(this.incident.squares.map((square) => [square, "concerned"]));
   }
 }
 
-/** The squares on which board and game differ, with their mark. */
+/** Squares on which board and game differ, with their CSS class. */
 export function differing(status) {
   const { placement: shown, game_placement: expected, differs } = status;
   const squares = differs ?? (expected ? difference(shown, expected) : []);

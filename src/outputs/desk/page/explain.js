@@ -1,15 +1,15 @@
-// What a move rests on, as a picture: the squares that spoke for it, the readings that were weighed, and by how much the
-// one that was published was ahead.
+// Explains a move: the changes of squares behind it, the lines of play that were compared, and the margin of the
+// published one.
 
 import { draw, make, say } from "/page/dom.js";
 import { told } from "./evidence.js";
 import { fill, move, numberOf, numbered, time, words } from "./words.js";
 
-/** A bar has room for so many squares; what is against a reading beyond that is a number. */
+/** Maximum number of blocks in a bar. The exact number is written beside it. */
 const ROOM = 12;
 const MOST = 8;
 
-/** As many blocks as squares are against a reading. */
+/** Draws a bar with a block for each square that contradicts a line. */
 function blocks(count, isOurs) {
   const shown = Math.min(count, ROOM);
   const all = Array.from({ length: ROOM }, (_, at) =>
@@ -24,7 +24,7 @@ function seconds(ms) {
   return `${(ms / 1000).toFixed(1)} ${words.units.s}`;
 }
 
-/** What decided a reading, in a sentence. */
+/** Describes the reason for publishing a move. */
 function decided({ grounds, caution, stood_ms: stood, inferred }, color) {
   const { why } = words.review;
   const other = color === "white" ? "black" : "white";
@@ -35,7 +35,7 @@ function decided({ grounds, caution, stood_ms: stood, inferred }, color) {
   return inferred ? why.inferred : why.entered;
 }
 
-/** By how much the published reading is ahead of the best of the others. */
+/** Describes the margin of the published line over the best other one. */
 function margin(reading) {
   const { why } = words.review;
   const [best] = [...reading.others].sort((one, other) => one.differs - other.differs || one.withdraws - other.withdraws);
@@ -61,14 +61,14 @@ export class Explanation {
     this.readings = new Map();
   }
 
-  /** The game goes on: what the recording has of that is not known yet. */
+  /** Updates the game. The recording of the new moves was not played back yet. */
   update(game) {
     this.game = game;
     this.isOld = true;
     this.shown = undefined;
   }
 
-  /** Takes in what the recording gives; where there is none, `why`. */
+  /** Sets the result of the playback; without a recording, `why` is the reason. */
   watch(watched, why) {
     this.why = why ?? "";
     this.isOld = false;
@@ -78,14 +78,14 @@ export class Explanation {
     this.shown = undefined;
   }
 
-  /** What the recording gives for a ply, where that is the move that was played. */
+  /** Explanation of a ply; null unless the playback found the move that the game has. */
   reading(ply) {
     const reading = this.readings.get(ply);
     const played = this.game.moves[ply - 1];
     return reading && played && reading.uci === played.uci ? reading : null;
   }
 
-  /** The squares of a ply that are to be marked. */
+  /** Squares to mark for a ply, with their CSS classes. */
   marks(ply) {
     const reading = this.reading(ply);
     if (!reading) return new Map();
@@ -106,7 +106,7 @@ export class Explanation {
     if (reading) this.draw(ply, reading);
   }
 
-  /** Why there is nothing to be said. */
+  /** Reason why there is no explanation. */
   missing(ply) {
     const { why } = words.review;
     if (this.why) return this.why;

@@ -1,4 +1,4 @@
-// Pairing files: dropped in, looked at, and kept.
+// Pairing files: check, upload and list.
 
 import { button, make, say } from "/page/dom.js";
 import { Deed } from "./deed.js";
@@ -6,10 +6,10 @@ import { HEADERS, ask } from "./session.js";
 import { byTable } from "./ready.js";
 import { fill, language, words } from "./words.js";
 
-/** So many findings are listed at first. */
+/** Maximum number of listed findings. */
 const LISTED = 50;
 
-/** A name that the server takes: what else there is in it becomes a hyphen. */
+/** Makes a file name that the server accepts. Other characters become hyphens. */
 function safe(name) {
   const usual = name.normalize("NFC").replace(/[^\p{L}\p{N} ._()-]/gu, "-").replace(/\.{2,}/g, ".");
   return usual.slice(-80).replace(/^[^\p{L}\p{N}]+/u, "");
@@ -19,7 +19,7 @@ function address(name) {
   return `/pairings/${encodeURIComponent(name)}`;
 }
 
-/** Asks about files; returns {ok, told}: what was answered, or {error}. */
+/** Sends a request about files. Returns {ok, told}, with the answer or an {error} in `told`. */
 async function request(path, options = {}) {
   try {
     const answer = await ask(path, { headers: HEADERS, ...options });
@@ -30,10 +30,10 @@ async function request(path, options = {}) {
   }
 }
 
-/** What was found in a file, each with its place. */
+/** Lists the findings in a file, with their lines and columns. */
 function report(told) {
   const { files } = words.setup;
-  // In which folder it is says nothing here.
+  // The folder on the server is of no use to the reader.
   const place = ({ file, line, column }) => (line ? fill(files.place, { file: file.split("/").at(-1), line, column }) : "");
   if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
   const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
@@ -46,7 +46,7 @@ function report(told) {
 }
 
 export class Files {
-  /** `say` is read aloud; `changed` is called when other files are there. */
+  /** `say` announces a text to screen readers; `changed` is called when the list of files was loaded. */
   constructor({ say: announce, changed }) {
     Object.assign(this, { announce, changed });
     const { files } = words.setup;
@@ -80,7 +80,7 @@ export class Files {
     });
   }
 
-  /** Has a file looked at, and asks whether it shall hold. */
+  /** Has the server check a file, and asks whether to use it. */
   async look(file) {
     const { files } = words.setup;
     const name = safe(file.name);
@@ -114,7 +114,7 @@ export class Files {
     await this.load();
   }
 
-  /** Gets the list of files. */
+  /** Loads the list of files. */
   async load() {
     const { ok, told } = await request("/pairings");
     if (!ok) {
@@ -147,7 +147,7 @@ export class Files {
     this.changed();
   }
 
-  /** The round's tables, with the boards that stand there. */
+  /** Shows the tables of the round, with the boards on them. */
   update(boards, { round, tables }) {
     const { files } = words.setup;
     const standing = byTable(boards);

@@ -1,8 +1,8 @@
-// What is done again as long as games go on.
+// Repeated actions while games are in progress.
 
-/** Does something when it is called for, and not more often than the server and the reader can bear. */
+/** Runs an action on request, but not so often that it strains server or reader. */
 export class Throttle {
-  /** `act` comes `least` ms after it was called for, then rests as long, or `times` as long as it took. */
+  /** Runs `act` `least` ms after a call, then pauses for `least` ms, or `times` the duration of the run if longer. */
   constructor(act, least, times) {
     Object.assign(this, { act, least, times, isResting: false, isCalled: false, isOver: false });
   }
@@ -12,13 +12,13 @@ export class Throttle {
     if (!this.isResting) this.rest(this.least);
   }
 
-  /** The same without waiting, for the first time. */
+  /** Runs the action without delay, for the first run. */
   now() {
     this.isCalled = true;
     return this.run();
   }
 
-  /** Nothing is done any more. */
+  /** Stops all further runs. */
   stop() {
     this.isOver = true;
     clearTimeout(this.timer);
@@ -42,24 +42,24 @@ export class Throttle {
   }
 }
 
-/** Of all boards, which games there are, who plays, and whether they are over: what a list of games shows. */
+/** Key for the data of the boards' games that a list of games shows. */
 export function gamesOf(boards) {
   const games = [...boards.values()].map(({ game }) => game).filter(Boolean);
   const known = games.map(({ game, players, ended, result, confirmed }) => [game, players, ended, result, confirmed]);
   return JSON.stringify(known);
 }
 
-/** The board on which a game is played, or was played last; null: there is none. */
+/** The board whose current or last game has this id; null if there is none. */
 export function boardOf(boards, id) {
   return [...boards.values()].find(({ game }) => game?.game === id) ?? null;
 }
 
-/** Whether something about the game of a board is new: both are boards as they were told. */
+/** Whether the game data of two statuses of a board differ. */
 export function isOther(one, other) {
   return ["game", "incidents", "past"].some((field) => one?.[field] !== other?.[field]);
 }
 
-/** Whether a record lacks something of a game that goes on: the journal has it a moment later. */
+/** Whether a record from the journal lacks data of the live game, as the journal is slightly behind. */
 export function isBehind({ moves, ended }, game) {
   return moves.length !== game.moves.length || ended !== game.ended || moves.some(({ uci }, at) => uci !== game.moves[at].uci);
 }

@@ -1,4 +1,4 @@
-// What is entered about a game, a board and a round.
+// Forms for a game, a board and a round.
 
 import { button, make, mark } from "/page/dom.js";
 import { asItWas } from "./correct.js";
@@ -26,7 +26,7 @@ function input(attributes = {}) {
   return make("input", "", { autocomplete: "off", ...attributes });
 }
 
-/** Where a game is over: whether the next one is meant. */
+/** Checkbox with which an entry after the end of a game applies to the next one. */
 function nextGame(context, checked) {
   const box = make("input", "", { type: "checkbox" });
   box.checked = checked;
@@ -38,7 +38,7 @@ function nextGame(context, checked) {
   };
 }
 
-/** A result of the game that is shown; `isPast`: it is not on a board any more. */
+/** Forms for the result of a game. `isPast` is whether it is no longer on a board. */
 export function results(context, isPast = false) {
   const chosen = select(Object.entries(words.results));
   const reason = select([]);
@@ -46,12 +46,12 @@ export function results(context, isPast = false) {
   chosen.addEventListener("change", fillReasons);
   fillReasons();
   const game = () => (context.status.game ? { game: context.status.game.game } : {});
-  // Who did not come ends a game that was not begun.
+  // A forfeit ends a game that never began.
   const next = nextGame(context, false);
   const showNext = () => next.show(!isPast && reason.value === "default");
   chosen.addEventListener("change", showNext);
   reason.addEventListener("change", showNext);
-  /** What gives the game back the result that it has. */
+  /** The command that restores the current result; null if there is no such command. */
   const asNow = () => {
     const now = context.status.game;
     if (!now?.ended) return { do: "set_result", result: "*", ...game() };
@@ -101,7 +101,7 @@ export function results(context, isPast = false) {
   };
 }
 
-/** Moves and the position. `shown()` is the ply that the diagram shows; `correct` begins a correction. */
+/** Forms for moves and position. `shown()` is the ply that the diagram shows; `correct` begins a correction. */
 function positions(context, shown, correct) {
   const correcting = new Deed(context, { label: words.deeds.correct, command: () => correct() });
   const last = () => context.status.game.moves.length;
@@ -214,7 +214,7 @@ function clocks(context) {
   };
 }
 
-/** What is known of a player beside the name, with how it is entered. */
+/** Data of a player besides the name, with labels and input attributes. */
 const FACTS = [
   ["fide_id", "fideId", { type: "number", min: "1", inputmode: "numeric" }],
   ["title", "title", { maxlength: "4", autocapitalize: "characters" }],
@@ -224,12 +224,12 @@ const FACTS = [
 ];
 const SIDES = ["white", "black"];
 
-/** All that is known of one player, with null for what is not. */
+/** All data of a player, null if unknown. */
 function allFacts(known = {}) {
   return Object.fromEntries(FACTS.map(([name]) => [name, known?.[name] ?? null]));
 }
 
-/** The fields of one player; `value` is null where a field is empty. */
+/** Fields of one player. `value` is null if a field is empty. */
 function playerForm(side) {
   const name = input();
   const facts = FACTS.map(([fact, label, attributes]) => {
@@ -247,7 +247,7 @@ function playerForm(side) {
       name.value = players?.[side] ?? "";
       for (const { fact, box } of facts) box.value = players?.[`${side}_player`]?.[fact] ?? "";
     },
-    /** What was entered that is otherwise than in `players`, as fields of the command. */
+    /** Entries that differ from `players`, as fields of the command. */
     changes(players) {
       const known = players?.[`${side}_player`] ?? {};
       const entered = name.value.trim() || null;
@@ -261,7 +261,7 @@ function playerForm(side) {
   };
 }
 
-/** Who plays where; tables, rounds and boards are for operators. */
+/** Forms for players, tables and rounds. Tables, rounds and boards are for operators. */
 function seating(context) {
   const forms = SIDES.map(playerForm);
   const place = {
@@ -270,7 +270,7 @@ function seating(context) {
   };
   const named = () => context.status.game?.players ?? {};
   const thisGame = () => (context.status.game ? { game: context.status.game.game } : {});
-  /** The players as they are, or with each other's colours. */
+  /** The command that sets the players as they are, or with swapped colours. */
   const all = (players, isSwapped = false) => {
     const [one, other] = isSwapped ? ["black", "white"] : SIDES;
     return {
@@ -286,7 +286,7 @@ function seating(context) {
   };
   const asNow = () => ({ ...all(named()), correction: true });
   const next = nextGame(context, true);
-  // Of the next game nothing is known here.
+  // The players of the next game are unknown.
   const shown = () => (next.isMeant() || !context.status.game ? {} : named());
   const showPlayers = () => {
     for (const form of forms) form.show(shown());
@@ -343,7 +343,7 @@ function seating(context) {
   const title = mayMove ? words.deeds.playersAndTable : words.deeds.players;
   const players = fold(title, next.element, who, where, names.element, swap.element, ...moving);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
-  // What was there when the board was opened can be changed; what is being typed stays.
+  // Fields follow the current values, unless the user is typing.
   let about = null;
   return {
     elements: context.may("start_round") ? [players, rest] : [players],
@@ -361,7 +361,7 @@ function seating(context) {
   };
 }
 
-/** All that can be entered about a board, as far as this person may. */
+/** All forms for a board that the user may use. */
 export function entering(context, shown, correct) {
   const element = make("section", "entries");
   if (!context.may("set_result")) return { element, update: () => {} };

@@ -1,16 +1,16 @@
-// The list of past games, the newest first, to be searched.
+// The searchable list of past games, the newest first.
 
 import { button, make, mark, say } from "/page/dom.js";
 import { field } from "./deed.js";
 import { Throttle, gamesOf } from "./follow.js";
 import { fill, language, result, time, words } from "./words.js";
 
-/** Who types goes on typing. */
+/** Delay of the search while the user types, in milliseconds. */
 const PAUSE = 250;
-/** The journal has what happened a moment later. */
+/** Delay in milliseconds after which the journal has new events. */
 const SOON = 1500;
 
-/** The address of a past game on the page, or, with `of`, of what the server has of it. */
+/** Address of a past game on this page, or of its resource `of` on the server. */
 export function gameAddress(game, of = null) {
   const id = encodeURIComponent(game);
   return of === null ? `#/game/${id}` : `/games/${id}${of && `/${of}`}`;
@@ -20,14 +20,14 @@ function day(at) {
   return new Date(at).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
-/** How a game ended, in words. */
+/** Describes the outcome of a game. */
 export function outcome({ result: how, reason, confirmed }) {
   if (!reason) return words.review.playing;
   const text = [result(how), words.reasons[reason] ?? reason].filter(Boolean).join(" · ");
   return how !== "*" && !confirmed ? `${text} (${words.past.notConfirmed})` : text;
 }
 
-/** What there is to be seen about a game: [class, words]. */
+/** Notices about a game, as a list of [CSS class, text]. */
 function notices({ violations, advice, hints, result: how, confirmed, reason }) {
   const counted = [
     ["bad", violations, words.review.violations],
@@ -59,7 +59,7 @@ function row(game) {
 }
 
 export class Games {
-  /** `look` asks the server; `entry` is where the result of a table is entered, or null. */
+  /** `look` sends a request to the server; `entry` is the form for the result of a table, or null. */
   constructor(look, entry) {
     this.look = look;
     const plain = { autocomplete: "off" };
@@ -84,13 +84,13 @@ export class Games {
     this.list = make("div", "days");
     this.more = button("", words.review.older, words.review.older, () => this.goOn());
     this.more.hidden = true;
-    /** The games that are listed. */
+    /** Listed games. */
     this.known = [];
     this.again = null;
     this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, ...(entry ? [entry] : []), this.count, this.list, this.more);
   }
 
-  /** Shows the list as it is now, with these boards; `from` is the game that was looked at. */
+  /** Loads and shows the list. `from` is the game from which the user returns; it gets the focus. */
   async open(from, boards) {
     this.close();
     this.again = new Throttle(() => this.refresh(), SOON, 4);
@@ -107,7 +107,7 @@ export class Games {
     this.asked = null;
   }
 
-  /** Where a game has begun or ended, the list follows. */
+  /** Reloads the list if a game has begun or ended. */
   follow(boards) {
     const played = gamesOf(boards);
     if (played === this.played) return;
@@ -130,7 +130,7 @@ export class Games {
     this.list.querySelectorAll("a")[last]?.focus();
   }
 
-  /** Asks for games; null: nobody waits for them any more. */
+  /** Requests games. Null if another request has replaced this one. */
   async ask(after) {
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
@@ -155,10 +155,10 @@ export class Games {
     this.add(told.answer);
   }
 
-  /** Lists the newest games anew. The older ones that were asked for stay, and so does the place of who reads. */
+  /** Reloads the newest games. Keeps older games that were loaded, and the focus. */
   async refresh() {
     if (this.list.getAttribute("aria-busy")) {
-      // Who has asked for something gets that first.
+      // A request by the user comes first.
       this.again.call();
       return;
     }
@@ -183,7 +183,7 @@ export class Games {
     this.list.replaceChildren();
   }
 
-  /** Lists games after those that are listed; `more`: there may be others after that one. */
+  /** Appends games. `more` is the game after which further ones may follow. */
   add({ games, more }) {
     for (const game of games) this.write(game);
     this.known.push(...games);
@@ -204,7 +204,7 @@ export class Games {
     this.games.append(row(game));
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key; returns whether it has a function here. */
   press(name) {
     const by = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[name];
     const links = [...this.list.querySelectorAll("a")];

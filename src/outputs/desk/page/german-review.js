@@ -1,4 +1,4 @@
-// The words of past games in German.
+// German texts for past games.
 
 export const REVIEW = {
   title: "Gespielte Partien",

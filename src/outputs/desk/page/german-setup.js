@@ -1,4 +1,4 @@
-// The words of the set-up in German.
+// German texts for the set-up.
 
 export const SETUP = {
   title: "Aufbau",

@@ -1,4 +1,4 @@
-// What the desk says, in German.
+// German texts of the desk.
 
 import { REVIEW } from "./german-review.js";
 import { SETUP } from "./german-setup.js";

@@ -7,7 +7,7 @@ import { fill, numberOf, time, words } from "./words.js";
 
 const RANK = ["violation", "advice", "hint", "info"];
 
-/** An incident as the desk knows it: with when it was opened, and how it was last closed. */
+/** Converts an incident of a report to the form of a board status: with its opening time and its last ending. */
 function known(incident) {
   const { opened, closed } = incident;
   const all = closed.map(({ ts, ...one }) => ({ ...one, closed: ts }));
@@ -16,17 +16,17 @@ function known(incident) {
 }
 
 export class Incidents {
-  /** `show` gets what the diagram is to show: {placement, marks, text}. */
+  /** `show` is called with the contents of the diagram: {placement, marks, text}. */
   constructor(show) {
     this.show = show;
-    /** By an incident's number, how it is shown, and as what. */
+    /** Elements of the incidents and the data that they show, by incident number. */
     this.folds = new Map();
     this.pointed = null;
     this.heading = make("h3", "", {}, words.review.incidents);
     this.element = make("section", "part", {}, this.heading);
   }
 
-  /** Shows those of a game. One that is as it was stays as it is shown; one that is opened stays open. */
+  /** Shows the incidents of a game. Keeps the elements of unchanged incidents, and keeps opened incidents open. */
   update({ record, incidents, offences, advice_in: texts }) {
     this.status = { game: record, offences };
     const all = incidents.map((incident) => known({ ...incident, advice_in: texts[incident.incident] }));
@@ -47,7 +47,7 @@ export class Incidents {
     to?.focus({ preventScroll: true });
   }
 
-  /** An incident as it is now. */
+  /** Creates the element of a new or changed incident. */
   again(incident, text, old) {
     const element = this.fold(incident);
     if (old?.evidence && old.evidence === this.pointed) this.pointed = null;
@@ -73,7 +73,7 @@ export class Incidents {
   open(incident) {
     const evidence = new Evidence((at) => this.moment(evidence, at));
     evidence.update(incident, this.status, incident.closed !== undefined);
-    // How long ago it was says nothing any more.
+    // For a past game, the time of day is more useful than the age.
     say(evidence.since, ` ${time(incident.since)}`);
     return evidence;
   }
@@ -89,7 +89,7 @@ export class Incidents {
     this.show({ placement: moment.placement, marks: new Map([[moment.square, "concerned"]]), text });
   }
 
-  /** The diagram shows something else. */
+  /** Removes the mark of the shown moment, as the diagram shows another position. */
   rest() {
     this.pointed?.point(null);
     this.pointed = null;

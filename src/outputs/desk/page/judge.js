@@ -1,4 +1,4 @@
-// What is decided about an incident.
+// Decisions on an incident.
 
 import { make } from "/page/dom.js";
 import { asItWas } from "./correct.js";
@@ -7,13 +7,13 @@ import { after } from "./position.js";
 import { fill, words } from "./words.js";
 
 const CLAIMS = ["draw_claimed", "two_minute_claim"];
-/** Of these there is a position to go back to. */
+/** Kinds of incidents with a position to restore. */
 const RESTORED = [
   "illegal_move", "promotion_not_replaced", "illegal_position", "displaced_pieces", "promotion_exchanged",
   "piece_touched_not_moved", "castling_rook_first", "two_hands_suspected", "record_uncertain", "continued_after_end",
 ];
 
-/** The buttons of one incident of the opened board. `desk.picture` is how the board is now. */
+/** The buttons for an incident of the opened board. */
 export function judging(context, incident) {
   const { kind, incident: number, evidence } = incident;
   const element = make("div", "deeds");
@@ -50,7 +50,7 @@ export function judging(context, incident) {
   element.append(...[...claims, ...questions].map((deed) => deed.element), settle.element, dismissing);
   return {
     element,
-    /** `isOver`: it is among those that are past. */
+    /** `isOver` is whether the incident is closed. */
     update(isOver) {
       restore.show(!isOver);
       flag?.show(!isOver);
@@ -61,7 +61,7 @@ export function judging(context, incident) {
   };
 }
 
-/** What a second game at a table is. */
+/** The choices for a second game at a table. */
 function pairing(context, { round, table, second }) {
   const replay = new Deed(context, {
     label: fill(words.deeds.replay, { round }),
@@ -73,7 +73,7 @@ function pairing(context, { round, table, second }) {
   return [replay, beside];
 }
 
-/** The result, where the arbiter finds that a flag has fallen. */
+/** The result if the arbiter confirms that a flag has fallen. */
 function onTime(context, color) {
   const result = color === "white" ? "0-1" : "1-0";
   return new Deed(context, {
@@ -114,7 +114,7 @@ function settling(context, { incident: number, severity, kind }) {
   };
 }
 
-/** Moves that a restored position withdraws can be entered again, where they were legal. */
+/** The command that undoes a restored position: it enters the withdrawn moves again, or sets the current position. */
 function undoRestore(context, fen) {
   const { game } = context.status;
   if (!game) return null;

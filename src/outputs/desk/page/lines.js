@@ -1,32 +1,32 @@
-// What needs a person: of all boards, the gravest first, then the oldest.
+// Lines about all boards that need a person: the gravest first, then the oldest.
 
 import { adviceOf, fill, firstSentence, numbered, result, words } from "./words.js";
 
 const RANK = { violation: 0, advice: 1, hint: 2 };
-/** A move that is unsure for so long is worth a look; the last one has more time, because a reply may still settle it. */
+/** Time in milliseconds after which an unsettled move is listed. The last move has longer, as a reply may settle it. */
 const UNSURE = 60000;
 const UNSURE_LAST = 180000;
 const KEPT = 500;
 
-/** Whether a game is on. */
+/** Whether a game is in progress. */
 export function isPlaying(status) {
   return status.game !== null && status.game.ended === null;
 }
 
-/** The plies that are in doubt: worked out, or unsettled where others are settled. */
+/** Plies in doubt: those that were inferred, or are unsettled although they are not the last. */
 export function doubtful(status) {
   const { moves = [] } = status.game ?? {};
   const last = moves.at(-1)?.ply;
   return moves.filter((one) => one.inferred || (one.settled === null && one.ply !== last));
 }
 
-/** The plies of a list in words, at most three. */
+/** Names at most three plies of a list. */
 function some(game, plies) {
   const shown = plies.slice(0, 3).map(({ ply }) => numbered(game, ply));
   return plies.length > 3 ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-/** What was seen and checked in this browser, and when things were first noticed. */
+/** Lines that were seen or checked in this browser, and the times at which lines were first noticed. */
 export class Memory {
   constructor() {
     this.first = new Map();
@@ -46,7 +46,7 @@ export class Memory {
     try {
       localStorage.setItem(`kiebitz-${name}`, JSON.stringify([...set].slice(-KEPT)));
     } catch {
-      // It holds as long as the page is open.
+      // Without storage, the value lasts until the page is closed.
     }
   }
 
@@ -61,7 +61,7 @@ export class Memory {
     this.keep("desk-checked", this.checked);
   }
 
-  /** When something was noticed first. */
+  /** Time at which a line was first noticed. */
   since(key, now) {
     if (!this.first.has(key)) this.first.set(key, now);
     return this.first.get(key);
@@ -79,7 +79,7 @@ function ofBoard(status, memory, now) {
     .filter(({ severity }) => severity in RANK)
     .map((incident) =>
       line(status, {
-        // What gets graver is new once more.
+        // An incident that becomes graver counts as new.
         key: `${board} ${incident.incident} ${incident.severity}`,
         kind: incident.kind,
         severity: incident.severity,
@@ -121,7 +121,7 @@ function ofBoard(status, memory, now) {
   return found;
 }
 
-/** Where the computer of a hall is away while games are on, one line says so for all its boards. */
+/** One line for each hall whose daemon is offline during games, for all its boards. */
 function ofHalls(statuses) {
   const halls = new Map();
   for (const status of statuses) {
@@ -135,7 +135,7 @@ function ofHalls(statuses) {
   });
 }
 
-/** All lines in their order. */
+/** All lines, sorted. */
 export function lines(boards, memory, now) {
   const statuses = [...boards];
   const all = [...statuses.flatMap((status) => ofBoard(status, memory, now)), ...ofHalls(statuses)];

@@ -1,10 +1,10 @@
-// The list of what needs a person.
+// The list of lines that need a person.
 
 import { now } from "/page/clock.js";
 import { button, draw, make, mark, say } from "/page/dom.js";
 import { ago, place, words } from "./words.js";
 
-/** Each severity has its shape: an octagon, a triangle, a circle. */
+/** Shape of each severity, so that it does not depend on colour. */
 const SHAPES = {
   violation: ["polygon", { points: "7,1 17,1 23,7 23,17 17,23 7,23 1,17 1,7" }],
   advice: ["polygon", { points: "12,2 23,22 1,22" }],
@@ -12,13 +12,13 @@ const SHAPES = {
   info: ["circle", { cx: "12", cy: "12", r: "4" }],
 };
 
-/** The sign of a severity; its word stands beside it. */
+/** Symbol of a severity. It is hidden from screen readers, as the word is beside it. */
 export function sign(severity) {
   const [shape, attributes] = SHAPES[severity] ?? SHAPES.info;
   return draw("svg", { class: `sign ${severity}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, draw(shape, attributes));
 }
 
-/** The address of a board, or of an incident there. */
+/** Address of a board, or of one of its incidents. */
 export function address(board, incident = null) {
   return `#/board/${encodeURIComponent(board)}${incident === null ? "" : `/incident/${incident}`}`;
 }
@@ -65,7 +65,7 @@ class BoardRow {
 }
 
 export class List {
-  /** `acts`: `see` and `check` get a line. */
+  /** `acts` has the functions `see` and `check`, which are called with a line. */
   constructor(memory, acts) {
     this.memory = memory;
     this.acts = acts;
@@ -81,7 +81,7 @@ export class List {
     this.element.append(this.title, this.empty, this.urgent, this.below, this.hints);
   }
 
-  /** `chosen` says whether a line is the one that is opened. */
+  /** `chosen` returns whether a line is the opened one. */
   update(all, chosen) {
     const keys = new Set(all.map(({ key }) => key));
     for (const [key, row] of this.rows) {
@@ -107,7 +107,7 @@ export class List {
     this.below.hidden = hints.length === 0;
   }
 
-  /** Moves a row; who has its focus keeps it. */
+  /** Moves a row and keeps the focus in it. */
   put(list, element, at) {
     const focused = element.contains(document.activeElement) ? document.activeElement : null;
     list.insertBefore(element, list.children[at] ?? null);
@@ -118,7 +118,7 @@ export class List {
     for (const row of this.rows.values()) row.pass();
   }
 
-  /** Goes so many lines on in the list. */
+  /** Moves the focus by `by` lines. */
   step(by) {
     const links = [...this.element.querySelectorAll(".line")];
     if (!links.length) return;
@@ -128,7 +128,7 @@ export class List {
     links[to].focus();
   }
 
-  /** The focus goes back to where a board was opened. */
+  /** Returns the focus to the line of a board. */
   focus(board) {
     const row = [...this.rows.values()].find(({ line }) => line.board === board);
     (row?.link ?? this.title).focus();

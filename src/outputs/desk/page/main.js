@@ -1,4 +1,4 @@
-// The desk: who is there, what needs a person, the room, and one board opened.
+// The desk: login, the list of lines that need a person, the room, and one opened board.
 
 import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
@@ -15,12 +15,12 @@ import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
 
 const [head, state, alarm, said, main] = ["head", "state", "alarm", "said", "main"].map((id) => document.getElementById(id));
-/** Lines that wait for their time to come are looked for so often. */
+/** Interval in milliseconds at which the list is redrawn, as some lines become due with time. */
 const LOOK = 5000;
-/** Of many boards that change at once, the list is drawn once. */
+/** Delay in milliseconds by which the changes of several boards are drawn together. */
 const SOON = 150;
 
-/** What the address names: a board, and an incident there. */
+/** The board and the incident that the address names. */
 function asked() {
   const [, board, number] = /^#\/board\/([^/]+)(?:\/incident\/(\d+))?$/.exec(location.hash) ?? [];
   return { board: board === undefined ? null : decoded(board), number: number === undefined ? null : Number(number) };
@@ -52,14 +52,14 @@ class Desk {
         this.list.title.focus();
       },
     });
-    // A hub has the boards of all halls, and nothing of what was before.
+    // A hub has the boards of all halls, but no past games.
     const isHub = session.hub === true;
     this.room = new Room(isHub ? words.halls : words.room);
     const announce = (text) => say(said, text);
     const entries = new Entries(session, this.source, announce);
     this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
-    // Only who may do all of it sees it.
+    // The set-up is shown only to users who may do all of its steps.
     this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text), isHub) : null;
     this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
     this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
@@ -68,7 +68,7 @@ class Desk {
     this.keys = make("p", "quiet keys-help", {}, words.keys);
     this.waiting = make("p", "quiet", {}, words.waiting);
     this.summary = make("p", "facts");
-    // Where a board takes all the room, this says what else there is.
+    // On narrow screens an opened board hides the list; this link shows how many lines it has.
     this.others = make("a", "others-to-do", { href: "#/" });
     this.past = make("a", "to-past");
     this.elsewhere = make("p", "quiet", {}, words.hub);
@@ -116,7 +116,7 @@ class Desk {
     document.body.classList.remove("stale", "unkept", "one", "past", "setting-up");
   }
 
-  /** A board has changed; null: which there are. */
+  /** Handles the change of a board, or with null, of the set of boards. */
   changed(board) {
     this.waiting.hidden = true;
     this.show();
@@ -130,7 +130,7 @@ class Desk {
     else this.soon ??= setTimeout(() => this.drawList(), SOON);
   }
 
-  /** Past games or the set-up take the place of everything else. */
+  /** Shows or hides the main parts: past games and the set-up replace everything else. */
   show() {
     const { isReady } = this.source;
     const isPast = this.archive.isOn;
@@ -168,7 +168,7 @@ class Desk {
     const { board, number } = asked();
     const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
     const isOpened = (line) => line.board === board && (line.incident === null || line.incident === shown);
-    // What is opened has been seen.
+    // An opened line counts as seen.
     for (const line of all.filter(isOpened)) this.memory.see(line.key);
     this.list.update(all, isOpened);
     this.alarms.update(all);
@@ -187,7 +187,7 @@ class Desk {
     this.drawList();
   }
 
-  /** Shows past games where the address names them; returns whether it does. */
+  /** Shows past games if the address names them, and returns whether it does. */
   look() {
     const isPast = this.archive.go();
     say(this.keys, isPast ? words.review.keys : words.keys);
@@ -197,7 +197,7 @@ class Desk {
     return isPast;
   }
 
-  /** Another place of the page. */
+  /** Follows a change of the address. */
   go() {
     const wasPast = this.archive.isOn;
     const isPast = this.look();
@@ -226,7 +226,7 @@ class Desk {
     document.body.classList.toggle("stale", Boolean(since));
   }
 
-  /** Draws what changes with time; returns whether tenths are seen. */
+  /** Updates times and clocks; returns whether a clock shows tenths of a second. */
   passing() {
     if (this.isOver) return false;
     this.drawState();
@@ -235,7 +235,7 @@ class Desk {
     return (this.opened !== null && this.board.pass()) || hurries;
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key; returns whether it has a function here. */
   press(name) {
     if (this.archive.isOn) return this.archive.press(name);
     if (this.setup && isSetup()) {
@@ -248,7 +248,7 @@ class Desk {
       return true;
     }
     if (this.opened !== null && this.source.boards.has(this.opened)) {
-      // Up and down stay with the list where the focus is there.
+      // If the board does not use the key, up and down move through the list.
       if (this.board.press(name)) return true;
     }
     const by = { ArrowDown: 1, ArrowUp: -1 }[name];
@@ -267,8 +267,7 @@ function enter(session) {
   if (!context.archive.isOn) context.list.title.focus({ preventScroll: true });
 }
 
-/** The session is over: the form, with what is to be said. */
-/** Shows the form to log in; `isFirst`: that for the first operator. */
+/** Ends the session and shows the login form with `reason`. `isFirst` selects the form for the first operator. */
 function leave(reason = "", isFirst = false) {
   context?.stop();
   context = null;

@@ -1,10 +1,10 @@
-// The moves of the opened board, to be stepped through.
+// List of a game's moves, with buttons to step through them.
 
 import * as clock from "/page/clock.js";
 import { button, make } from "/page/dom.js";
 import { move, numberOf, words } from "./words.js";
 
-/** What is to be said of a move besides: [sign, words]. */
+/** Remarks on a move, as a list of [sign, text]. */
 function remarks(played, isLast) {
   const found = [];
   if (!played.legal) found.push(["✗", words.moves.illegal]);
@@ -15,7 +15,7 @@ function remarks(played, isLast) {
 }
 
 export class Moves {
-  /** `go` gets the ply that is asked for. */
+  /** `go` is called with the selected ply. */
   constructor(go) {
     this.go = go;
     this.written = [];
@@ -39,7 +39,7 @@ export class Moves {
     this.ply = 0;
   }
 
-  /** Shows the moves of a game; null: there is none. Only those that changed are written anew. */
+  /** Shows the moves of a game, or none for null. Only changed moves are redrawn. */
   update(game) {
     this.game = game;
     const moves = game?.moves ?? [];
@@ -54,7 +54,7 @@ export class Moves {
     for (let ply = same + 1; ply <= moves.length; ply += 1) this.write(game, ply, sets.has(ply));
     this.empty.hidden = moves.length > 0;
     this.list.hidden = this.keys.hidden = moves.length === 0;
-    // A move that was written anew has lost the focus.
+    // A redrawn move has lost the focus.
     if (focused !== null && !this.list.contains(document.activeElement)) {
       (this.list.querySelector(`[data-ply="${focused}"]`) ?? this.list).focus({ preventScroll: true });
     }
@@ -81,7 +81,7 @@ export class Moves {
     this.list.lastElementChild.append(make("button", `move${doubt}`, attributes, name, times));
   }
 
-  /** Marks the ply that the diagram shows; null: it shows something else. */
+  /** Marks the ply that the diagram shows; null if it shows another position. */
   point(ply) {
     this.ply = ply ?? this.game?.moves.length ?? 0;
     for (const old of this.list.querySelectorAll(".now")) {

@@ -1,18 +1,18 @@
-// The step of the set-up with a line for each output: what it did last, what is wrong with it, and a test.
+// The set-up step for outputs: for each output its last delivery, its problems, and a test.
 
 import { button, make, say } from "/page/dom.js";
 import { HEADERS, ask } from "./session.js";
 import { fill, time, words } from "./words.js";
 
-/** A server that hangs takes so long to be given up. */
+/** Timeout of a test, in milliseconds. */
 const PATIENCE = 60000;
 
-/** What is tested of an output, by its name. */
+/** Kind of the test of an output, by the output's name. */
 function kindOf(name) {
   return { broker: "broker", Lichess: "lichess" }[name] ?? "place";
 }
 
-/** All outputs of a status: [name, what it is called, how it fares]. */
+/** All outputs of a status, as a list of [name, label, report]. */
 function outputsOf(status) {
   const { outputs } = words.setup;
   const kept = (state) => ({ ok: state?.ok ?? true, problems: state?.problem ? [state.problem] : [] });
@@ -21,13 +21,13 @@ function outputsOf(status) {
   const rows = [];
   if (status.journal) rows.push(["journal", outputs.journal, kept(status.journal)]);
   if (status.recordings) rows.push(["recordings", outputs.recordings, kept(status.recordings)]);
-  // Before it has answered nothing is known of it.
+  // The status of the broker is unknown until it has answered.
   if (status.broker !== null) rows.push(["broker", outputs.broker, status.broker || broker?.problems ? broker ?? { ok: true } : lost]);
   for (const [name, report] of Object.entries(others)) rows.push([name, name, report]);
   return rows;
 }
 
-/** Has an output tested; returns {ok, text}. */
+/** Tests an output; returns {ok, text}. */
 async function test(name) {
   const { outputs } = words.setup;
   const headers = { ...HEADERS, "Content-Type": "application/json" };
@@ -73,7 +73,7 @@ class OutputRow {
     if (this.isBusy) return;
     const { outputs } = words.setup;
     this.isBusy = true;
-    // A button that cannot be pressed any more would lose the focus.
+    // A disabled button would lose the focus.
     this.button.setAttribute("aria-disabled", "true");
     this.tell("", outputs.testing);
     const { ok, text } = await test(this.name);
@@ -91,16 +91,16 @@ class OutputRow {
 }
 
 export class Outputs {
-  /** `announce` is read aloud. */
+  /** `announce` announces a text to screen readers. */
   constructor(announce) {
     this.announce = announce;
     this.rows = new Map();
-    /** Those that can be tested. */
+    /** Names of the outputs that can be tested. */
     this.tested = new Set();
     this.element = make("ul", "rows");
   }
 
-  /** Asks which outputs can be tested. */
+  /** Loads the names of the outputs that can be tested. */
   async load() {
     const answer = await ask("/outputs").catch(() => null);
     if (!answer?.ok) return;

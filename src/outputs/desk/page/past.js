@@ -1,28 +1,28 @@
-// What was decided and entered about the game of the opened board.
+// History of decisions and entries about the game of the opened board.
 
 import { make } from "/page/dom.js";
 import { told, undoing } from "./deed.js";
 import { address } from "./list.js";
 import { closing, decided, fill, numbered, result, time, words } from "./words.js";
 
-/** Whether an arbiter has set the result that stands: the last of those that were set. */
+/** Whether an arbiter has set the current result. */
 function standsByArbiter(game, results) {
   return game?.by === "arbiter" && game.ended !== null && (results ?? []).length > 0;
 }
 
-/** What the picture has of it: {at, text, href} each, the oldest first. */
+/** Decisions in a board's status, as a list of {at, text, href}, the oldest first. */
 function known({ board, game, past, results }) {
   const of = (incident, one) => ({
     at: one.closed ?? incident.evidence.to,
     text: fill(words.past.incident, { kind: words.kinds[incident.kind] ?? incident.kind, how: closing(one) }),
     href: address(board, incident.incident),
   });
-  // Each decision stays, also one that another has replaced.
+  // Replaced decisions are listed too.
   const found = past.flatMap((incident) => {
     const decisions = incident.decisions ?? [];
     return decisions.length ? decisions.map((one) => of(incident, one)) : [of(incident, incident)];
   });
-  // The result that stands comes last; those that it replaced stay.
+  // The current result comes last, after those that it replaced.
   for (const { at, by, result: set, reason } of (results ?? []).slice(0, standsByArbiter(game, results) ? -1 : undefined)) {
     const text = reason ? fill(words.past.resultSet, { result: decided(`${set} ${reason}`) }) : words.deeds.goOn;
     found.push({ at, by, text });
@@ -74,7 +74,7 @@ export class Past {
     this.drawEmpty();
   }
 
-  /** Something was done from this desk. */
+  /** Adds a command that was sent from this page. */
   add(job) {
     const undo = job.undo ? [" ", undoing(this.context, job)] : [];
     const when = make("span", "times", {}, time(job.at));

@@ -1,9 +1,9 @@
-// Positions and moves as they are drawn. No rules of chess: what is legal, the server says.
+// Positions and moves for drawing. The rules of chess are not implemented here: the server decides what is legal.
 
 const FILES = "abcdefgh";
 export const START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/** The pieces of a placement, or of the FEN that begins with it: square to letter. */
+/** Pieces of a placement or FEN, as a map from square to letter. */
 export function pieces(fen) {
   const on = new Map();
   fen.split(" ")[0].split("/").forEach((rank, down) => {
@@ -19,30 +19,30 @@ export function pieces(fen) {
   return on;
 }
 
-/** The placement of these pieces. */
+/** Placement as in FEN, from a map of pieces. */
 export function placement(on) {
   const rank = (number) => [...FILES].map((file) => on.get(`${file}${number}`) ?? "1").join("");
   return [8, 7, 6, 5, 4, 3, 2, 1].map(rank).join("/").replace(/1+/g, (empty) => String(empty.length));
 }
 
-/** The squares on which two placements are not the same. */
+/** Squares on which two placements differ. */
 export function difference(one, other) {
   const [first, second] = [pieces(one), pieces(other)];
   return [...new Set([...first.keys(), ...second.keys()])].filter((square) => first.get(square) !== second.get(square)).sort();
 }
 
-/** Whose piece a letter is. */
+/** Colour of the piece with this letter. */
 export function owner(letter) {
   return letter === letter.toUpperCase() ? "white" : "black";
 }
 
-/** Whether a pawn that goes there has to be replaced. */
+/** Whether a move is a promotion. */
 export function isPromotion(fen, from, to) {
   const letter = pieces(fen).get(from);
   return (letter === "P" && to[1] === "8") || (letter === "p" && to[1] === "1");
 }
 
-/** A move by hand as UCI has it: castling is the king's two steps, but in Chess960 the king takes the rook. */
+/** UCI of a move by drag and drop. For castling, the king moves two squares, but takes the rook in Chess960. */
 export function uci(fen, from, to, is960) {
   const on = pieces(fen);
   const [king, rook] = [on.get(from), on.get(to)];
@@ -51,7 +51,7 @@ export function uci(fen, from, to, is960) {
   return `${from}${to}`;
 }
 
-/** The placement after a move in UCI. */
+/** Placement after a move in UCI. */
 export function play(fen, move, is960) {
   const on = pieces(fen);
   const [from, to] = [move.slice(0, 2), move.slice(2, 4)];
@@ -71,7 +71,7 @@ export function play(fen, move, is960) {
     if (rook) castle(on, piece, rook, from, to[0] === "g");
     else on.set(to, piece);
   } else {
-    // A pawn that goes sideways to an empty square takes en passant.
+    // A pawn that changes its file without a capture on its target square captures en passant.
     if (isPawn && from[0] !== to[0] && !taken) on.delete(`${to[0]}${from[1]}`);
     const become = move[4];
     on.set(to, become ? (owner(piece) === "white" ? become.toUpperCase() : become) : piece);
@@ -84,13 +84,13 @@ function castle(on, king, rook, from, short) {
   on.set(`${short ? "f" : "d"}${from[1]}`, rook);
 }
 
-/** The position after a ply of a game, where play went on; 0 is the start. */
+/** FEN after a ply of a game, or the position that the arbiter set there; 0 is the start. */
 export function after(game, ply) {
   const set = (game.positions ?? []).filter((one) => one.ply === ply).at(-1);
   return set?.fen ?? game.moves[ply - 1]?.fen ?? game.start_fen;
 }
 
-/** A FEN for what stands on the board: castling as far as the game knows it and the pieces allow. */
+/** FEN of the placement on the board. Castling rights are those of the game, if king and rook are on their squares. */
 export function standing(shown, known, turn) {
   const on = pieces(shown);
   const [, , castling = "-", , quiet = "0", number = "1"] = known.split(" ");
@@ -102,7 +102,7 @@ export function standing(shown, known, turn) {
   return [shown, turn === "white" ? "w" : "b", kept.join("") || "-", "-", quiet, number].join(" ");
 }
 
-/** The position that the changes of an incident began from: of those it may be, the one that they fit best. */
+/** Position before the changes of an incident: among the possible ones, the one that fits the changes best. */
 function before(incident, game) {
   const { fen, changes } = incident.evidence;
   const due = Math.max(1, incident.ply ?? 1);
@@ -126,7 +126,7 @@ function before(incident, game) {
   return best;
 }
 
-/** What the squares showed, moment by moment: each has a placement and what changed. */
+/** The changes of an incident one by one, each with the placement after it. */
 export function moments(incident, game) {
   const on = pieces(before(incident, game));
   return incident.evidence.changes.map(({ at, square, piece }) => {

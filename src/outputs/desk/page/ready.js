@@ -1,9 +1,9 @@
-// What is not in order before a round, as sentences, step by step.
+// Problems to solve before a round, as sentences, for each step of the set-up.
 
 import { isPlaying } from "./lines.js";
 import { fill, words } from "./words.js";
 
-/** The boards that stand at each table. */
+/** Boards on each table. */
 export function byTable(boards) {
   const tables = new Map();
   for (const status of boards) {
@@ -13,7 +13,7 @@ export function byTable(boards) {
   return tables;
 }
 
-/** A few names, and how many more there are. */
+/** The first six names, and the number of the others. */
 export function some(names) {
   const shown = names.slice(0, 6).join(", ");
   return names.length > 6 ? fill(words.setup.more, { names: shown, n: names.length - 6 }) : shown;
@@ -77,7 +77,7 @@ export function ofOutputs(status) {
   return found;
 }
 
-/** The boards on which a round can begin: connected, at a table that is paired, and free. */
+/** Boards on which the round can begin: connected, at a table with a pairing, and without a game in progress. */
 export function waiting(boards, { tables }) {
   const paired = new Set(tables.map(({ table }) => table));
   return boards.filter((status) => status.connected && paired.has(status.stands_at) && !isPlaying(status));

@@ -1,4 +1,4 @@
-// One past game, to be stepped through: its moves, what the sensors said, what each move rests on, and what happened.
+// View of one past game: moves, sensor data, explanations and incidents, step by step.
 
 import { button, make, say } from "/page/dom.js";
 import { Diagram } from "./diagram.js";
@@ -16,17 +16,17 @@ function date(at) {
   return new Date(at).toLocaleDateString(language, { day: "numeric", month: "long", year: "numeric" });
 }
 
-/** The journal has what happened a moment later. */
+/** Delay in milliseconds after which the journal has new events. */
 const SOON = 1500;
-/** The daemon's computer has more to do than to play back the same game again and again. */
+/** Minimum pause between playbacks of the recording, in milliseconds, to spare the daemon's computer. */
 const LATER = 15000;
-/** So often the journal is asked for what it should have by now. */
+/** Maximum number of requests for events that the journal should have. */
 const TRIES = 5;
 
 export class Review {
   /**
-   * `look` asks the server; `announce` is read aloud; `live` gives the board of a game, as it is now; `entries` changes
-   * the game.
+   * `look` sends a request to the server; `announce` announces a text to screen readers; `live` returns the current
+   * status of a game's board; `entries` creates the forms that change the game.
    */
   constructor(look, announce, live, entries) {
     Object.assign(this, { look, announce, live, entries, id: null });
@@ -83,14 +83,14 @@ export class Review {
     await this.playback.now();
   }
 
-  /** Has the recording played back, and takes in what it gives. */
+  /** Requests a playback of the recording and shows its result. */
   async replay() {
     const { asked } = this;
     const watched = await this.look(gameAddress(this.id, "explain"), asked);
     if (watched && asked === this.asked) this.watch(watched);
   }
 
-  /** Something is new of the boards: where it is about this game, it is read once more. */
+  /** Reloads the game after a change of its board. */
   follow() {
     const board = this.live(this.id);
     if (!isOther(board, this.seen)) return;
@@ -99,7 +99,7 @@ export class Review {
     this.again.call();
   }
 
-  /** Reads the game once more. Where that fails, what is shown stays. */
+  /** Reloads the game. If that fails, the view stays as it is. */
   async reload() {
     const { asked } = this;
     if (this.isOpening) this.again.call();
@@ -113,13 +113,13 @@ export class Review {
     this.playback.call();
   }
 
-  /** Takes in what is new of the game. Who looks at the last move goes on with it; everybody else stays where they are. */
+  /** Updates the game. A view of the last move follows new moves; other views stay at their move. */
   update(told) {
     const { ply, at, game: before } = this;
     const wasLast = at === null && ply === before.moves.length;
     const wasAt = before.moves[ply - 1]?.uci;
     this.tell(told);
-    // Moves may have been taken back.
+    // Moves may have been withdrawn.
     this.ply = Math.min(ply, this.game.moves.length);
     this.moves.update(this.game);
     this.explanation.update(this.game);
@@ -132,7 +132,7 @@ export class Review {
     else this.show();
   }
 
-  /** Takes in what the journal has, and says it in the head. */
+  /** Sets the data from the journal and updates the heading. */
   tell(told) {
     const game = told.record;
     this.game = game;
@@ -151,7 +151,7 @@ export class Review {
     say(this.facts, facts.filter(Boolean).join(" · "));
   }
 
-  /** Shows what happened beside the moves. What is unchanged stays as it was opened. */
+  /** Updates incidents, corrections and commands. Unchanged parts stay opened or closed. */
   happen() {
     const { incidents, offences, corrections, amendments, notes, record } = this.told;
     const about = JSON.stringify([incidents, offences]);
@@ -166,7 +166,7 @@ export class Review {
     this.versions = next;
   }
 
-  /** Makes all parts, of what the journal has. */
+  /** Creates all parts from the data in the journal. */
   build(told) {
     this.watched = null;
     this.incidents = new Incidents((shown) => this.showEvidence(shown));
@@ -192,7 +192,7 @@ export class Review {
     this.diagram.fit();
   }
 
-  /** Takes in what the recording gives. Where it gives nothing any more, what it gave stays. */
+  /** Sets the result of a playback. A failed playback does not replace an earlier result. */
   watch({ ok, answer }) {
     if (!ok && this.watched) return;
     const moment = this.at === null ? null : this.sensors.moments[this.at].at;
@@ -220,7 +220,7 @@ export class Review {
     if (isTold) this.announce(this.spoken());
   }
 
-  /** Shows a moment: its number among all of the game. */
+  /** Shows a moment, given by its index in the game. */
   goMoment(at) {
     const { moments } = this.sensors;
     if (!moments.length) return;
@@ -230,7 +230,7 @@ export class Review {
     this.announce(this.sensors.text(this.at));
   }
 
-  /** One moment on or back, from where the game is looked at. */
+  /** Moves by one moment forward or back from the current position. */
   step(by) {
     if (this.at !== null) this.goMoment(this.at + by);
     else if (by > 0) this.goMoment(this.sensors.first(this.ply));
@@ -264,20 +264,20 @@ export class Review {
     this.incidents.rest();
   }
 
-  /** Shows what belongs to the ply beside the diagram. */
+  /** Shows the data of the current ply beside the diagram. */
   showBeside() {
     this.moves.point(this.ply);
     this.explanation.show(this.ply);
     this.sensors.show(this.ply, this.at);
   }
 
-  /** Shows what an incident rests on: {placement, marks, text}. */
+  /** Shows the evidence of an incident on the diagram. */
   showEvidence({ placement, marks, text }) {
     this.diagram.show(placement, { marks, text });
     say(this.legend, "");
   }
 
-  /** Takes a key; returns whether it meant something. */
+  /** Handles a key; returns whether it has a function here. */
   press(name) {
     const back = () => (location.hash = "#/games");
     if (name === "Escape") {

@@ -1,4 +1,4 @@
-// The room: every table and its health.
+// The room: all tables and their health.
 
 import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
@@ -8,10 +8,10 @@ import { fill, names, numbered, place, result, words } from "./words.js";
 
 const SIDES = ["white", "black"];
 export const LOW_BATTERY = 20;
-/** So long a hand may have a piece in it, in milliseconds. */
+/** Time in milliseconds for which a player may hold a piece before the difference is reported. */
 const MOVE = 10000;
 
-/** What is not in order with a board: [how bad, in words] each. */
+/** Problems of a board, as a list of [CSS class, text]. */
 export function health(status) {
   const wrong = [];
   const { battery, incidents, connected } = status;
@@ -27,7 +27,7 @@ export function health(status) {
   return wrong;
 }
 
-/** Whether something else than expected stands there for longer than a move takes. */
+/** Whether board and game have differed for longer than a move takes. */
 function lasts({ differsSince }) {
   return differsSince !== null && Date.now() - differsSince > MOVE;
 }
@@ -36,7 +36,7 @@ function hasClock({ clock: shown }) {
   return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
 }
 
-/** The last move of a game, or how it ended. */
+/** Result and last move of a game. */
 function state(status) {
   const { game } = status;
   if (!game) return words.noGame;
@@ -59,12 +59,12 @@ class Table {
     this.health = make("span", "health");
     const face = make("span", "face", { "aria-hidden": "true" }, this.place, make("span", "players", {}, ...players));
     face.append(make("span", "foot", {}, this.last, this.health));
-    // What is seen is said in one sentence, by the link that lies over it.
+    // Screen readers get one sentence, from the link that covers the table.
     this.link = make("a", "open");
     this.element = make("li", "", {}, make("div", "seat", {}, face, this.link));
   }
 
-  /** Touches only what has changed. Before its first game a board shows who is `paired` at its table. */
+  /** Updates changed parts only. Before its first game, a board shows the players of `paired`, its table's pairing. */
   update(status, chosen, paired = null) {
     Object.assign(this, { status, chosen, paired, late: lasts(status) });
     const { game, table, board, isShared } = status;
@@ -72,7 +72,7 @@ class Table {
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
     const isNumbered = table && !isShared;
-    // Of boards that share a number, the hall's name tells which is which.
+    // The name of the hall distinguishes boards with the same table number.
     say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
     this.place.classList.toggle("long", !isNumbered);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
@@ -91,7 +91,7 @@ class Table {
     return this.pass();
   }
 
-  /** Shows the clocks; returns whether tenths are seen. */
+  /** Updates the clocks; returns whether one shows tenths of a second. */
   pass() {
     if (lasts(this.status) !== this.late) return this.update(this.status, this.chosen, this.paired);
     const { clock: shown, game } = this.status;
@@ -108,7 +108,7 @@ class Table {
   }
 }
 
-/** Tables by their numbers, then boards by their names. */
+/** Compares boards: by table number, then by name. */
 export function order(one, other) {
   const [first, second] = [one.table ?? Infinity, other.table ?? Infinity];
   return first === second ? one.board.localeCompare(other.board, undefined, { numeric: true }) : first - second;
@@ -117,14 +117,14 @@ export function order(one, other) {
 export class Room {
   constructor(title = words.room) {
     this.tables = new Map();
-    /** Who is paired, by table. */
+    /** Pairings, by table. */
     this.paired = new Map();
     this.title = make("h2", "", { id: "room" }, title);
     this.list = make("ul", "tables", { "aria-labelledby": "room" });
     this.element = make("section", "room", { "aria-labelledby": "room" }, this.title, this.list);
   }
 
-  /** Shows all boards; one of them may be opened. */
+  /** Shows all boards. `chosen` is the name of the opened one, or null. */
   update(boards, chosen) {
     for (const [board, table] of this.tables) {
       if (boards.has(board)) continue;
@@ -139,12 +139,12 @@ export class Room {
     });
   }
 
-  /** Shows one board that has changed. */
+  /** Updates one board. */
   change(status, chosen) {
     this.tables.get(status.board)?.update(status, status.board === chosen, this.paired.get(status.stands_at));
   }
 
-  /** These are to play each other in the round. */
+  /** Sets the pairings of the round. */
   pair({ tables }) {
     this.paired = new Map(tables.map((one) => [one.table, one]));
     for (const { status, chosen, element } of this.tables.values()) {
@@ -152,7 +152,7 @@ export class Room {
     }
   }
 
-  /** Draws the clocks; returns whether tenths are seen. */
+  /** Updates all clocks; returns whether one shows tenths of a second. */
   pass() {
     let hurry = false;
     for (const table of this.tables.values()) hurry = table.pass() || hurry;

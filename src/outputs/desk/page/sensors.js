@@ -1,14 +1,14 @@
-// What the board and its clock reported, moment by moment: as the recording has it.
+// Reports of the board and its clock from the recording, moment by moment.
 
 import { button, make, mark, say } from "/page/dom.js";
 import { told } from "./evidence.js";
 import { START_FEN, pieces, placement } from "./position.js";
 import { fill, numbered, shownTime, time, words } from "./words.js";
 
-/** From so many squares on at one time they are counted and not named. */
+/** Number of simultaneous changes from which squares are counted and not named. */
 const MANY = 5;
 
-/** The clock, in words. */
+/** Describes a clock reading. */
 function clockText({ white_ms: white, black_ms: black, running, flag }) {
   if (white === null) return words.review.clockNone;
   const runs = running ? fill(words.review.runs, { color: words[running] }) : words.review.stands;
@@ -16,7 +16,7 @@ function clockText({ white_ms: white, black_ms: black, running, flag }) {
   return fill(words.review.clock, { white: shownTime(white), black: shownTime(black), runs }) + fallen;
 }
 
-/** All moments, each with the pieces after it. */
+/** All moments, each with the placement after it. */
 function follow({ placement: before, moments }) {
   const on = pieces(before ?? START_FEN);
   let clock = null;
@@ -39,7 +39,7 @@ function follow({ placement: before, moments }) {
 }
 
 export class Sensors {
-  /** `go` gets the number of a moment that is to be seen. */
+  /** `go` is called with the index of the moment to show on the diagram. */
   constructor(game, go) {
     Object.assign(this, { game, go, moments: [] });
     this.about = make("p", "small");
@@ -60,14 +60,14 @@ export class Sensors {
     this.element = make("section", "part sensors", {}, make("h3", "", {}, words.review.sensors), this.about, this.state, this.list, this.keys);
   }
 
-  /** The game goes on: what the recording has of that is not known yet. */
+  /** Updates the game. The recording of the new moves was not played back yet. */
   update(game) {
     this.game = game;
     this.isOld = true;
     this.shown = undefined;
   }
 
-  /** Takes in what the recording gives; where there is none, `why`. */
+  /** Sets the result of the playback; without a recording, `why` is the reason. */
   watch(watched, why) {
     this.isOld = false;
     this.moments = watched ? follow(watched) : [];
@@ -76,7 +76,7 @@ export class Sensors {
     this.shown = undefined;
   }
 
-  /** The number of the first moment of a ply, or of a later one. */
+  /** Index of the first moment of a ply or a later one. */
   first(ply) {
     const at = this.moments.findIndex((moment) => moment.ply >= ply);
     return at < 0 ? this.moments.length : at;
@@ -91,7 +91,7 @@ export class Sensors {
     return this.moments[at].clock;
   }
 
-  /** Shows the moments of a ply; `at` is the one that the diagram shows. */
+  /** Shows the moments of a ply. `at` is the index of the moment on the diagram, or null. */
   show(ply, at) {
     this.ply = ply;
     this.at = at;

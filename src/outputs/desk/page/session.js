@@ -1,14 +1,14 @@
-// Who sits at the desk.
+// Login and session of the desk.
 
 import { compare } from "/page/clock.js";
 import { make, say } from "/page/dom.js";
 import { fill, words } from "./words.js";
 
 export const HEADERS = { "Kiebitz-Desk": "1" };
-/** What only an operator may do. */
+/** Commands that only operators may give. */
 const OPERATORS = ["set_table", "start_round", "forget"];
 
-/** Asks the server; its clock is compared with ours on the way. */
+/** Sends a request to the server, and compares the server's clock with the browser's. */
 export async function ask(address, options = {}) {
   const sent = Date.now();
   const answer = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(20000), ...options });
@@ -16,14 +16,14 @@ export async function ask(address, options = {}) {
   return answer;
 }
 
-/** Who is logged in; null: nobody. */
+/** The current session; null if nobody is logged in. */
 export async function current() {
   const answer = await ask("/session");
   if (answer.status === 401) {
     const { first } = await answer.json().catch(() => ({}));
     return first ? { first } : null;
   }
-  // A proxy has let in somebody who may not work here.
+  // The proxy has authenticated a user who is not listed for this desk.
   if (answer.status === 403) return { refused: true };
   if (!answer.ok) throw new TypeError(`session: ${answer.status}`);
   return answer.json();
@@ -33,13 +33,13 @@ export function logOut() {
   return ask("/session", { method: "DELETE", headers: HEADERS });
 }
 
-/** Whether somebody may give a command. */
+/** Whether the session's user may give a command. */
 export function may(session, command) {
   if (session.role === "operator") return true;
   return session.role === "arbiter" && !OPERATORS.includes(command);
 }
 
-/** Asks to be let in: at "/session", or at "/first", as the first operator. */
+/** Logs in at "/session", or creates the first operator at "/first". */
 async function logIn(where, said) {
   const answer = await ask(where, {
     method: "POST",
@@ -56,7 +56,7 @@ async function logIn(where, said) {
   return { error: error ?? fill(words.login.failed, { status: answer.status }) };
 }
 
-/** The form; `welcome` gets who has logged in. `isFirst`: there is nobody yet, and a code makes the first operator. */
+/** The login form. `welcome` is called with the session. With `isFirst`, it is the form for the first operator. */
 export function form(welcome, reason = "", isFirst = false) {
   const field = (name, attributes) => {
     const input = make("input", "", { name, required: "", autocapitalize: "none", spellcheck: "false", ...attributes });

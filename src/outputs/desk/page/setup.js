@@ -1,4 +1,4 @@
-// The set-up: from boards that were plugged in to a round that begins, in any order.
+// The set-up: all steps from plugging in the boards to the start of a round, in any order.
 
 import { make, say } from "/page/dom.js";
 import { Deed, field, told } from "./deed.js";
@@ -11,14 +11,14 @@ import { Squares, Tests } from "./squares.js";
 import { boardRows, clockRows } from "./steps.js";
 import { fill, words } from "./words.js";
 
-/** The outputs are asked about so often while they are looked at. */
+/** Interval of requests for the status of the outputs while they are shown, in milliseconds. */
 const ASKED = 5000;
-/** So long boards may take to get the pairings of a round that begins. */
+/** Maximum time until the pairings of a new round arrive, in milliseconds. */
 const MAX_WAIT = 10000;
-/** Of many boards that change at once, the steps are drawn once. */
+/** Delay in milliseconds by which the changes of several boards are drawn together. */
 const SOON = 150;
 
-/** A step, which can be folded away. */
+/** A collapsible step. */
 class Step {
   constructor(name, number, inside) {
     this.name = name;
@@ -30,7 +30,7 @@ class Step {
     this.element = make("details", "step fold", { open: "" }, make("summary", "", {}, title, this.state), body);
   }
 
-  /** Shows what is not in order; null: nobody knows yet. */
+  /** Shows the problems of the step; null while they are unknown. */
   update(found) {
     const { setup } = words;
     const how = found === null ? "open" : found.length ? "warn" : "fine";
@@ -44,7 +44,7 @@ class Step {
 }
 
 export class Setup {
-  /** `announce` is read aloud. `isHub`: what there is to do beside boards and clocks is done in the halls. */
+  /** `announce` announces a text to screen readers. `isHub` leaves out the steps that are done in the halls. */
   constructor(source, announce, isHub) {
     this.source = source;
     this.isHub = isHub;
@@ -71,7 +71,7 @@ export class Setup {
       go: [this.go.element],
     };
     this.steps = Object.entries(isHub ? ofHub : ofHall).map(([name, parts], at) => new Step(name, at + 1, parts));
-    // What is not in order is said in words there.
+    // The last step describes the other steps' problems in its text.
     this.steps.at(-1).state.hidden = true;
     this.title = make("h2", "", { tabindex: "-1" }, setup.title);
     const back = make("a", "back-to", { href: "#/" }, setup.back);
@@ -80,7 +80,7 @@ export class Setup {
     this.element.setAttribute("aria-label", setup.title);
   }
 
-  /** The last step: a round begins on all boards that wait for it. */
+  /** The last step: starts a round on all waiting boards. */
   going(announce) {
     const { go } = words.setup;
     const round = make("select", "");
@@ -108,7 +108,7 @@ export class Setup {
     return { element, round, deed };
   }
 
-  /** Begins a round on one board, which gives all their pairings, then on the others. */
+  /** Starts a round on one board, which gives all boards their pairings, and then on the others. */
   async begin({ do: action, round }) {
     const { go } = words.setup;
     const all = () => [...this.source.boards.values()];
@@ -133,7 +133,7 @@ export class Setup {
     return { ok: true, note: fill(go.begun, { round, n: count }), error: null, kept };
   }
 
-  /** It is looked at, or not any more. */
+  /** Shows or hides the set-up. */
   show(isShown) {
     if (isShown === !this.element.hidden) return;
     this.element.hidden = !isShown;
@@ -170,7 +170,7 @@ export class Setup {
     if (!this.element.hidden) this.soon ??= setTimeout(() => this.draw(), SOON);
   }
 
-  /** How many steps before the last are not in order. */
+  /** Number of steps before the last that have problems or are unknown. */
   open() {
     return this.found.filter((found) => found === null || found.length).length;
   }
@@ -188,7 +188,7 @@ export class Setup {
     this.drawGo(boards, pairings);
   }
 
-  /** Shows what only a hall has, and returns what is not in order there, step by step. */
+  /** Updates the steps that only a hall has, and returns the problems of each step. */
   findings(boards, pairings) {
     this.clocks.update(boards);
     this.squares.update(boards);

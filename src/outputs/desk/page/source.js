@@ -1,15 +1,15 @@
-// What the boards show, as it happens, and the commands that go back.
+// Live updates of the boards, and commands to the server.
 
 import { HEADERS, ask, current } from "./session.js";
 import { words } from "./words.js";
 
-/** Who hears nothing for this long has no connection. The stream says something every 15 s. */
+/** Silence in milliseconds after which the connection counts as lost. The server sends a message every 15 s. */
 const SILENCE = 40000;
-/** So long after an answer failed to come the same command is sent again. */
+/** Pauses in milliseconds before a command without an answer is sent again. */
 const AGAIN = [500, 1500, 3000, 5000, 8000];
 const PAUSE = 3000;
 
-/** A board with what is new of it. Times are numbers inside the page. */
+/** Merges an update into a board's status. Converts times to numbers. */
 function read(news, known = {}) {
   const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
@@ -21,24 +21,24 @@ function read(news, known = {}) {
 }
 
 export class DeskSource {
-  /** `shown` is called with the name of a board that changed, null for all; `left` when the session is over. */
+  /** `shown` is called with the name of a changed board, or null for all; `left` when the session has ended. */
   constructor(shown, left) {
     this.shown = shown;
     this.left = left;
     this.boards = new Map();
-    /** Who is to play whom in the round. */
+    /** Pairings of the round. */
     this.pairings = { round: null, rounds: [], tables: [] };
-    /** Is called when those are others. */
+    /** Called when the pairings have changed. */
     this.paired = null;
-    /** Is called with a board, the squares that lost their piece, and those that got one. */
+    /** Called with a board, the squares that were emptied, and those that were filled. */
     this.touched = null;
     this.isReady = false;
-    /** Whether the disk has all that is shown. */
+    /** Whether the journal has every event that is shown. */
     this.isKept = true;
     this.heardAt = Date.now();
     this.isFailing = false;
     this.stream = null;
-    /** Is called when the connection has failed. */
+    /** Called when the connection has failed or the value of `isKept` has changed. */
     this.troubled = null;
     this.timers = [];
     this.online = () => this.again();
@@ -60,7 +60,7 @@ export class DeskSource {
     this.close();
   }
 
-  /** Since when nothing has come, in milliseconds since 1970; null while all is well. */
+  /** Time of the last message if the connection is lost, in milliseconds since 1970; else null. */
   stale() {
     return this.isFailing || Date.now() - this.heardAt > SILENCE ? this.heardAt : null;
   }
@@ -76,7 +76,7 @@ export class DeskSource {
   }
 
   watch() {
-    // A line that died without a word is opened anew.
+    // Reconnect if the connection was lost without an error.
     if (this.stream && Date.now() - Math.max(this.heardAt, this.opened) > SILENCE) {
       this.fail();
       this.again();
@@ -97,7 +97,7 @@ export class DeskSource {
   open() {
     const stream = new EventSource("/stream");
     this.stream = stream;
-    // A line that is opened gets its time before it is taken for dead.
+    // A new connection must not count as silent at once.
     this.opened = Date.now();
     const hear = (name, act) =>
       stream.addEventListener(name, (event) => {
@@ -140,14 +140,14 @@ export class DeskSource {
     };
   }
 
-  /** Notes which boards share the number of their table, as those of two halls may. */
+  /** Notes which boards share a table number, as boards of two halls may. */
   compare() {
     const counts = new Map();
     for (const { table } of this.boards.values()) counts.set(table, (counts.get(table) ?? 0) + 1);
     for (const status of this.boards.values()) status.isShared = status.table !== null && counts.get(status.table) > 1;
   }
 
-  /** The stream was refused: the session may be over, or the server busy. */
+  /** Handles a refused stream: the session may have ended, or the server may be busy. */
   async refused() {
     this.close();
     const session = await current().catch(() => undefined);
@@ -159,7 +159,7 @@ export class DeskSource {
     this.later = setTimeout(() => this.again(), PAUSE);
   }
 
-  /** Gives a command; returns its answer: {ok, note, error, kept}; `kept` is false until the disk has the command. */
+  /** Sends a command; returns its answer {ok, note, error, kept}. `kept` is false if the command is not stored yet. */
   async command(board, command) {
     const id = crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint32Array(4))].map((one) => one.toString(16)).join("-");
     const body = JSON.stringify({ board, command: { id, ...command } });
@@ -170,10 +170,10 @@ export class DeskSource {
         const answer = await ask("/command", { method: "POST", headers, body });
         if (answer.status === 401) this.left();
         const told = await answer.json().catch(() => ({}));
-        // A hub has waited itself; what never came there is sent once more.
+        // A hub has already waited for its daemon. A command that got no answer there is sent once more.
         const isOver = told.why && (told.why !== "silent" || hasWaited);
         hasWaited = true;
-        // A server that is being started again has not taken it; the same id does nothing twice.
+        // A restarting server has not carried out the command. The id keeps it from being carried out twice.
         if (answer.status < 500 || isOver || pause === null) {
           return answer.ok ? told : { ok: false, note: null, error: told.error ?? `${answer.status}`, why: told.why, daemon: told.daemon };
         }

@@ -1,4 +1,4 @@
-// The test of every square: a piece is lifted and put back, and the page ticks what it saw.
+// Test of every square: each piece is lifted and put back, and the page ticks the squares that reported it.
 
 import { button, choose, make, mark, say } from "/page/dom.js";
 import { fill, words } from "./words.js";
@@ -7,10 +7,10 @@ const FILES = [..."abcdefgh"];
 const RANKS = [8, 7, 6, 5, 4, 3, 2, 1];
 export const SQUARES = RANKS.flatMap((rank) => FILES.map((file) => `${file}${rank}`));
 const KEPT = "kiebitz-desk-squares";
-/** A test of another day says nothing of today. */
+/** Age in milliseconds at which a test expires. Sensors may fail from one day to the next. */
 const HOLDS = 18 * 3600 * 1000;
 
-/** What was seen of the squares of each board. */
+/** Test results of each board's squares. */
 export class Tests {
   constructor() {
     this.boards = new Map();
@@ -21,7 +21,7 @@ export class Tests {
         this.boards.set(board, { emptied: new Set(emptied), filled: new Set(filled) });
       }
     } catch {
-      // It begins anew.
+      // Unreadable results: the test starts again.
     }
   }
 
@@ -30,7 +30,7 @@ export class Tests {
     return this.boards.get(board);
   }
 
-  /** Squares of a board lost their piece, and got one. */
+  /** Notes squares of a board that were emptied or filled. */
   see(board, emptied, filled) {
     const test = this.of(board);
     for (const square of emptied) test.emptied.add(square);
@@ -50,25 +50,25 @@ export class Tests {
       try {
         localStorage.setItem(KEPT, JSON.stringify({ at: Date.now(), boards }));
       } catch {
-        // It holds as long as the page is open.
+        // Without storage, the results last until the page is closed.
       }
     }, 500);
   }
 
-  /** "seen", "half" or "open". */
+  /** State of a square: "seen" if it was emptied and filled, "half" after one of them, else "open". */
   state(board, square) {
     const { emptied, filled } = this.of(board);
     if (emptied.has(square) && filled.has(square)) return "seen";
     return emptied.has(square) || filled.has(square) ? "half" : "open";
   }
 
-  /** The squares that were not seen to change both ways. */
+  /** Squares that were not both emptied and filled. */
   missing(board) {
     return SQUARES.filter((square) => this.state(board, square) !== "seen");
   }
 }
 
-/** Whether a piece stands there at the start. */
+/** Whether a square has a piece in the start position. */
 function isHome(square) {
   return !"3456".includes(square[1]);
 }
@@ -77,7 +77,7 @@ export class Squares {
   constructor(tests) {
     this.tests = tests;
     this.board = null;
-    /** The boards of which somebody has said that all pieces were lifted. */
+    /** Boards whose test the user has finished. */
     this.finished = new Set();
     const { squares } = words.setup;
     this.choice = make("div", "field");

@@ -1,4 +1,4 @@
-// Steps of the set-up that have a line for each board, or for each output.
+// Steps of the set-up with a row for each board.
 
 import { make, say } from "/page/dom.js";
 import { Deed, field } from "./deed.js";
@@ -6,7 +6,7 @@ import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
 import { fill, words } from "./words.js";
 
-/** A list with a row for each board, which is kept while the board is there. */
+/** A list with a row for each board. A row is kept as long as its board is shown. */
 class Rows {
   constructor(row) {
     this.row = row;
@@ -33,7 +33,7 @@ class Rows {
   }
 }
 
-/** What a button of a row needs: the board, and where commands go. */
+/** Context for the deeds of a row: the board's status, and functions to send commands. */
 function deskOf(source, status, announce) {
   const context = { status };
   context.did = (job) => announce(`${context.status.board}, ${job.label}: ${job.answer.ok ? words.deeds.done : job.answer.error}`);
@@ -41,25 +41,25 @@ function deskOf(source, status, announce) {
   return context;
 }
 
-/** Says of which board a button is to those who hear it alone. */
+/** Adds the name of the board to the button's label for screen readers. */
 function about(deed, board) {
   deed.button.setAttribute("aria-label", `${deed.about.label}: ${board}`);
   return deed.element;
 }
 
-/** What is known of a board, in words. */
+/** Describes a board: port, serial number, battery and clock. */
 function facts({ connected, port, serial, same_number, battery, lever }, isHub) {
   const { boards } = words.setup;
   const parts = [port ? fill(boards.port, { port }) : boards.noPort];
   if (serial) parts.push(fill(boards.serial, { serial }));
   if (same_number.length > 0) parts.push(fill(boards.sameNumber, { boards: same_number.join(", ") }));
   if (battery !== null) parts.push(fill(words.health.battery, { percent: battery }));
-  // Levers are looked at beside the board.
+  // Levers are checked in the hall, beside the board.
   if (connected && !isHub) parts.push(lever === null ? boards.noClock : fill(boards.lever, { side: words.deeds[lever] }));
   return parts.join(" · ");
 }
 
-/** Every board that was found, with its table. */
+/** Rows with the table of each board. */
 export function boardRows(source, announce, isHub) {
   const { boards } = words.setup;
   return new Rows((first) => {
@@ -106,7 +106,7 @@ export function boardRows(source, announce, isHub) {
   });
 }
 
-/** The clock of each board: where its lever is up, and which side is White's. */
+/** Rows with the clock of each board: the position of its lever, and White's side. */
 export function clockRows(source, announce) {
   const { clocks } = words.setup;
   return new Rows((first) => {

@@ -1,9 +1,9 @@
-// What was corrected, taken back and entered in a past game: when, and by whom.
+// History of a past game: corrections, withdrawn moves and commands, with times and authors.
 
 import { make } from "/page/dom.js";
 import { closing, fill, move, numberOf, result, shownTime, time, words } from "./words.js";
 
-/** Plies that follow one another: "3... a6 4. Ba4 Nf6". */
+/** Formats consecutive plies, as in "3... a6 4. Ba4 Nf6". */
 function line(game, plies) {
   const named = plies.map(({ ply, san, uci }, at) => {
     const number = numberOf(game, ply);
@@ -21,7 +21,7 @@ function correction(game, { ts, withdrawn, played, reason }) {
   return { at: ts, by: null, text };
 }
 
-/** What somebody filled in, as far as people read it. */
+/** Formats the arguments of a command that are of interest to people. */
 function details(given, action) {
   if (action === "set_players") {
     const { white, black } = given ?? {};
@@ -41,7 +41,7 @@ function details(given, action) {
 }
 
 function amendment({ what, ts, by, action, arguments: given, error, note }) {
-  // What the game became by a command is what the command asked for.
+  // A change of the game repeats the command that caused it.
   if (what !== "command") return null;
   const text = [words.review.actions[action] ?? action, details(given, action)].filter(Boolean).join(": ");
   const answer = error ? fill(words.deeds.failed, { error }) : note ?? "";
@@ -53,7 +53,7 @@ function note({ what, ts, by, changes, reason, by_ms: ms }) {
   return { at: ts, by: null, text: fill(text, { n: changes, reason, time: shownTime(Math.abs(ms ?? 0)) }) };
 }
 
-/** All of it, the oldest first. */
+/** All entries, the oldest first. */
 function known({ record, corrections, amendments, notes, incidents, decided_by: decidedBy }) {
   const found = corrections.map((one) => correction(record, one));
   found.push(...amendments.map(amendment).filter(Boolean), ...notes.map(note));
@@ -64,7 +64,7 @@ function known({ record, corrections, amendments, notes, incidents, decided_by: 
     }
   }
   if (record.ended) {
-    // A result that was entered later has the time of its entry.
+    // A result entered after the game has the time of its entry.
     const entered = decidedBy && amendments.findLast(({ action, by, error }) => action === "set_result" && by === decidedBy && !error);
     const reason = words.reasons[record.reason] ?? record.reason ?? "";
     const by = words.past.by[record.by] ?? record.by ?? "";

@@ -1,4 +1,4 @@
-// The words of the desk, in the language of the browser, and how things are called.
+// Texts of the desk in the language of the browser, and functions that format values.
 
 import { fill, language, move, result } from "/page/words.js";
 import { text } from "/page/clock.js";
@@ -10,14 +10,14 @@ export { fill, language, move, result };
 
 export const words = language === "de" ? GERMAN : ENGLISH;
 
-/** Where it is: "Table 37", or the board's name; of a whole hall, the name of its computer. */
+/** Location of a line: "Table 37", the board's name, or for a whole hall the name of its computer. */
 export function place(status) {
   if (status.hall) return status.hall;
   if (status.isShared) return `${words.table} ${status.table} · ${status.board}`;
   return status.table ? `${words.table} ${status.table}` : status.board;
 }
 
-/** How long ago something began: "40 s", "2 min", "1 h 5 min". */
+/** Formats the time since `since`: "40 s", "2 min", "1 h 5 min". */
 export function ago(since, now) {
   const seconds = Math.max(0, Math.floor((now - since) / 1000));
   const minutes = Math.floor(seconds / 60);
@@ -27,14 +27,14 @@ export function ago(since, now) {
   return hours > 9 ? `${hours} ${words.units.h}` : `${hours} ${words.units.h} ${minutes % 60} ${words.units.min}`;
 }
 
-/** A time of day. */
+/** Formats a time of day; with milliseconds if `precise`. */
 export function time(at, precise = false) {
   const date = new Date(at);
   const shown = date.toLocaleTimeString(language, { hour12: false });
   return precise ? `${shown}.${String(date.getMilliseconds()).padStart(3, "0")}` : shown;
 }
 
-/** A ply with its number, as in "23. Nf3" or "23... Nf6". */
+/** Formats a ply with its number, as in "23. Nf3" or "23... Nf6". */
 export function numbered(game, ply) {
   const played = game.moves[ply - 1];
   if (!played) return words.past.start;
@@ -48,24 +48,24 @@ export function numberOf(game, ply) {
   return `${(Number(count) || 1) + Math.floor(at / 2)}.${at % 2 ? ".." : ""}`;
 }
 
-/** "White Pieces: king e1, ..." is read to those who do not see the diagram. */
+/** Name of the piece with this letter, with its colour. */
 export function piece(letter) {
   return fill(words.piece, { color: words.colors[owner(letter)], piece: words.pieces[letter.toLowerCase()] });
 }
 
-/** A clock, as people read it. */
+/** Formats the time on a clock; "–" if unknown. */
 export function shownTime(ms) {
   return ms === null || ms === undefined ? "–" : text(ms);
 }
 
-/** Who plays: "Adams, A. – Baker, B."; empty where nobody knows. */
+/** Names of the players, as in "Adams, A. – Baker, B."; empty if unknown. */
 export function names(game) {
   const players = game?.players;
   if (!players) return "";
   return `${players.white ?? words.nobody} – ${players.black ?? words.nobody}`;
 }
 
-/** What is advised, in the language of the page; else in that of the daemon. */
+/** Advice in the language of the page, else in that of the event. */
 export function adviceOf({ advice, advice_in: texts }) {
   return texts?.[language] ?? advice;
 }
@@ -81,14 +81,14 @@ export function edition(name) {
   return name?.startsWith("fide-") ? `FIDE ${name.slice(5)}` : name ?? "";
 }
 
-/** A decision in words: as it was typed, a ruling on a claim, or a result with its reason. */
+/** Formats a decision: text as typed, a ruling on a claim, or a result with its reason. */
 export function decided(decision) {
   const [of, reason] = decision.split(" ");
   if (reason in words.reasons && /^[*\d]/.test(of)) return `${result(of) || "*"}, ${words.reasons[reason]}`;
   return words.rulings[decision] ?? (decision || words.past.closings.decided);
 }
 
-/** How an incident came to its end. */
+/** Describes how an incident ended. */
 export function closing(incident) {
   const { past } = words;
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";

@@ -49,7 +49,7 @@ fn incident(number: u64) -> Incident {
     }
 }
 
-/// What has changed of the board.
+/// Returns the only change apart from pairings. Panics unless it is the update of a board.
 fn change(desk: &mut Desk) -> Value {
     let mut changes = desk.poll_changes();
     changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_)));
@@ -60,34 +60,34 @@ fn change(desk: &mut Desk) -> Value {
 }
 
 #[test]
-fn only_what_changed_is_told() {
+fn only_changed_fields_are_sent() {
     let mut desk = Desk::default();
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     let first = change(&mut desk);
     assert_eq!(first["differs"], serde_json::json!(["e2"]));
     assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     assert!(desk.poll_changes().is_empty(), "it is as it was");
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
-    let news = change(&mut desk);
-    assert_eq!(news["game"]["moves"][0]["san"], "e4");
-    assert_eq!(news["board"], "b");
-    assert_eq!(news.as_object().map(Map::len), Some(2), "{news}");
+    let update = change(&mut desk);
+    assert_eq!(update["game"]["moves"][0]["san"], "e4");
+    assert_eq!(update["board"], "b");
+    assert_eq!(update.as_object().map(Map::len), Some(2), "{update}");
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
-    assert_eq!(all["boards"][0]["game"], news["game"]);
+    assert_eq!(all["boards"][0]["game"], update["game"]);
     assert_eq!(all["boards"][0]["differs"], first["differs"]);
 }
 
 #[test]
-fn incidents_are_open_and_then_past_with_when_they_were_opened() {
+fn incidents_are_open_and_then_past_with_their_opening_times() {
     let mut desk = Desk::default();
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
-    let news = change(&mut desk);
-    assert_eq!(news["incidents"][0]["incident"], 7);
-    assert!(news["incidents"][0]["since"].is_string(), "{news}");
-    let advised = |language: &str| news["incidents"][0]["advice_in"][language].clone();
+    let update = change(&mut desk);
+    assert_eq!(update["incidents"][0]["incident"], 7);
+    assert!(update["incidents"][0]["since"].is_string(), "{update}");
+    let advised = |language: &str| update["incidents"][0]["advice_in"][language].clone();
     for (language, begins) in [
         ("en", "Illegal move by Black, clock pressed"),
         ("de", "Regelwidriger Zug von Schwarz, Uhr gedrückt"),
@@ -95,7 +95,7 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
         let text = advised(language).as_str().expect("text").to_owned();
         assert!(text.starts_with(begins), "{language}: {text}");
     }
-    assert_eq!(news["offences"]["black"], 1);
+    assert_eq!(update["offences"]["black"], 1);
     let closed = |counts| EventKind::IncidentClosed {
         incident: 7,
         kind: incident(7).kind,
@@ -106,16 +106,16 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
         decided_by: None,
     };
     desk.take(&event(3, closed(None)));
-    let news = change(&mut desk);
+    let update = change(&mut desk);
     assert_eq!(
-        (&news["incidents"], &news["past"][0]["incident"]),
+        (&update["incidents"], &update["past"][0]["incident"]),
         (&serde_json::json!([]), &7.into())
     );
     assert_eq!(
-        (&news["past"][0]["decision"], &news["past"][0]["by"]),
+        (&update["past"][0]["decision"], &update["past"][0]["by"]),
         (&"two minutes".into(), &"arbiter".into())
     );
-    // It is decided once more.
+    // The arbiter decides again.
     desk.take(&event(4, closed(Some(false))));
     assert_eq!(change(&mut desk)["offences"]["black"], 0);
     desk.take(&event(5, started(START, Variant::Standard)));
@@ -123,24 +123,24 @@ fn incidents_are_open_and_then_past_with_when_they_were_opened() {
 }
 
 #[test]
-fn a_board_that_is_forgotten_is_gone_and_may_come_again() {
+fn a_removed_board_is_gone_and_may_come_back() {
     let mut desk = Desk::default();
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     change(&mut desk);
-    desk.see(board_status(true));
+    desk.set_status(board_status(true));
     assert_eq!(
         desk.poll_changes(),
         [DeskUpdate::Gone("{\"board\":\"b\"}".to_owned())]
     );
     assert_eq!(desk.all(), "{\"boards\":[]}");
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
 }
 
 #[test]
-fn what_squares_did_is_told_once_however_quickly() {
+fn quick_changes_of_squares_are_sent_once() {
     let mut desk = Desk::default();
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     let first = change(&mut desk);
     assert_eq!((&first["stands_at"], &first["table"]), (&4.into(), &4.into()));
     assert_eq!((&first["lever"], first.get("emptied")), (&Value::Null, None));
@@ -152,20 +152,20 @@ fn what_squares_did_is_told_once_however_quickly() {
         emptied: Bitboard::EMPTY,
         filled: Square::A1.into(),
     };
-    let same = |seen| BoardStatus {
+    let with_seen = |seen| BoardStatus {
         seen,
         ..board_status(false)
     };
-    desk.see(same(seen));
-    desk.see(same(put_back));
-    let told = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
+    desk.set_status(with_seen(seen));
+    desk.set_status(with_seen(put_back));
+    let expected = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
     assert_eq!(
         change(&mut desk),
-        told,
+        expected,
         "both, although nothing else is otherwise"
     );
     assert!(desk.poll_changes().is_empty());
-    desk.see(same(seen));
+    desk.set_status(with_seen(seen));
     assert_eq!(
         change(&mut desk)["emptied"],
         serde_json::json!(["a1"]),
@@ -175,21 +175,21 @@ fn what_squares_did_is_told_once_however_quickly() {
         up: Some(Side::Left),
         white: Some(Side::Right),
     };
-    desk.see(BoardStatus {
+    desk.set_status(BoardStatus {
         levers: pressed,
         ..board_status(false)
     });
-    let told = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
-    assert_eq!(change(&mut desk), told);
+    let expected = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
+    assert_eq!(change(&mut desk), expected);
 }
 
 #[test]
-fn a_page_is_told_that_what_it_shows_is_not_kept() {
+fn a_page_learns_that_the_journal_lacks_events() {
     let mut desk = Desk::default();
-    desk.see(board_status(false));
+    desk.set_status(board_status(false));
     desk.poll_changes();
-    desk.keep(false);
-    desk.see(BoardStatus {
+    desk.set_kept(false);
+    desk.set_status(BoardStatus {
         battery: Some(7),
         ..board_status(false)
     });
@@ -202,9 +202,9 @@ fn a_page_is_told_that_what_it_shows_is_not_kept() {
     assert!(matches!(&changes[1], DeskUpdate::Board(_)));
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all["kept"], false);
-    desk.keep(false);
+    desk.set_kept(false);
     assert_eq!(desk.poll_changes(), []);
-    desk.keep(true);
+    desk.set_kept(true);
     assert_eq!(
         desk.poll_changes(),
         [DeskUpdate::Kept("{\"kept\":true}".to_owned())]

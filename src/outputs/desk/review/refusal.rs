@@ -1,4 +1,4 @@
-//! Why somebody does not get what they ask of a past game.
+//! Refused requests for past games.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -9,22 +9,22 @@ use serde_json::json;
 use super::super::door::IN_HALL;
 use crate::kept::Unrecorded;
 
-/// Why a request is not answered.
+/// Reason why a request is refused.
 #[derive(Debug)]
 pub(super) enum ReviewRefusal {
-    /// The journal is in the hall, and this is a hub.
+    /// This is a hub; the journal is in the hall.
     InHall,
-    /// There is no such game.
+    /// The journal does not have the game.
     NoGame,
-    /// The journal has only the end of it.
+    /// The journal has only the end of the game.
     NoBeginning,
-    /// What is looked for makes no sense.
+    /// The search has an invalid value. The text describes the expected one.
     Nonsense(&'static str),
-    /// There is no recording of the game.
+    /// The game has no usable recording.
     Unrecorded(Unrecorded),
     /// The recording cannot be read.
     Damaged(anyhow::Error),
-    /// Anything else; the log has it.
+    /// Any other failure, which is also logged.
     Failed(anyhow::Error),
 }
 

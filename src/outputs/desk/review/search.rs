@@ -1,4 +1,4 @@
-//! The games that somebody looks for.
+//! Search among past games.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,47 +10,46 @@ use super::{ReviewRefusal, StillWanted};
 use crate::kept::{KeptGame, KeptGames, Listed};
 use crate::system_time::local_zone;
 
-/// What is looked for; nothing: all games.
+/// Search terms; all games if they are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Search {
-    /// Words that are all in the players' names, the board's name or the game's id.
+    /// Words, all of which occur in the players' names, the board's name or the game's id.
     text: String,
-    /// The day on which it began, here.
+    /// Day on which the game began, in local time.
     date: String,
-    /// The round's number.
     round: String,
-    /// Only games with something to look at.
+    /// If set, only games with this kind of notice.
     notice: Option<Notice>,
-    /// Only games that come after this one in the list.
+    /// Game after which the list continues; `None` for the first page.
     after: Option<String>,
 }
 
-/// What there may be to look at.
+/// Reason to review a game.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Notice {
-    /// There was something to act on.
+    /// The game had violations or advice.
     Incidents,
-    /// Its result is not known, or not confirmed.
+    /// The result is unknown or not confirmed.
     Result,
 }
 
-/// Some of the games that were found, the newest first.
+/// A page of the games found, the newest first.
 #[derive(Debug, Serialize)]
 pub(super) struct FoundGames {
     games: Vec<Listed>,
-    /// The game after which to look further; `None`: these are all.
+    /// Game after which the next page begins; `None` on the last page.
     more: Option<String>,
 }
 
-/// So many games are listed at a time.
+/// Maximum number of games on a page.
 const PAGE: usize = 100;
-/// So many games are looked into at a time: each takes a millisecond or so.
-const LOOKED_INTO: usize = 500;
+/// Maximum number of games examined for one request. Each takes about a millisecond.
+const MAX_EXAMINED: usize = 500;
 
 impl Search {
-    /// Looks for games, the newest first.
+    /// Runs the search, from the newest game to the oldest. A page is shorter if the search reaches [`MAX_EXAMINED`].
     pub(super) fn of(&self, kept: &KeptGames, wanted: &StillWanted) -> Result<FoundGames, ReviewRefusal> {
         let words = self.words();
         let date = match self.date.trim() {
@@ -73,20 +72,20 @@ impl Search {
             games: Vec::new(),
             more: None,
         };
-        let mut looked_into = 0;
+        let mut examined = 0;
         for game in self.rest(kept.all()?) {
             if date.is_some_and(|date| day(game.entry.started, &zone) != Some(date)) {
                 continue;
             }
             let id = game.entry.game.clone();
-            looked_into += 1;
+            examined += 1;
             let listed = Listed::of(&game, &kept.events(&game)?);
             found.games.extend(listed.filter(|listed| {
                 round.is_none_or(|round| listed.round == Some(round))
-                    && words.iter().all(|word| has(listed, word))
+                    && words.iter().all(|word| contains_word(listed, word))
                     && self.notice.is_none_or(|notice| notice.is_due(listed))
             }));
-            if found.games.len() >= PAGE || looked_into >= LOOKED_INTO || !wanted.is_wanted() {
+            if found.games.len() >= PAGE || examined >= MAX_EXAMINED || !wanted.is_wanted() {
                 found.more = Some(id);
                 break;
             }
@@ -98,7 +97,7 @@ impl Search {
         self.text.split_whitespace().map(str::to_lowercase).collect()
     }
 
-    /// The games in which to look, the newest first.
+    /// The games after `self.after` in the list, the newest first.
     fn rest(&self, mut all: Vec<KeptGame>) -> impl Iterator<Item = KeptGame> {
         let known = self.after.as_ref();
         let end = known.and_then(|after| all.iter().position(|game| game.entry.game == *after));
@@ -116,11 +115,11 @@ impl Notice {
     }
 }
 
-/// Whether a word is in what people know a game by.
-fn has(game: &Listed, word: &str) -> bool {
-    let known = [Some(&game.game), Some(&game.board)];
-    let mut known = known.into_iter().flatten();
-    game.is_of(word) || known.any(|known| known.to_lowercase().contains(word))
+/// Whether a word occurs in the players' names, the game's id or the board's name.
+fn contains_word(game: &Listed, word: &str) -> bool {
+    let names = [Some(&game.game), Some(&game.board)];
+    let mut names = names.into_iter().flatten();
+    game.is_of(word) || names.any(|name| name.to_lowercase().contains(word))
 }
 
 fn day(at: Timestamp, zone: &TimeZone) -> Option<Date> {

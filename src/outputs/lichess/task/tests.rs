@@ -11,7 +11,7 @@ fn a_round_is_known_by_the_number_in_its_name() {
 }
 
 #[test]
-fn what_lichess_has_not_taken_is_noticed() {
+fn incomplete_and_rejected_games_are_noticed() {
     let text = RoundText::of(ROUND);
     assert_eq!(text.text, ROUND);
     let known: Vec<(&str, usize)> = text.games.iter().map(|game| (&*game.name, game.plies)).collect();
@@ -30,12 +30,12 @@ fn what_lichess_has_not_taken_is_noticed() {
     assert!(!whole && problems == ["Lichess has read only 1 of 2 games"]);
     let (whole, problems) =
         text.compare(&[Pushed::Refused("Cannot parse moves".to_owned()), Pushed::Moves(0)]);
-    // The same again would be refused again.
+    // Counts as complete, since pushing a rejected game again would not help.
     assert!(whole && problems == ["Lichess rejected 3.1, Adler, J. - Berg, I.: Cannot parse moves"]);
 }
 
 #[test]
-fn what_is_too_much_is_cut_and_told() {
+fn a_round_beyond_the_limits_is_cut_and_reported() {
     let many = vec![ROUND; 60].join("\n");
     let text = RoundText::of(&many);
     assert_eq!(text.games.len(), 100);

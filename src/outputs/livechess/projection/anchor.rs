@@ -1,15 +1,16 @@
-//! From which position the moves of a client are counted.
+//! The position from which a client's moves count.
 //!
-//! A client says a position, "set up", and gets the moves that are played from there. kiebitz follows games by itself; so
-//! what is said is first looked for in the game that is being played, and nothing changes when it is there. A client that
-//! knows a move which is not on the board yet, as one that plays over the Internet, is a ply ahead of it.
+//! A client sends a position with `setup` and then gets the moves played from there. kiebitz follows games on its own,
+//! so it first searches the current game for the position; if the game has it, the game stays unchanged. A client may
+//! also know a move that is not on the board yet, for example if it plays over the Internet. It is then one ply ahead
+//! of the game.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::position::is_chess960;
 use shakmaty::fen::Fen;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Position as _};
 
-/// A position as a client says it: where the pieces stand, who is to move, and who may castle.
+/// A position from a client: placement, side to move and castling rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position {
     board: Board,
@@ -17,57 +18,52 @@ pub(super) struct Position {
     castling: Bitboard,
 }
 
-/// From where moves are counted.
+/// The position from which a client's moves count.
 #[derive(Debug, Clone)]
 pub(super) struct Anchor {
-    /// The position, as FEN.
+    /// The start position, as FEN.
     start: String,
     position: Option<Position>,
-    /// The game that it is in; `None`: one that is to come.
+    /// The id of the game that has the position; `None` for the next game.
     game: Option<String>,
-    /// The last game before that one.
+    /// The id of the last game when the anchor was set, to recognise the next one.
     past: Option<String>,
-    /// After so many plies of it.
+    /// The number of plies in the game before the position.
     ply: usize,
 }
 
-/// The moves from there.
 #[derive(Debug)]
 pub(super) struct AnchoredMoves {
-    /// The position, as FEN.
+    /// The start position, as FEN.
     pub(super) start: String,
-    /// All moves since then.
     pub(super) san: Vec<String>,
     last: Option<Board>,
 }
 
-/// What is to be done about a position that a client says.
+/// How to react to a position from a client.
 #[derive(Debug)]
 pub(super) enum SetupPlan {
-    /// Moves are counted from there, and nothing else changes.
+    /// Count the moves from the anchor; change nothing else.
     Count(Anchor),
-    /// Another game begins with it.
+    /// Begin a new game from the position.
     Begin(Anchor),
-    /// The game goes on from it: what was played after it is taken back.
+    /// Take back all moves after the position.
     TakeBack(Anchor),
 }
 
-/// What the plan depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Circumstances<'c> {
-    /// The game that is being played, or the last one.
+    /// The current game, or the last one.
     pub(super) current: Option<&'c GameRecord>,
-    /// What the sensors show.
+    /// The placement that the sensors show.
     pub(super) shown: &'c Board,
-    /// From where the client has moves counted.
     pub(super) before: Option<&'c Anchor>,
-    /// Clients decide what is played.
     pub(super) may_set_up: bool,
 }
 
-/// A client that has lost so many plies, because it was away or the board is ahead of it, gets them. If it goes back
-/// further, something else begins.
-const CAUGHT_UP: usize = 2;
+/// Maximum number of plies that a client may lag behind the game and still receive them, for example after a
+/// disconnection. A position further back means a new game or a takeback.
+const MAX_LAG: usize = 2;
 
 impl Position {
     pub(super) fn read(fen: &str) -> Option<Self> {
@@ -83,12 +79,12 @@ impl Position {
         Self::read(fen).as_ref() == Some(self)
     }
 
-    /// Whether kiebitz expects a game to begin with it without being told.
+    /// Whether kiebitz begins a game on its own when this position is set up.
     fn is_start(&self) -> bool {
         self.turn == Color::White && is_chess960(&self.board)
     }
 
-    /// Whether a legal move leads from that position to this one.
+    /// Whether a legal move leads from `fen` to this position.
     fn follows(&self, fen: &str) -> bool {
         let Ok(fen) = Fen::from_ascii(fen.as_bytes()) else {
             return false;
@@ -119,12 +115,12 @@ impl Anchor {
         }
     }
 
-    fn at(self, game: &GameRecord, ply: usize) -> Self {
+    fn within(self, game: &GameRecord, ply: usize) -> Self {
         let game = Some(game.game.clone());
         Self { game, ply, ..self }
     }
 
-    /// The moves since then. Where another game begins, they are counted from its start.
+    /// The moves since the anchor. If a new game has begun, moves the anchor to its start.
     pub(super) fn line(&mut self, current: Option<&GameRecord>) -> AnchoredMoves {
         let known = self.game.as_ref().or(self.past.as_ref());
         if let Some(begun) = current.filter(|game| Some(&game.game) != known) {
@@ -133,20 +129,20 @@ impl Anchor {
             self.position = Position::read(&begun.start_fen);
             self.ply = 0;
         }
-        let nothing = || AnchoredMoves {
+        let no_moves = || AnchoredMoves {
             start: self.start.clone(),
             san: Vec::new(),
             last: self.position.as_ref().map(|position| position.board.clone()),
         };
         let Some(game) = current.filter(|game| Some(&game.game) == self.game.as_ref()) else {
-            return nothing();
+            return no_moves();
         };
         let set = game.positions.last().map(|set| (set.ply as usize, &set.fen));
         let (ply, start) = match set.filter(|(ply, _)| *ply >= self.ply) {
-            // The arbiter has the game go on from there.
+            // The arbiter has set a position in the game since then.
             Some(set) => set,
-            None if self.stands_in(game) => (self.ply, &self.start),
-            None => return nothing(),
+            None if self.is_in(game) => (self.ply, &self.start),
+            None => return no_moves(),
         };
         let played = game.moves.get(ply..).unwrap_or_default().iter();
         let played = played.take_while(|entry| entry.legal);
@@ -163,8 +159,8 @@ impl Anchor {
         }
     }
 
-    /// Whether it is still in the game, which may have been corrected.
-    fn stands_in(&self, game: &GameRecord) -> bool {
+    /// Whether the game still has the position. A correction may have removed it.
+    fn is_in(&self, game: &GameRecord) -> bool {
         let fen = match self.ply.checked_sub(1) {
             None => Some(&game.start_fen),
             Some(before) => game.moves.get(before).map(|entry| &entry.fen),
@@ -174,21 +170,22 @@ impl Anchor {
 }
 
 impl AnchoredMoves {
-    /// Whether the pieces stand as after the last move.
+    /// Whether the placement is that after the last move.
     pub(super) fn leads_to(&self, board: &Board) -> bool {
         self.last.as_ref() == Some(board)
     }
 }
 
 impl SetupPlan {
-    /// What a client that says `fen` is to get; `None`: it is not in the game, and the client may not change that.
-    pub(super) fn make(position: Position, fen: &str, about: Circumstances<'_>) -> Option<Self> {
+    /// How to react to a client that sends `fen`; `None` if the game does not have the position and clients may not
+    /// change the game.
+    pub(super) fn make(position: Position, fen: &str, circumstances: Circumstances<'_>) -> Option<Self> {
         let Circumstances {
             current,
             shown,
             before,
             may_set_up,
-        } = about;
+        } = circumstances;
         let is_start = position.is_start();
         let wait = |position| Anchor::new(position, fen, current);
         let Some(game) = current.filter(|game| game.ended.is_none()) else {
@@ -208,17 +205,17 @@ impl SetupPlan {
         };
         let follows = || position.follows(&game.fen);
         match found {
-            Some(ply) if plies - ply <= CAUGHT_UP => Some(Self::Count(wait(position).at(game, ply))),
-            // The pieces are set up again, or the client has seen that game: it means the next one.
+            Some(ply) if plies - ply <= MAX_LAG => Some(Self::Count(wait(position).within(game, ply))),
+            // The pieces have been set up again, or the client already knows this game: it means the next one.
             Some(0) if is_start => {
                 let knows = before.is_some_and(|before| before.game.as_ref() == Some(&game.game));
                 let next = may_set_up || knows || *shown == position.board;
                 let anchor = wait(position);
-                Some(Self::Count(if next { anchor } else { anchor.at(game, 0) }))
+                Some(Self::Count(if next { anchor } else { anchor.within(game, 0) }))
             }
-            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).at(game, ply))),
-            Some(ply) => Some(Self::Count(wait(position).at(game, ply))),
-            None if follows() => Some(Self::Count(wait(position).at(game, plies + 1))),
+            Some(ply) if may_set_up => Some(Self::TakeBack(wait(position).within(game, ply))),
+            Some(ply) => Some(Self::Count(wait(position).within(game, ply))),
+            None if follows() => Some(Self::Count(wait(position).within(game, plies + 1))),
             None if is_start => Some(Self::Count(wait(position))),
             None if may_set_up => Some(Self::Begin(wait(position))),
             None => None,

@@ -7,13 +7,13 @@ use crate::outputs::broadcast::projection::tree;
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::tournament::table_of;
 
-/// A board with what clients have changed of its view.
+/// A board with the changes that clients made to its view.
 #[derive(Debug)]
 pub(super) struct ClientBoard {
     pub(super) status: BoardStatus,
-    /// What it is called here.
+    /// The board's serial number in this interface, which need not be its own.
     pub(super) serial: String,
-    /// It is read from the other side.
+    /// Whether the board is read from the other side.
     pub(super) flipped: bool,
 }
 
@@ -26,14 +26,13 @@ impl ClientBoard {
         }
     }
 
-    /// Its place among all boards.
-    pub(super) fn place(&self) -> impl Ord + use<> {
+    pub(super) fn sort_key(&self) -> impl Ord + use<> {
         let name = &self.status.name;
         let table = table_of(name).unwrap_or(u32::MAX);
         (!self.status.connected, table, name.clone())
     }
 
-    /// The pieces as the sensors see them, from the side from which the board is read; `None`: it is not there.
+    /// The placement reported by the sensors, rotated if the board is flipped; `None` if the board is not connected.
     pub(super) fn placement(&self) -> Option<String> {
         let mut board = self.status.connected.then(|| self.status.placement.clone())?;
         if self.flipped {
@@ -42,7 +41,7 @@ impl ClientBoard {
         Some(board.board_fen().to_string())
     }
 
-    /// What is said of it in the list of boards.
+    /// The entry in the list of boards.
     pub(super) fn value(&self) -> Value {
         let Self {
             status,
@@ -63,7 +62,7 @@ impl ClientBoard {
     }
 }
 
-/// What a clock shows; null: there is none, or it is not known which side of it is White's.
+/// The clock as JSON; null without a clock, or until White's side of it is known.
 pub(super) fn clock(clock: &ClockView) -> Value {
     let value = clock.as_of.and_then(|as_of| tree::clock_of(*clock, as_of));
     value.unwrap_or(Value::Null)

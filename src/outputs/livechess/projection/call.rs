@@ -1,4 +1,4 @@
-//! What clients ask for over their connections.
+//! Calls from clients over WebSockets.
 
 use kiebitz_game::command::{Answer, Command};
 use kiebitz_hardware::Timestamp;
@@ -10,17 +10,15 @@ use super::anchor::{Anchor, Circumstances, Position, SetupPlan};
 use super::feed::Feed;
 use super::{LiveChess, Session, frame};
 
-/// A client may subscribe to so many boards.
+/// Maximum number of subscriptions of a connection.
 const MAX_FEEDS: usize = 512;
-/// Who gives the commands that follow from what clients set up.
+/// Sender named in the commands that follow from calls.
 const BY: &str = "livechess";
 
-/// A command that follows from a call, whose answer is to be [taken in](LiveChess::answered).
+/// A command that follows from a call. Its answer must be passed to [`LiveChess::answered`].
 #[derive(Debug)]
 pub(crate) struct CallCommand {
-    /// The board's name.
     pub(crate) board: String,
-    /// What is to be done.
     pub(crate) command: Command,
     session: Session,
     id: Value,
@@ -28,7 +26,6 @@ pub(crate) struct CallCommand {
     anchor: Anchor,
 }
 
-/// A call as it is sent.
 #[derive(Deserialize)]
 struct Call {
     #[serde(default)]
@@ -38,7 +35,7 @@ struct Call {
     param: Value,
 }
 
-/// What is called is a method of a feed.
+/// The parameters of a call to a method of a feed.
 #[derive(Deserialize)]
 struct Method {
     id: Value,
@@ -55,7 +52,7 @@ struct Subscribe {
     param: Value,
 }
 
-/// Why a call fails; the words are for people at the client.
+/// Reason for the failure of a call. The text is for people at the client.
 #[derive(Debug, Error)]
 enum CallError {
     #[error("not a call: {0}")]
@@ -85,15 +82,19 @@ enum CallError {
     Refused(String),
 }
 
-/// What a call leads to.
 enum Outcome {
     Answer(Value),
     Ask(Box<CallCommand>),
 }
 
 impl LiveChess {
-    /// Takes in what a client sends. Returns a command where that is what it wants.
-    pub(crate) fn hear(&mut self, now: Timestamp, session: Session, text: &str) -> Option<Box<CallCommand>> {
+    /// Handles a message from a client. Returns a command if the call needs one; otherwise queues the answer.
+    pub(crate) fn handle_message(
+        &mut self,
+        now: Timestamp,
+        session: Session,
+        text: &str,
+    ) -> Option<Box<CallCommand>> {
         let value: Result<Value, _> = serde_json::from_str(text);
         let value = value.unwrap_or_default();
         let id = value.get("id").cloned().unwrap_or_default();
@@ -102,15 +103,15 @@ impl LiveChess {
             Err(error) => Err(CallError::NoCall(error.to_string())),
         };
         let answer = match outcome {
-            Ok(Outcome::Ask(asked)) => return Some(asked),
+            Ok(Outcome::Ask(command)) => return Some(command),
             Ok(Outcome::Answer(answer)) => Ok(answer),
             Err(wrong) => Err(wrong),
         };
-        self.say(now, session, &id, answer);
+        self.reply(now, session, &id, answer);
         None
     }
 
-    fn say(&mut self, now: Timestamp, session: Session, id: &Value, answer: Result<Value, CallError>) {
+    fn reply(&mut self, now: Timestamp, session: Session, id: &Value, answer: Result<Value, CallError>) {
         let frame = match answer {
             Ok(answer) => frame("call", id, &answer, now),
             Err(wrong) => {
@@ -134,7 +135,7 @@ impl LiveChess {
         Ok(Outcome::Answer(answer))
     }
 
-    /// The ports with boards on them. Of what else clients expect here nothing is known.
+    /// The ports with connected boards. It is not known which other fields clients expect.
     fn sources(&self) -> Value {
         let boards = self.eboards();
         let ports = boards.as_array().into_iter().flatten();
@@ -157,7 +158,7 @@ impl LiveChess {
             return Err(CallError::NoBoard(serial.to_owned()));
         }
         let feeds = self.sessions.entry(session).or_default();
-        // Whoever uses a number again means the new one.
+        // A client that reuses an id replaces its subscription.
         feeds.retain(|feed| feed.id != id);
         if feeds.len() >= MAX_FEEDS {
             return Err(CallError::TooMany);
@@ -213,7 +214,7 @@ impl LiveChess {
         method: &Method,
         name: String,
     ) -> Result<Outcome, CallError> {
-        // One client says `setup` where it means flip: it must not begin a game by that.
+        // A certain client calls `setup` when it means `flip`: without a FEN, the call must not begin a game.
         let fen = method.param.get("fen").and_then(Value::as_str);
         let fen = fen.ok_or_else(|| CallError::Param {
             call: "setup".to_owned(),
@@ -256,11 +257,11 @@ impl LiveChess {
         })))
     }
 
-    /// Takes in the answer to a command that followed from a call; `None`: there was none in time.
-    pub(crate) fn answered(&mut self, now: Timestamp, asked: CallCommand, answer: Option<Answer>) {
-        let said = match answer {
+    /// Queues the answer to a call, given the answer to its command; `None` if there was none in time.
+    pub(crate) fn answered(&mut self, now: Timestamp, command: CallCommand, answer: Option<Answer>) {
+        let result = match answer {
             Some(Answer { error: None, .. }) => {
-                self.count_from(asked.session, &asked.feed, asked.anchor);
+                self.count_from(command.session, &command.feed, command.anchor);
                 Ok(Value::Null)
             }
             Some(Answer {
@@ -268,7 +269,7 @@ impl LiveChess {
             }) => Err(CallError::Refused(error)),
             None => Err(CallError::Refused("kiebitz does not answer".to_owned())),
         };
-        self.say(now, asked.session, &asked.id, said);
+        self.reply(now, command.session, &command.id, result);
     }
 
     fn count_from(&mut self, session: Session, feed: &Value, anchor: Anchor) {

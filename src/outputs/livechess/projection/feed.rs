@@ -1,4 +1,4 @@
-//! What a client that has subscribed to a board is told of it: each time what has changed.
+//! A client's subscription to a board. Sends only the changes since the last frame.
 
 use kiebitz_game::events::record::GameRecord;
 use serde_json::{Map, Value, json};
@@ -7,18 +7,16 @@ use super::anchor::Anchor;
 use super::board::{self, ClientBoard};
 use crate::clock::ClockView;
 
-/// A client's subscription to a board.
 #[derive(Debug)]
 pub(super) struct Feed {
-    /// The client's own number for it.
+    /// The subscription's id, chosen by the client.
     pub(super) id: Value,
     pub(super) serial: String,
-    /// From where moves are counted; `None`: the client has set up nothing, and gets none.
+    /// The position from which moves count. `None` until the client sets up a position; until then it gets no moves.
     pub(super) anchor: Option<Anchor>,
-    told: Option<ClientState>,
+    sent: Option<ClientState>,
 }
 
-/// What the client knows.
 #[derive(Debug)]
 struct ClientState {
     flipped: bool,
@@ -27,12 +25,11 @@ struct ClientState {
     game: Option<ClientGame>,
 }
 
-/// The game as the client knows it.
 #[derive(Debug, PartialEq, Eq)]
 struct ClientGame {
     start: String,
     san: Vec<String>,
-    /// The sensors show the position after the last move.
+    /// Whether the sensors show the position after the last move.
     matches: bool,
 }
 
@@ -42,16 +39,15 @@ impl Feed {
             id,
             serial,
             anchor: None,
-            told: None,
+            sent: None,
         }
     }
 
-    /// Nothing was told yet.
     pub(super) const fn is_new(&self) -> bool {
-        self.told.is_none()
+        self.sent.is_none()
     }
 
-    /// What the client does not know yet; `None`: nothing. It is told all that there is at first.
+    /// The changes since the last state sent, or the complete state the first time; `None` if there are none.
     pub(super) fn event(&mut self, seen: &ClientBoard, current: Option<&GameRecord>) -> Option<Value> {
         let game = self.anchor.as_mut().map(|anchor| {
             let line = anchor.line(current);
@@ -62,38 +58,38 @@ impl Feed {
             }
         });
         let (board, clock) = (seen.placement(), seen.status.clock);
-        let before = self.told.as_ref();
+        let before = self.sent.as_ref();
         let mut event = Map::new();
         let mut put = |key: &str, value: Value| event.insert(key.to_owned(), value);
-        if before.is_none_or(|told| told.flipped != seen.flipped) {
+        if before.is_none_or(|sent| sent.flipped != seen.flipped) {
             put("flipped", json!(seen.flipped));
         }
         let board = match (board, before) {
-            // One that is gone shows nothing else.
-            (None, told) => told.and_then(|told| told.board.clone()),
-            (board, told) => {
-                if told.is_none_or(|told| told.board != board) {
+            // A disconnected board keeps its last placement.
+            (None, sent) => sent.and_then(|sent| sent.board.clone()),
+            (board, sent) => {
+                if sent.is_none_or(|sent| sent.board != board) {
                     put("board", json!(board));
                 }
                 board
             }
         };
-        let ticks = before.filter(|told| !told.clock.differs(&clock));
-        let clock = ticks.map_or(clock, |told| told.clock);
+        let ticks = before.filter(|sent| !sent.clock.differs(&clock));
+        let clock = ticks.map_or(clock, |sent| sent.clock);
         if ticks.is_none() {
             put("clock", board::clock(&clock));
         }
         if let Some(game) = &game {
-            let before = before.and_then(|told| told.game.as_ref());
-            if before.is_none_or(|told| (&told.start, &told.san) != (&game.start, &game.san)) {
+            let before = before.and_then(|sent| sent.game.as_ref());
+            if before.is_none_or(|sent| (&sent.start, &sent.san) != (&game.start, &game.san)) {
                 put("start", json!(game.start));
                 put("san", json!(game.san));
                 put("match", json!(game.matches));
-            } else if before.is_none_or(|told| told.matches != game.matches) {
+            } else if before.is_none_or(|sent| sent.matches != game.matches) {
                 put("match", json!(game.matches));
             }
         }
-        self.told = Some(ClientState {
+        self.sent = Some(ClientState {
             flipped: seen.flipped,
             board,
             clock,

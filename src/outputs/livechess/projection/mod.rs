@@ -1,9 +1,9 @@
-//! The boards as LiveChess 2.2 shows them to programs on its computer: its local interface, of which this is what is said
-//! and answered, without any connection.
+//! The state and messages of LiveChess 2.2's local interface, without I/O.
 //!
-//! It is for the hall: nothing in it is delayed. The rounds of the event are those of the [broadcast](crate::outputs::broadcast),
-//! without a delay. What a client changes here is its own view: which way round a board is read, and from where moves
-//! are counted. Where the configuration allows it, a position that a client sets up also becomes a command.
+//! The interface is for programs in the hall, so nothing is delayed. Its rounds are those of the
+//! [broadcast](crate::outputs::broadcast) without a delay. A client changes only its view: the orientation of a board,
+//! and the position from which moves count. If the configuration allows it, a position that a client sets up also
+//! becomes a command.
 
 mod anchor;
 mod board;
@@ -27,31 +27,26 @@ use board::ClientBoard;
 pub(crate) use call::CallCommand;
 use feed::Feed;
 
-/// Everything that can be asked for, and who is told what happens.
+/// The objects that clients can look up, and the clients' subscriptions.
 #[derive(Debug)]
 pub(crate) struct LiveChess {
     show: Broadcast,
-    /// By their names.
     boards: BTreeMap<String, ClientBoard>,
-    /// The names of the boards by what they are called here.
+    /// Names of the boards by serial number.
     serials: BTreeMap<String, String>,
-    /// What each connection has subscribed to.
     sessions: BTreeMap<Session, Vec<Feed>>,
-    /// Boards that something has happened on since clients were told.
+    /// Names of the boards that have changed since the last call of [`frames`](Self::frames).
     changed: BTreeSet<String>,
-    /// What is to be sent.
     frames: Vec<(Session, String)>,
-    /// Clients may change what is played.
     may_set_up: bool,
-    /// How many commands were given.
+    /// Number of commands so far, which is part of their ids.
     commands: u32,
 }
 
-/// The number of a connection.
 pub(crate) type Session = u64;
 
 impl LiveChess {
-    /// Of an event without games. `may_set_up`: clients may begin games from the position that they say.
+    /// Creates the state of an event without games. `may_set_up` allows clients to begin games from their positions.
     pub(crate) fn new(facts: EventFacts, may_set_up: bool) -> Self {
         Self {
             show: Broadcast::new(Duration::ZERO, facts),
@@ -65,26 +60,25 @@ impl LiveChess {
         }
     }
 
-    /// Takes in an event that was published by `now`.
+    /// Applies an event that was published by `now`.
     pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
         self.show.take(now, event);
         self.show.advance(now);
         self.changed.insert(event.board.clone());
     }
 
-    /// Takes in what the clock of a game shows at `now`.
+    /// Applies a clock reading of a board at `now`.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.show.take_clock(now, board, clock);
         self.show.advance(now);
     }
 
-    /// Goes on at `now` with what the journal has of a board.
+    /// Applies the journal's events of a board, as of `now`.
     pub(crate) fn resume(&mut self, now: Timestamp, board: &str, events: &[Event]) {
         self.show.resume(now, board, events);
         self.changed.insert(board.to_owned());
     }
 
-    /// This is how a board is.
     pub(crate) fn see(&mut self, status: BoardStatus) {
         self.changed.insert(status.name.clone());
         let known = self.boards.get_mut(&status.name);
@@ -96,22 +90,22 @@ impl LiveChess {
         if !same {
             let seen = self.boards.entry(status.name.clone());
             seen.or_insert_with(|| ClientBoard::new(status));
-            self.number();
+            self.assign_serials();
         }
     }
 
-    /// These are the pairings from now on.
     pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
         self.show.pair(tournament);
     }
 
-    /// The event is called otherwise from now on.
+    /// Replaces the facts of the event.
     pub(crate) fn rename(&mut self, facts: EventFacts) {
         self.show.rename(facts);
     }
 
-    /// Gives each board what it is called here: its serial number, and its name where another board has that.
-    fn number(&mut self) {
+    /// Assigns each board a serial number: its own, or its name if another board already has that number. Boards that
+    /// are present have priority.
+    fn assign_serials(&mut self) {
         let mut boards: Vec<&BoardStatus> = self.boards.values().map(|seen| &seen.status).collect();
         boards.sort_by_key(|status| !status.is_there());
         let mut serials: BTreeMap<String, String> = BTreeMap::new();
@@ -132,33 +126,31 @@ impl LiveChess {
         self.serials = serials;
     }
 
-    /// The board that is called so.
+    /// The board with this serial number or name, unless it is forgotten.
     fn named(&self, serial: &str) -> Option<&ClientBoard> {
         let name = self.serials.get(serial).map_or(serial, String::as_str);
         self.boards.get(name).filter(|seen| !seen.status.forgotten)
     }
 
-    /// All boards: those that are there come first, for some clients take the first one whatever it is.
+    /// The list of boards. Connected boards come first, because some clients always use the first entry.
     pub(crate) fn eboards(&self) -> Value {
         let shown = self.boards.values().filter(|seen| !seen.status.forgotten);
         let mut boards: Vec<&ClientBoard> = shown.collect();
-        boards.sort_by_key(|seen| seen.place());
+        boards.sort_by_key(|seen| seen.sort_key());
         boards.into_iter().map(ClientBoard::value).collect()
     }
 
-    /// A client has connected.
     pub(crate) fn open(&mut self, session: Session) {
         self.sessions.insert(session, Vec::new());
     }
 
-    /// It is gone.
+    /// Removes a connection and its frames.
     pub(crate) fn close(&mut self, session: Session) {
         self.sessions.remove(&session);
         self.frames.retain(|(to, _)| *to != session);
     }
 
-    /// What is to be sent at `now`: the answers to calls, and after them what has happened to those who have subscribed to
-    /// it.
+    /// Takes the frames to send at `now`: answers to calls first, then changes for subscribers.
     pub(crate) fn frames(&mut self, now: Timestamp) -> Vec<(Session, String)> {
         let changed = core::mem::take(&mut self.changed);
         let mut sessions = core::mem::take(&mut self.sessions);
@@ -181,7 +173,7 @@ impl LiveChess {
     }
 }
 
-/// A frame to a client. The id comes back as it was sent: clients compare it with its type.
+/// A frame for a client. The id is repeated exactly, because clients compare it including its type.
 fn frame(response: &str, id: &Value, param: &Value, now: Timestamp) -> String {
     let time = now.as_micros() / 1000;
     json!({ "response": response, "id": id, "param": param, "time": time }).to_string()

@@ -17,7 +17,7 @@ use crate::tournament::{FilePosition, Pairing, Player, Round};
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R";
 
-/// Moves, each with its SAN and the position after it.
+/// The given moves, each with its SAN.
 pub(super) fn played(moves: &str) -> Vec<(Move, String)> {
     let mut position = Chess::default();
     let moves = (1..).zip(moves.split_whitespace());
@@ -45,7 +45,6 @@ pub(super) fn game(id: &str, moves: &str) -> GameRecord {
     GameRecord::of(&events("board-4", id, moves)).expect("a game")
 }
 
-/// The events of a game from its start.
 fn events(board: &str, id: &str, moves: &str) -> Vec<Event> {
     let start = started(START, Variant::Standard);
     let made = played(moves)
@@ -97,7 +96,7 @@ fn board_status(name: &str, serial: &str, placement: &str, clock: ClockView) -> 
     }
 }
 
-/// Board 31417 with its pieces set up, and 27182, which is not there.
+/// A hall with board 31417, on which the pieces are set up, and board 27182, which is not connected.
 fn hall(may_set_up: bool) -> LiveChess {
     let facts = EventFacts {
         name: Some("Open 2026".to_owned()),
@@ -122,10 +121,10 @@ fn hall(may_set_up: bool) -> LiveChess {
     hall
 }
 
-/// What a client gets that says this at a time.
-fn says(hall: &mut LiveChess, ms: i64, text: &str) -> Vec<Value> {
-    let asked = hall.hear(at(ms), 1, text);
-    assert!(asked.is_none(), "{asked:?}");
+/// Sends a message at a given time. Returns the frames for the client.
+fn frames_after(hall: &mut LiveChess, ms: i64, text: &str) -> Vec<Value> {
+    let command = hall.handle_message(at(ms), 1, text);
+    assert!(command.is_none(), "{command:?}");
     frames(hall, ms)
 }
 
@@ -145,7 +144,7 @@ const SUBSCRIBE: &str =
 const SET_UP: &str = r#"{"id":12,"call":"call","param":{"id":4,"method":"setup","param":{"fen":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"}}}"#;
 
 #[test]
-fn boards_are_listed_with_those_that_are_there_first() {
+fn connected_boards_are_listed_first() {
     let mut hall = hall(false);
     hall.see(board_status(
         "board-4",
@@ -160,13 +159,13 @@ fn boards_are_listed_with_those_that_are_there_first() {
         {"serialnr":"27182","source":null,"state":null,"battery":null,"comment":"board-1","board":null,"flipped":false,"clock":null}]"#,
     );
     assert_eq!(hall.eboards(), listed);
-    let answers = says(&mut hall, 0, r#"{"id":1,"call":"eboards","param":null}"#);
+    let answers = frames_after(&mut hall, 0, r#"{"id":1,"call":"eboards","param":null}"#);
     assert_eq!(answers.len(), 1);
     assert_eq!(
         (&answers[0]["response"], &answers[0]["param"]),
         (&"call".into(), &listed)
     );
-    // Two boards with one number: the one that is there has it.
+    // Of two boards with the same serial number, the connected one gets it.
     let twin = board_status("board-2", "27182", SICILIAN, ClockView::default());
     hall.see(BoardStatus {
         expected: None,
@@ -183,11 +182,11 @@ fn boards_are_listed_with_those_that_are_there_first() {
     assert_eq!(listed[0]["battery"], "80%");
 }
 
-/// The examples of the interface, frame by frame.
+/// The examples of the interface's documentation, frame by frame.
 #[test]
 fn a_client_subscribes_sets_up_and_sees_moves() {
     let mut hall = hall(false);
-    let frames_of = says(&mut hall, 1000, SUBSCRIBE);
+    let frames_of = frames_after(&mut hall, 1000, SUBSCRIBE);
     let expected = [
         json(r#"{"response":"call","id":11,"param":null,"time":1790000001000}"#),
         json(
@@ -197,7 +196,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
         ),
     ];
     assert_eq!(frames_of, expected);
-    let frames_of = says(&mut hall, 2000, SET_UP);
+    let frames_of = frames_after(&mut hall, 2000, SET_UP);
     assert_eq!(
         frames_of[0],
         json(r#"{"response":"call","id":12,"param":null,"time":1790000002000}"#)
@@ -226,7 +225,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
             "san":["e4","c5","Nf3"],"match":true}},"time":1790000031000}}"#
         ))]
     );
-    // Nothing has changed, so nothing is said; a clock that only counts down has not changed either.
+    // Without a change no frame is sent. A clock that only counts down has not changed.
     hall.see(board_status(
         "board-4",
         "31417",
@@ -245,7 +244,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
         frames_of[0]["param"],
         json(r#"{"serialnr":"31417","clock":{"white":5399,"black":5400,"run":false,"time":1790000033000}}"#)
     );
-    let gone = says(&mut hall, 34000, r#"{"id":13,"call":"unsubscribe","param":4}"#);
+    let gone = frames_after(&mut hall, 34000, r#"{"id":13,"call":"unsubscribe","param":4}"#);
     assert_eq!(gone.len(), 1);
     for event in events("board-4", "g2", "d4") {
         hall.take(at(35000), &event);
@@ -254,11 +253,11 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
 }
 
 #[test]
-fn calls_that_cannot_be_done_say_why() {
+fn failed_calls_are_answered_with_an_error() {
     let mut hall = hall(false);
-    says(&mut hall, 0, SUBSCRIBE);
-    says(&mut hall, 0, SET_UP);
-    let unknown = says(
+    frames_after(&mut hall, 0, SUBSCRIBE);
+    frames_after(&mut hall, 0, SET_UP);
+    let unknown = frames_after(
         &mut hall,
         32000,
         r#"{"id":13,"call":"subscribe","param":{"feed":"eboardevent","id":5,"param":{"serialnr":"99999"}}}"#,
@@ -285,7 +284,7 @@ fn calls_that_cannot_be_done_say_why() {
         r#"{"id":7,"call":"fly"}"#,
         r#"{"id":7}"#,
     ] {
-        let answers = says(&mut hall, 0, text);
+        let answers = frames_after(&mut hall, 0, text);
         assert_eq!(answers.len(), 1, "nothing changes by {text}: {answers:?}");
         assert_eq!(
             (&answers[0]["response"], &answers[0]["id"]),
@@ -294,7 +293,7 @@ fn calls_that_cannot_be_done_say_why() {
         assert!(answers[0]["param"]["message"].is_string(), "{text}");
     }
     for text in ["", "[]", "7", "{", "null", "{\"call\":5}"] {
-        let answers = says(&mut hall, 0, text);
+        let answers = frames_after(&mut hall, 0, text);
         assert_eq!(
             (&answers[0]["response"], &answers[0]["id"]),
             (&"error".into(), &Value::Null)
@@ -303,12 +302,12 @@ fn calls_that_cannot_be_done_say_why() {
 }
 
 #[test]
-fn a_board_is_flipped_for_all_who_look_and_nothing_else_is() {
+fn flipping_a_board_affects_all_clients_and_nothing_else() {
     let mut hall = hall(false);
     hall.open(2);
-    hall.hear(at(0), 2, SUBSCRIBE);
-    says(&mut hall, 0, SUBSCRIBE);
-    says(&mut hall, 0, SET_UP);
+    hall.handle_message(at(0), 2, SUBSCRIBE);
+    frames_after(&mut hall, 0, SUBSCRIBE);
+    frames_after(&mut hall, 0, SET_UP);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
         hall.take(at(3000), &event);
     }
@@ -320,7 +319,7 @@ fn a_board_is_flipped_for_all_who_look_and_nothing_else_is() {
     ));
     frames(&mut hall, 0);
     let flip = r#"{"id":"x","call":"call","param":{"id":4,"method":"flip","param":{"flip":true}}}"#;
-    let frames_of = says(&mut hall, 0, flip);
+    let frames_of = frames_after(&mut hall, 0, flip);
     assert_eq!(frames_of.len(), 3, "{frames_of:?}");
     assert_eq!(frames_of[0]["id"], "x");
     let turned = json(
@@ -331,13 +330,13 @@ fn a_board_is_flipped_for_all_who_look_and_nothing_else_is() {
         (&turned, &turned)
     );
     assert_eq!(hall.eboards()[0]["board"], turned["board"]);
-    assert!(says(&mut hall, 0, flip).len() == 1);
+    assert!(frames_after(&mut hall, 0, flip).len() == 1);
 }
 
 #[test]
-fn what_a_client_sets_up_becomes_a_command_where_that_is_allowed() {
+fn a_set_up_position_becomes_a_command_if_setup_is_allowed() {
     let mut hall = hall(true);
-    says(&mut hall, 0, SUBSCRIBE);
+    frames_after(&mut hall, 0, SUBSCRIBE);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
         hall.take(at(3000), &event);
     }
@@ -345,7 +344,7 @@ fn what_a_client_sets_up_becomes_a_command_where_that_is_allowed() {
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     let text =
         format!(r#"{{"id":7,"call":"call","param":{{"id":4,"method":"setup","param":{{"fen":"{fen}"}}}}}}"#);
-    let ask = |hall: &mut LiveChess| hall.hear(at(1), 1, &text).expect("a command");
+    let ask = |hall: &mut LiveChess| hall.handle_message(at(1), 1, &text).expect("a command");
     let (first, second) = (ask(&mut hall), ask(&mut hall));
     assert_ne!(first.command.id, second.command.id);
     assert_eq!((&*first.board, &*first.command.by), ("board-4", "livechess"));
@@ -400,7 +399,7 @@ fn paired(table: u32, result: Option<GameResult>) -> Pairing {
     }
 }
 
-/// Two tables in the second round, and the id of the event.
+/// A hall with two tables in the second round, and the id of the event.
 fn paired_hall() -> (LiveChess, String) {
     let mut hall = hall(false);
     let round = Round {
@@ -417,7 +416,7 @@ fn paired_hall() -> (LiveChess, String) {
 }
 
 #[test]
-fn the_event_is_looked_up_with_exactly_the_keys_that_a_client_knows() {
+fn lookups_have_exactly_the_documented_keys() {
     let (hall, id) = paired_hall();
     assert_eq!(
         hall.tournaments(),
@@ -450,7 +449,7 @@ fn the_event_is_looked_up_with_exactly_the_keys_that_a_client_knows() {
 }
 
 #[test]
-fn a_result_that_the_board_shows_is_not_the_one_that_counts() {
+fn a_result_shown_on_the_board_is_not_a_decision() {
     let (mut hall, id) = paired_hall();
     let mut of_game = events("board-4", "g1", "e4 c5 Nf3");
     if let EventKind::GameStarted { players, .. } = &mut of_game[0].kind {

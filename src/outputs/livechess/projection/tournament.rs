@@ -1,6 +1,6 @@
-//! The event as clients see it: rounds, pairings and games, to be looked up.
+//! The event in the form in which clients look it up: rounds, pairings and games.
 //!
-//! One client makes its records of the keys one by one, so none may be missing and none be there beside them.
+//! At least one client requires exactly the documented keys, without missing or additional ones.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,12 @@ use crate::outputs::broadcast::projection::rounds::Slot;
 use crate::outputs::broadcast::projection::{MAX_ROUNDS, tree};
 
 impl LiveChess {
-    /// All events: there is one.
+    /// The list of events, with one entry.
     pub(crate) fn tournaments(&self) -> Value {
         let name = self.name();
         json!([{ "uuid": self.uuid(), "description": name, "rounds": self.rounds() }])
     }
 
-    /// The event with that id.
     pub(crate) fn tournament(&self, uuid: &str) -> Option<Value> {
         if uuid != self.uuid() {
             return None;
@@ -36,7 +35,7 @@ impl LiveChess {
         }))
     }
 
-    /// A round of the event with that id, counted from 0.
+    /// A round of the event with this id. `index` counts from 0.
     pub(crate) fn round(&self, uuid: &str, index: u32) -> Option<Value> {
         if uuid != self.uuid() || index >= self.rounds() {
             return None;
@@ -50,7 +49,6 @@ impl LiveChess {
         Some(json!({ "nr": number, "date": date, "pairings": pairings }))
     }
 
-    /// The game of the pairing with that id.
     pub(crate) fn game(&self, uuid: &str) -> Option<Value> {
         let rounds = self.show.rounds();
         let slot = rounds
@@ -83,13 +81,13 @@ impl LiveChess {
         let players = slot.players();
         let side = |color| tree::player(players.as_ref(), color);
         let record = slot.game.map(|game| &game.record);
-        // What a board shows is not what was decided.
+        // A result that the players show on the board is not a decision.
         let decided = match record {
             Some(game) if game.confirmed => tree::result_word(game.result, game.reason),
             _ => tree::result_word(slot.decided().unwrap_or(GameResult::Unknown), None),
         };
-        // What a board shows is told to the arbiter of live games alone, until it was decided. The board of a live game is
-        // looked up among all boards.
+        // A game stays live until its result is decided, because clients show the arbiter a result from the board only
+        // for live games. Clients look up the board of a live game in the list of boards.
         let live = record.is_some_and(|game| {
             let shows = tree::result_word(game.result, game.reason).is_some();
             let open = game.ended.is_none() || (shows && decided.is_none());
@@ -114,8 +112,8 @@ impl LiveChess {
         rounds.keys().next_back().copied().unwrap_or(0).min(MAX_ROUNDS)
     }
 
-    /// The serial number of the board at each table: the one with the game that was begun last there, else the one whose
-    /// name says so. Nothing where there is none.
+    /// The serial number of the board at each table: the board of the latest game there, or else the board with that
+    /// number in its name. Empty if there is none.
     fn tables(&self) -> Vec<String> {
         let mut tables: BTreeMap<u32, (bool, &str)> = BTreeMap::new();
         for seen in self.boards.values() {
@@ -128,7 +126,7 @@ impl LiveChess {
         let played = played.filter_map(|slot| Some((slot, slot.game?)));
         for (slot, game) in played {
             let live = slot.is_live();
-            // A game that is played counts more than one of a later round that is over.
+            // A live game takes precedence over a finished game of a later round.
             if live || tables.get(&slot.table).is_none_or(|(live, _)| !live) {
                 tables.insert(slot.table, (live, &game.record.board));
             }
@@ -141,7 +139,6 @@ impl LiveChess {
         (1..=last).map(|table| serial(table).to_owned()).collect()
     }
 
-    /// What a board that is among all boards is called.
     fn serial_of(&self, board: &str) -> Option<&str> {
         let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
         Some(&seen.serial)
@@ -156,7 +153,7 @@ impl LiveChess {
     }
 }
 
-/// An id that is always the same for a name: its FNV-1a hash, in the form of a UUID of one's own making (RFC 9562, 5.8).
+/// A stable id for a name: its 128-bit FNV-1a hash as a UUID of version 8 (RFC 9562, 5.8).
 fn uuid(name: &str) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -181,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_stays_and_has_the_form_of_a_uuid() {
+    fn an_id_is_stable_and_a_uuid() {
         let id = uuid("Café Open 2026");
         assert_eq!(id, uuid("Café Open 2026"));
         assert_ne!(id, uuid("Café Open 2027"));
@@ -189,7 +186,7 @@ mod tests {
         assert_eq!(parts, [8, 4, 4, 4, 12], "{id}");
         assert_eq!(&id[14..15], "8");
         assert!(["8", "9", "a", "b"].contains(&&id[19..20]), "{id}");
-        // As published with the algorithm, but for the bits of version and variant.
+        // The published hash of the empty string. The bits of version and variant do not change its first half.
         assert_eq!(&uuid("")[..8], "6c62272e");
     }
 }

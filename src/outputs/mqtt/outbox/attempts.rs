@@ -1,4 +1,4 @@
-//! When the next attempt to connect is made, and which failures are worth a line in the log.
+//! Decides when to connect again, and which failures to log.
 
 use core::time::Duration;
 
@@ -7,77 +7,72 @@ use kiebitz_hardware::Timestamp;
 use crate::outputs::mqtt::lost::LostReason;
 use crate::system_time::LiveTime;
 
-/// Counts attempts that failed, and connections that did not last.
+/// History of failed attempts and lost connections.
 #[derive(Debug)]
 pub(super) struct Attempts {
     failed: u32,
-    /// Before the next attempt.
     pause: Duration,
-    /// Since when a connection stands.
-    stands: Option<(LiveTime, Timestamp)>,
-    /// How many connections in a row were closed without a word as soon as they stood.
+    /// Start of the current connection.
+    connected_since: Option<(LiveTime, Timestamp)>,
+    /// Number of consecutive brief connections, which were closed without a reason soon after they were accepted.
     brief: u32,
-    /// Which reasons are in the log already.
-    told: Vec<String>,
+    logged: Vec<String>,
 }
 
-/// A connection that is lost, or could not be made.
 #[derive(Debug)]
 pub(super) struct ConnectionFailure {
     pub(super) reason: LostReason,
-    /// How many attempts have failed in a row.
     pub(super) failed: u32,
-    /// Whether the log does not say so yet.
+    /// Whether to log the failure as a warning.
     pub(super) is_news: bool,
-    /// Before the next attempt.
     pub(super) pause: Duration,
 }
 
-/// The pause after the first failed attempt; every further one is twice as long.
+/// Pause after the first failed attempt. It doubles with each further failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause before a broker is tried that may be back at any time: whoever watches notices no longer one.
+/// Longest pause while the broker may return at any time. Viewers would notice a longer one.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause where the broker is there and people have to do something first.
+/// Longest pause if only a person can correct the failure.
 const MAX_PAUSE_FOR_PEOPLE: Duration = Duration::from_secs(15);
-/// A broker that closes a connection sooner after it accepted it, without a word, has given the client id to another.
+/// A shorter connection that is closed without a reason counts as brief. Two in a row suggest that another client uses
+/// the same id.
 const BRIEF: Duration = Duration::from_secs(5);
-/// A connection that has lasted so long makes all earlier trouble an old story.
+/// After a connection that lasted longer, all failures are logged again.
 const LASTING: Duration = Duration::from_secs(60);
-/// So many different reasons are remembered.
-const MAX_TOLD: usize = 20;
+const MAX_LOGGED: usize = 20;
 
 impl Attempts {
     pub(super) fn new() -> Self {
         Self {
             failed: 0,
             pause: FIRST_PAUSE,
-            stands: None,
+            connected_since: None,
             brief: 0,
-            told: Vec::new(),
+            logged: Vec::new(),
         }
     }
 
-    /// Notes a connection. Returns how many attempts failed before.
+    /// Records a new connection. Returns the number of failures before it.
     pub(super) fn connected(&mut self) -> u32 {
         let time = LiveTime::start();
         let since = time.now();
-        self.stands = Some((time, since));
+        self.connected_since = Some((time, since));
         core::mem::take(&mut self.failed)
     }
 
-    /// Notes that messages arrive.
+    /// Records an acknowledgement, which resets the pause.
     pub(super) fn delivered(&mut self) {
         self.pause = FIRST_PAUSE;
     }
 
-    /// Notes that there is no connection any more; `client_id` is what the broker knows it by.
+    /// Records that the connection failed or was lost. `client_id` is the id that it used.
     pub(super) fn lost(&mut self, reason: LostReason, client_id: &str) -> ConnectionFailure {
-        let stood = self.stands.take();
+        let stood = self.connected_since.take();
         let stood = stood.map(|(time, since)| time.now().saturating_duration_since(since));
         self.lost_after(stood, reason, client_id)
     }
 
-    /// The same for a connection that has stood so long; `None`: it could not be made.
+    /// Like [`lost`](Self::lost), for a connection that lasted `stood`; `None` if there was no connection.
     fn lost_after(
         &mut self,
         stood: Option<Duration>,
@@ -102,15 +97,15 @@ impl Attempts {
     }
 
     fn is_news(&mut self, stood: Option<Duration>, reason: &LostReason) -> bool {
-        if stood.is_some_and(|stood| stood > LASTING) || self.told.len() >= MAX_TOLD {
-            self.told.clear();
+        if stood.is_some_and(|stood| stood > LASTING) || self.logged.len() >= MAX_LOGGED {
+            self.logged.clear();
         }
-        let said = reason.to_string();
-        if self.told.contains(&said) {
-            // That a connection is lost is always news, unless two programs take it from each other in turns.
+        let text = reason.to_string();
+        if self.logged.contains(&text) {
+            // The loss of a connection is always logged, unless two clients disconnect each other in turn.
             return stood.is_some() && !reason.is_taken_over();
         }
-        self.told.push(said);
+        self.logged.push(text);
         true
     }
 
@@ -169,29 +164,32 @@ mod tests {
     }
 
     #[test]
-    fn one_reason_is_told_once() {
+    fn each_reason_is_logged_once() {
         let mut attempts = Attempts::new();
-        let mut news = |stood, reason| lost(&mut attempts, stood, reason).is_news;
-        assert!(news(None, refused()));
-        assert!(!news(None, refused()));
-        assert!(news(None, LostReason::NoAnswer), "another one");
-        assert!(!news(None, refused()));
-        assert!(news(LONG, LostReason::Closed));
-        assert!(news(None, refused()), "that was long ago");
-        assert!(news(SHORT, LostReason::NoAnswer));
-        assert!(news(SHORT, LostReason::NoAnswer), "a connection was lost again");
+        let mut is_news = |stood, reason| lost(&mut attempts, stood, reason).is_news;
+        assert!(is_news(None, refused()));
+        assert!(!is_news(None, refused()));
+        assert!(is_news(None, LostReason::NoAnswer), "another one");
+        assert!(!is_news(None, refused()));
+        assert!(is_news(LONG, LostReason::Closed));
+        assert!(is_news(None, refused()), "that was long ago");
+        assert!(is_news(SHORT, LostReason::NoAnswer));
+        assert!(
+            is_news(SHORT, LostReason::NoAnswer),
+            "a connection was lost again"
+        );
     }
 
     #[test]
-    fn silent_taking_over_is_recognised() {
+    fn takeover_without_a_reason_is_recognised() {
         let mut attempts = Attempts::new();
         let first = lost(&mut attempts, SHORT, LostReason::Closed);
         assert!(matches!(first.reason, LostReason::Closed), "{:?}", first.reason);
         let second = lost(&mut attempts, SHORT, LostReason::Closed);
-        let said = second.reason.to_string();
+        let text = second.reason.to_string();
         assert!(
-            said.contains("another program uses the client id kiebitz-pi-1"),
-            "{said}"
+            text.contains("another program uses the client id kiebitz-pi-1"),
+            "{text}"
         );
         assert!(second.is_news);
         assert_eq!(second.pause, MAX_PAUSE_FOR_PEOPLE);
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn broker_that_is_restarted_takes_nothing_over() {
+    fn broker_that_restarts_is_not_taken_for_a_takeover() {
         let mut attempts = Attempts::new();
         for _ in 0..3 {
             let failure = lost(&mut attempts, SHORT, LostReason::Closed);

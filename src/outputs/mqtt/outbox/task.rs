@@ -1,4 +1,4 @@
-//! The task that delivers.
+//! The task that delivers messages to the broker.
 
 use core::future::Future;
 use core::pin::{Pin, pin};
@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
 use super::attempts::{Attempts, ConnectionFailure};
-use super::{ConnectionState, Handed, OutboxProgress};
+use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::inlet::Received;
@@ -24,39 +24,39 @@ use crate::outputs::mqtt::queue::Ticket;
 use crate::outputs::mqtt::settings::MqttConfig;
 use crate::system_time::wall_time;
 
-/// The task of an [`Outbox`](super::Outbox): [`run`](Self::run) it.
+/// The task of an [`Outbox`](super::Outbox). Start it with [`run`](Self::run).
 #[derive(Debug)]
 pub struct OutboxTask {
     pub(super) config: MqttConfig,
     pub(super) daemon_topic: Arc<str>,
-    pub(super) inbox: mpsc::UnboundedReceiver<Handed>,
+    pub(super) inbox: mpsc::UnboundedReceiver<InboxItem>,
     pub(super) store: OutboxStore,
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
-    /// Why there is none.
+    /// Why there is no connection, as a message for people.
     pub(super) lost: watch::Sender<Option<String>>,
-    /// Where commands go; `None`: nobody takes them.
+    /// Where commands go; `None` to not subscribe to commands.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) too_large: TooLarge,
-    /// In which the next attempt is made.
+    /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
-    /// It was said that the broker lacks MQTT 5.
+    /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) is_old: bool,
 }
 
-/// The topics of which it was said that the broker does not take messages of that size.
+/// Topics with a message that was too large for the broker. Each is logged once.
 #[derive(Debug, Default)]
 pub(super) struct TooLarge(HashSet<Arc<str>>);
 
 impl TooLarge {
-    /// Says it once for each topic: a game that has outgrown the limit grows on.
-    fn tell(&mut self, message: &Message, bytes: usize, limit: usize) {
+    /// Logs an error once for each topic, since a game that exceeds the limit keeps growing.
+    fn log_once(&mut self, message: &Message, bytes: usize, limit: usize) {
         if !self.0.insert(Arc::clone(&message.topic)) {
             return;
         }
         let topic = &*message.topic;
-        let left = match message.delivery {
+        let effect = match message.delivery {
             Delivery::Event { .. } => "the event is only in the journal",
             Delivery::Retained => "the retained message there is out of date",
             Delivery::Answer { .. } => "the command is not answered",
@@ -65,41 +65,38 @@ impl TooLarge {
             topic,
             bytes,
             limit,
-            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {left}; raise the \
+            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {effect}; raise the \
              broker's limit (max_packet_size of mosquitto)"
         );
     }
 }
 
-/// How long the last messages may take when the daemon is stopped.
+/// Grace period for the last messages at shutdown.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
-/// The most bytes that a packet has beside topic and payload.
+/// Upper estimate for the size of a packet without topic and payload, in bytes.
 const PACKET_OVERHEAD: usize = 64;
 
-/// Where the task is with the broker.
 enum Phase {
     Connecting(BrokerLink),
     Connected(BrokerLink, Limits),
     Pausing(Pin<Box<Sleep>>),
 }
 
-/// The end, once it has begun.
 struct Stopping {
-    /// When it is over, whatever is left.
     expires: Pin<Box<Sleep>>,
-    /// The daemon's last state, until it is in the queue. It comes after everything else.
+    /// The daemon's last state until it is queued, which happens after all other messages.
     last_state: Option<Message>,
 }
 
 impl OutboxTask {
-    /// The same with somebody who takes commands.
+    /// Sets where commands go.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }
     }
 
-    /// Delivers until `shutdown` is ready: then what is left goes out, if it does within five seconds, and the daemon's
-    /// state becomes offline. Ends as well when every [`Outbox`](super::Outbox) is gone.
+    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then delivers the remaining
+    /// messages, for at most five seconds, and publishes the offline state of the daemon.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
@@ -109,13 +106,13 @@ impl OutboxTask {
         let mut phase = self.open(&will);
         loop {
             tokio::select! {
-                handed = self.inbox.recv(), if stopping.is_none() => match handed {
-                    Some(handed) => self.receive_all(handed),
+                item = self.inbox.recv(), if stopping.is_none() => match item {
+                    Some(item) => self.receive_all(item),
                     None => stopping = Some(self.stop(&will)),
                 },
                 () = &mut shutdown, if stopping.is_none() => stopping = Some(self.stop(&will)),
                 () = expired(&mut stopping) => break,
-                event = self.reader.event() => self.take_in(event),
+                event = self.reader.event() => self.handle_reader_event(event),
                 step = phase.step() => match step {
                     PhaseStep::Open => phase = self.open(&will),
                     PhaseStep::Link(LinkEvent::Connected(limits)) => {
@@ -130,18 +127,18 @@ impl OutboxTask {
                         self.acknowledge(ticket);
                     }
                     PhaseStep::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
-                    PhaseStep::Link(LinkEvent::Commanded(command)) => self.commanded(*command),
-                    PhaseStep::Link(LinkEvent::Unheard(reason)) => self.unheard(&reason),
+                    PhaseStep::Link(LinkEvent::CommandReceived(command)) => self.pass_command(*command),
+                    PhaseStep::Link(LinkEvent::SubscriptionRefused(reason)) => self.subscription_refused(&reason),
                     PhaseStep::Link(LinkEvent::Closed) => break,
                     PhaseStep::Link(LinkEvent::Lost(reason)) => phase = self.lost(reason, &mut attempts),
                 },
             }
             if let Some(stopping) = &mut stopping {
-                self.say_last(stopping);
+                self.queue_last_state(stopping);
             }
             if let Phase::Connected(link, limits) = &mut phase {
                 self.send(link, *limits);
-                self.read_on();
+                self.read_next_page();
             }
             if let Some(stopping) = &stopping
                 && self.is_over(stopping, &phase)
@@ -149,7 +146,7 @@ impl OutboxTask {
                 break;
             }
         }
-        self.ended();
+        self.end();
     }
 
     fn open(&self, will: &Message) -> Phase {
@@ -185,14 +182,14 @@ impl OutboxTask {
             debug!(broker, %reason, attempt = failed, ?pause, "no connection to the MQTT broker at {broker}: {reason}");
         }
         self.store.rewind();
-        let why = format!("no connection to the MQTT broker at {broker}: {reason}");
-        self.lost.send_replace(Some(why));
+        let problem = format!("no connection to the MQTT broker at {broker}: {reason}");
+        self.lost.send_replace(Some(problem));
         self.report(ConnectionState::Disconnected);
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
-    /// A broker that may lack MQTT 5 is tried with 3.1.1, once; every other attempt is made with 5, for the broker may be
-    /// another one by then.
+    /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
+    /// again, since the broker may have been replaced or upgraded.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
@@ -216,18 +213,18 @@ impl OutboxTask {
         self.report(ConnectionState::Connected);
     }
 
-    /// What is published first on every connection.
+    /// The first message on every connection: the daemon's state.
     fn greeting(&self) -> Message {
         self.store
             .queue()
-            .picture(&self.daemon_topic)
+            .retained(&self.daemon_topic)
             .cloned()
             .unwrap_or_else(|| {
                 Message::retained(&self.daemon_topic, &DaemonState::just_online(&self.config.daemon))
             })
     }
 
-    /// Takes in what was handed over before.
+    /// Starts the shutdown and receives all items that were passed before.
     fn stop(&mut self, last_state: &Message) -> Stopping {
         self.inbox.close();
         self.receive_waiting();
@@ -237,8 +234,8 @@ impl OutboxTask {
         }
     }
 
-    /// Queues the daemon's last state when nothing can come before it any more.
-    fn say_last(&mut self, stopping: &mut Stopping) {
+    /// Queues the daemon's last state once no other message can precede it.
+    fn queue_last_state(&mut self, stopping: &mut Stopping) {
         if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
         {
@@ -247,14 +244,15 @@ impl OutboxTask {
         }
     }
 
-    /// Whether there is nothing left to do. A connection that has everything is closed, which takes a moment.
+    /// Whether nothing is left to do. Disconnects once everything is acknowledged; the loop then ends with the event
+    /// `Closed`.
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
-        let said = stopping.last_state.is_none();
+        let last_state_queued = stopping.last_state.is_none();
         match phase {
-            // The broker publishes the last will of a connection that it lost; nothing else is left to publish.
-            Phase::Connecting(_) | Phase::Pausing(_) => said && self.store.queue().len() <= 1,
+            // If only the last state is left, the broker publishes it as the last will of the lost connection.
+            Phase::Connecting(_) | Phase::Pausing(_) => last_state_queued && self.store.queue().len() <= 1,
             Phase::Connected(link, _) => {
-                if said && self.store.is_empty() {
+                if last_state_queued && self.store.is_empty() {
                     link.disconnect();
                 }
                 false
@@ -262,7 +260,7 @@ impl OutboxTask {
         }
     }
 
-    fn ended(&self) {
+    fn end(&self) {
         let (messages, boards) = (self.store.queue().len(), self.store.behind());
         if messages > 0 {
             warn!(
@@ -279,28 +277,28 @@ impl OutboxTask {
         self.report(ConnectionState::Stopped);
     }
 
-    fn receive_all(&mut self, first: Handed) {
+    fn receive_all(&mut self, first: InboxItem) {
         self.receive(first);
         self.receive_waiting();
     }
 
     fn receive_waiting(&mut self) {
-        while let Ok(handed) = self.inbox.try_recv() {
-            self.receive(handed);
+        while let Ok(item) = self.inbox.try_recv() {
+            self.receive(item);
         }
     }
 
-    fn receive(&mut self, handed: Handed) {
-        let count = handed.count();
+    fn receive(&mut self, item: InboxItem) {
+        let count = item.count();
         let behind = self.store.behind();
-        match handed {
-            Handed::Messages(messages) => {
+        match item {
+            InboxItem::Messages(messages) => {
                 messages.into_iter().for_each(|message| self.store.push(message));
                 if behind == 0 && self.store.behind() > 0 {
                     info!("the queue for the MQTT broker is full; later events are read from the journal");
                 }
             }
-            Handed::Behind {
+            InboxItem::Behind {
                 board,
                 topic,
                 after,
@@ -314,8 +312,8 @@ impl OutboxTask {
         self.update_progress(count);
     }
 
-    /// Reads on where a board is behind, if there is room.
-    fn read_on(&mut self) {
+    /// Reads the next page for a board that is behind, if there is room.
+    fn read_next_page(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
         {
@@ -323,12 +321,12 @@ impl OutboxTask {
         }
     }
 
-    fn take_in(&mut self, event: ReaderEvent) {
+    fn handle_reader_event(&mut self, event: ReaderEvent) {
         match event {
-            ReaderEvent::Paused => self.store.wake(),
-            ReaderEvent::Read(page, None) => self.store.put_off(&page),
+            ReaderEvent::Paused => self.store.end_pause(),
+            ReaderEvent::Read(page, None) => self.store.postpone(&page),
             ReaderEvent::Read(page, Some(events)) => {
-                if self.store.take_in(&page, events) == (PageOutcome::Nothing { again: false }) {
+                if self.store.load_page(&page, events) == (PageOutcome::Nothing { again: false }) {
                     let (board, after) = (&*page.board, page.after);
                     warn!(
                         board,
@@ -337,7 +335,7 @@ impl OutboxTask {
                 }
             }
         }
-        if self.store.rests() {
+        if self.store.is_waiting() {
             self.reader.pause();
         }
         self.update_progress(0);
@@ -350,10 +348,10 @@ impl OutboxTask {
             };
             let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
             if bytes > limits.packet_bytes {
-                self.too_large.tell(message, bytes, limits.packet_bytes);
+                self.too_large.log_once(message, bytes, limits.packet_bytes);
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
-                // Its reason is on the way; the queue starts over then.
+                // The link reports the loss next, and the queue is then rewound.
                 return;
             }
         }
@@ -382,7 +380,7 @@ impl OutboxTask {
         }
     }
 
-    fn commanded(&self, command: Received) {
+    fn pass_command(&self, command: Received) {
         let Some(commands) = &self.commands else { return };
         if let Err(mpsc::error::TrySendError::Full(command)) = commands.try_send(command) {
             let board = command.board;
@@ -393,8 +391,8 @@ impl OutboxTask {
         }
     }
 
-    fn unheard(&self, reason: &str) {
-        let topic = self.config.asked_for().join(" and ");
+    fn subscription_refused(&self, reason: &str) {
+        let topic = self.config.subscriptions().join(" and ");
         error!(
             topic,
             reason,
@@ -416,14 +414,13 @@ impl OutboxTask {
     }
 }
 
-/// What comes next in a phase.
 enum PhaseStep {
     Open,
     Link(LinkEvent),
 }
 
 impl Phase {
-    /// May be dropped and called again.
+    /// Waits for the next event of the phase. Cancel safe.
     async fn step(&mut self) -> PhaseStep {
         match self {
             Self::Connecting(link) | Self::Connected(link, _) => PhaseStep::Link(link.event().await),

@@ -1,4 +1,4 @@
-//! What is in memory, what is read, and in which order the broker gets it.
+//! Which events are in memory, which are read from the backlog, and in which order the broker gets them.
 
 mod chances;
 
@@ -15,7 +15,7 @@ fn event(board: &str, seq: u64) -> Message {
     message(&board.into(), &"events".into(), journaled(seq))
 }
 
-fn picture(board: &str, seq: u64) -> Message {
+fn retained(board: &str, seq: u64) -> Message {
     Message {
         topic: format!("{board}/game").into(),
         payload: seq.to_string().into(),
@@ -37,7 +37,7 @@ fn pages(seqs: impl IntoIterator<Item = u64>) -> Vec<BacklogEvent> {
     seqs.into_iter().map(journaled).collect()
 }
 
-/// Sends everything: `b 1` for an event, `b/game 1` for a picture.
+/// Sends all messages. Returns `b 1` for an event, `b/game 1` for a retained message.
 fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     let mut sent = Vec::new();
     while let Some((ticket, message)) = store.send_next() {
@@ -52,7 +52,7 @@ fn send_all(store: &mut OutboxStore) -> Vec<(Ticket, String)> {
     sent
 }
 
-/// The broker takes everything there is.
+/// Sends and acknowledges all messages.
 fn delivered(store: &mut OutboxStore) -> Vec<String> {
     let sent = send_all(store).into_iter().map(|(ticket, text)| {
         assert!(store.acknowledge(ticket).is_some());
@@ -68,9 +68,9 @@ fn full(board: &str, events: u64) -> OutboxStore {
 }
 
 #[test]
-fn event_without_room_leaves_its_board_behind_and_pictures_have_room() {
+fn event_without_room_leaves_its_board_behind_and_retained_messages_have_room() {
     let mut store = full("b", 6);
-    store.push(picture("b", 6));
+    store.push(retained("b", 6));
     assert_eq!((store.queue().events().count, store.behind()), (4, 1));
     store.push(event("a", 1));
     assert_eq!((store.queue().len(), store.behind()), (5, 2));
@@ -99,7 +99,7 @@ fn bytes_are_bounded_and_one_event_always_has_room() {
 }
 
 #[test]
-fn what_was_left_is_read_when_half_of_the_memory_is_free() {
+fn boards_that_are_behind_are_read_when_half_of_the_memory_is_free() {
     let mut store = full("b", 6);
     let sent = send_all(&mut store);
     store.acknowledge(sent[0].0);
@@ -107,7 +107,7 @@ fn what_was_left_is_read_when_half_of_the_memory_is_free() {
     store.acknowledge(sent[1].0);
     let page = store.next_page().expect("there is room");
     assert_eq!((&*page.board, page.after), ("b", 4));
-    assert_eq!(store.take_in(&page, pages(5..=6)), PageOutcome::Some);
+    assert_eq!(store.load_page(&page, pages(5..=6)), PageOutcome::Some);
     assert_eq!(store.behind(), 0);
     store.push(event("b", 7));
     assert_eq!((store.queue().events().count, store.behind()), (4, 1));
@@ -122,8 +122,8 @@ fn new_events_do_not_overtake_those_that_are_being_read() {
     delivered(&mut store);
     let page = store.next_page().expect("there is room");
     store.push(event("b", 7));
-    // The journal has 8 already, and it will be handed over.
-    assert_eq!(store.take_in(&page, pages([5, 6, 7, 8])), PageOutcome::Some);
+    // The journal already has 8, which will also be pushed.
+    assert_eq!(store.load_page(&page, pages([5, 6, 7, 8])), PageOutcome::Some);
     assert_eq!(store.behind(), 0);
     store.push(event("b", 8));
     assert_eq!(delivered(&mut store), ["b 5", "b 6", "b 7", "b 8"]);
@@ -136,14 +136,14 @@ fn a_page_that_was_read_before_new_events_came_is_followed_by_another() {
     delivered(&mut store);
     let page = store.next_page().expect("there is room");
     store.push(event("b", 7));
-    store.take_in(&page, pages(5..=6));
+    store.load_page(&page, pages(5..=6));
     assert_eq!(
         (store.behind(), delivered(&mut store)),
         (1, vec!["b 5".to_owned(), "b 6".to_owned()])
     );
     let page = store.next_page().expect("there is room");
     assert_eq!(page.after, 6);
-    store.take_in(&page, pages([7]));
+    store.load_page(&page, pages([7]));
     assert_eq!(delivered(&mut store), ["b 7"]);
     assert!(store.is_empty());
 }
@@ -154,16 +154,16 @@ fn a_page_goes_as_far_as_there_is_room() {
     delivered(&mut store);
     let page = store.next_page().expect("there is room");
     store.push(event("a", 1));
-    assert_eq!(store.take_in(&page, pages(5..=9)), PageOutcome::Some);
+    assert_eq!(store.load_page(&page, pages(5..=9)), PageOutcome::Some);
     assert_eq!(delivered(&mut store), ["a 1", "b 5", "b 6", "b 7"]);
     let page = store.next_page().expect("there is room");
     (2..=5).for_each(|seq| store.push(event("a", seq)));
     assert_eq!(
-        store.take_in(&page, pages(8..=9)),
+        store.load_page(&page, pages(8..=9)),
         PageOutcome::Some,
         "no room is no fault"
     );
-    assert!(!store.rests());
+    assert!(!store.is_waiting());
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn boards_take_turns() {
     let mut order = Vec::new();
     while let Some(page) = store.next_page() {
         order.push(format!("{} {}", page.board, page.after));
-        store.take_in(&page, pages([page.after + 1, page.after + 2]));
+        store.load_page(&page, pages([page.after + 1, page.after + 2]));
         delivered(&mut store);
     }
     assert_eq!(order, ["a 10", "b 10", "c 10", "a 12", "b 12", "c 12"]);
@@ -183,48 +183,48 @@ fn boards_take_turns() {
 }
 
 #[test]
-fn events_that_cannot_be_read_yet_are_asked_for_after_a_pause() {
+fn events_that_cannot_be_read_yet_are_read_after_a_pause() {
     let mut store = store();
     for board in ["a", "b"] {
         store.leave_behind(&board.into(), &"events".into(), 0, 1);
     }
     let page = store.next_page().expect("there is room");
     assert_eq!(
-        store.take_in(&page, Vec::new()),
+        store.load_page(&page, Vec::new()),
         PageOutcome::Nothing { again: false }
     );
     let other = store.next_page().expect("the other board is not waited for");
-    store.put_off(&other);
-    assert!(store.rests() && store.next_page().is_none() && !store.is_empty());
-    store.wake();
+    store.postpone(&other);
+    assert!(store.is_waiting() && store.next_page().is_none() && !store.is_empty());
+    store.end_pause();
     assert_eq!(store.next_page(), Some(page.clone()));
     assert_eq!(
-        store.take_in(&page, Vec::new()),
+        store.load_page(&page, Vec::new()),
         PageOutcome::Nothing { again: true }
     );
 }
 
-/// A number that was given up in a damaged journal, or events that were too old to keep.
+/// Damaged journals and removed old events leave gaps in the seqs.
 #[test]
-fn numbers_may_jump() {
+fn seqs_may_have_gaps() {
     let mut store = store();
     store.leave_behind(&"b".into(), &"events".into(), 3, 1_789_000_000_001);
     let page = store.next_page().expect("there is room");
-    store.take_in(&page, pages([1_789_000_000_000, 1_789_000_000_001]));
+    store.load_page(&page, pages([1_789_000_000_000, 1_789_000_000_001]));
     assert_eq!(delivered(&mut store), ["b 1789000000000", "b 1789000000001"]);
     assert!(store.is_empty());
 }
 
 #[test]
-fn pictures_come_after_their_events_unless_the_board_is_behind() {
+fn retained_messages_come_after_their_events_unless_the_board_is_behind() {
     let mut store = store();
     store.push(event("b", 1));
-    store.push(picture("b", 1));
+    store.push(retained("b", 1));
     assert_eq!(delivered(&mut store), ["b 1", "b/game 1"]);
     store.leave_behind(&"a".into(), &"events".into(), 0, 1);
-    store.push(picture("a", 1));
+    store.push(retained("a", 1));
     let page = store.next_page().expect("there is room");
-    store.take_in(&page, pages([1]));
+    store.load_page(&page, pages([1]));
     assert_eq!(delivered(&mut store), ["a/game 1", "a 1"]);
 }
 

@@ -1,4 +1,4 @@
-//! What a daemon says of itself.
+//! Payloads about the daemon itself.
 
 use std::collections::BTreeMap;
 
@@ -8,119 +8,119 @@ use serde::Serialize;
 
 use crate::outputs::shared::reports::OutputReport;
 
-/// Of a daemon: whether it is there, and what it serves.
+/// Whether a daemon is online, and which boards it has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DaemonState {
-    /// online or offline.
+    /// `online` or `offline`.
     pub state: &'static str,
-    /// The machine it runs on.
+    /// Host name of the computer.
     pub host: String,
-    /// Its version.
+    /// Version of kiebitz.
     pub version: &'static str,
-    /// What it published when it was last online; absent in the last will, which the broker publishes for it.
+    /// Details of a running daemon; `None` immediately after connecting, and in the last will.
     #[serde(flatten)]
     pub online: Option<Online>,
 }
 
-/// What a daemon publishes while it is online.
+/// Details that a daemon publishes while it is online.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Online {
-    /// When it was started.
+    /// Start of the daemon.
     #[serde(serialize_with = "rfc3339")]
     pub started: Timestamp,
-    /// When this was published.
+    /// Time of publication.
     #[serde(serialize_with = "rfc3339")]
     pub as_of: Timestamp,
-    /// Seconds between the two.
+    /// Seconds from `started` to `as_of`.
     pub uptime_s: u64,
-    /// Names of its boards.
+    /// Names of the daemon's boards.
     pub boards: Vec<String>,
-    /// How it is beside that; `None`: it keeps nothing, and nobody asks.
+    /// Health of the daemon; `None` for a replay, which stores nothing.
     #[serde(flatten)]
     pub health: Option<DaemonHealth>,
 }
 
-/// What a daemon depends on, and how that is.
+/// Health of everything on which a daemon depends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DaemonHealth {
-    /// Whether it can keep what it publishes.
+    /// Whether journal and recordings can be written.
     #[serde(flatten)]
     pub storage: StorageState,
-    /// How far the broker has it.
+    /// Delivery to the broker.
     pub delivery: DeliveryState,
-    /// The computer.
+    /// State of the computer.
     pub machine: Machine,
-    /// How the places fare that get the broadcast, by name; absent where there are none.
+    /// Reports of the outputs, by name; absent if there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, OutputReport>,
-    /// The round that its boards get pairings of; absent while there is none.
+    /// The round whose pairings the boards get; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
 }
 
-/// How far the broker has what is published.
+/// Progress of the delivery to the broker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct DeliveryState {
-    /// Messages in memory that it does not have.
+    /// Number of messages in memory that the broker has not acknowledged.
     pub queued: usize,
-    /// Boards of which further events wait in the journal.
+    /// Number of boards with further events in the journal.
     pub behind: usize,
-    /// How long the last event took from what happened until the broker had it, in milliseconds.
+    /// Delivery time of the last event, from the board to the broker's acknowledgement, in milliseconds.
     pub last_ms: Option<u64>,
-    /// How many events it has got since the start; not those that were read from the journal.
+    /// Number of events delivered since the start, not counting those read from the journal.
     #[serde(skip)]
     pub events: u64,
-    /// How long all of these took, in milliseconds.
+    /// Sum of their delivery times in milliseconds.
     #[serde(skip)]
     pub all_ms: u64,
 }
 
-/// A computer. What its system does not tell is `None`.
+/// State of the daemon's computer. Values that the system does not report are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// The disk with the journal.
     pub disk: Option<Disk>,
-    /// In degrees Celsius.
+    /// Temperature in degrees Celsius.
     pub temperature_c: Option<f64>,
     /// Whether the power supply is too weak.
     pub under_voltage: Option<bool>,
-    /// What the daemon has in memory.
+    /// Memory used by the daemon, in bytes.
     pub memory_bytes: Option<u64>,
 }
 
-/// A disk.
+/// Space on a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Disk {
-    /// Room that is left.
+    /// Free space in bytes.
     pub free_bytes: u64,
-    /// All of it.
+    /// Total size in bytes.
     pub size_bytes: u64,
 }
 
-/// Whether the daemon's disks take what they are given.
+/// Whether journal and recordings can be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StorageState {
-    /// The journal, with all events.
+    /// The journal with all events.
     pub journal: DiskState,
     /// The recordings of all bytes.
     pub recordings: DiskState,
 }
 
-/// Whether a disk takes what it is given.
+/// Whether the journal or the recordings can be written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiskState {
-    /// It does.
+    /// Whether writing succeeds.
     pub ok: bool,
-    /// Since when it does not.
+    /// Start of the failure; `None` while writing succeeds.
     #[serde(serialize_with = "rfc3339_option", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// What is wrong, for people.
+    /// The problem, as a message for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// How many events wait to be kept; of the journal alone.
+    /// Number of events waiting to be stored. Used for the journal only.
     #[serde(skip_serializing_if = "is_zero")]
     pub waiting: u64,
-    /// How many events were published and will never be kept, because too many waited; of the journal alone.
+    /// Number of published events that will never be stored, because too many were waiting. Used for the journal only.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
 }
@@ -145,7 +145,7 @@ fn is_zero(count: &u64) -> bool {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl DaemonState {
-    /// Of a daemon that is there.
+    /// The state of a running daemon.
     #[must_use]
     pub fn online(
         host: &str,
@@ -170,7 +170,7 @@ impl DaemonState {
         }
     }
 
-    /// Of a daemon that is online and has not published more yet.
+    /// The state of a daemon that has just connected.
     #[must_use]
     pub fn just_online(host: &str) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl DaemonState {
         }
     }
 
-    /// Of a daemon that is gone: its last message, or the last will.
+    /// The state of a stopped daemon: its last message, and its last will.
     #[must_use]
     pub fn offline(host: &str) -> Self {
         Self {

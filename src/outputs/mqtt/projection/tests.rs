@@ -13,7 +13,7 @@ use shakmaty::Color;
 use super::*;
 use crate::outputs::mqtt::{Delivery, MediaType, Prefix};
 
-/// A board with nothing on it but its clock.
+/// A board without pieces, with an optional clock.
 struct World {
     projection: Projection,
     board: shakmaty::Board,
@@ -91,12 +91,12 @@ fn topics(messages: &[Message]) -> Vec<&str> {
         .collect()
 }
 
-/// All but the game in single words.
-fn pictures(messages: &[Message]) -> Vec<&str> {
-    let pictures = messages
+/// The topics of all messages except the single values.
+fn topics_without_values(messages: &[Message]) -> Vec<&str> {
+    let topics_without_values = messages
         .iter()
         .filter(|message| message.media_type != MediaType::Text);
-    pictures
+    topics_without_values
         .map(|message| message.topic.trim_start_matches("kiebitz/"))
         .collect()
 }
@@ -110,10 +110,10 @@ fn value(messages: &[Message], topic: &str) -> Value {
 }
 
 #[test]
-fn first_step_gives_the_full_picture() {
+fn first_step_publishes_all_retained_topics() {
     let messages = World::new().step(Vec::new());
     assert_eq!(
-        pictures(&messages),
+        topics_without_values(&messages),
         [
             "boards/b/state",
             "boards/b/incidents",
@@ -130,7 +130,7 @@ fn first_step_gives_the_full_picture() {
 }
 
 #[test]
-fn pictures_follow_the_events_that_they_sum_up() {
+fn retained_messages_follow_the_events_that_changed_them() {
     let mut world = World::new();
     world.step(Vec::new());
     let messages = world.step(vec![
@@ -138,7 +138,7 @@ fn pictures_follow_the_events_that_they_sum_up() {
         EventKind::MoveMade(ply(1, "e2e4", "e4")),
     ]);
     assert_eq!(
-        pictures(&messages),
+        topics_without_values(&messages),
         [
             "boards/b/events",
             "boards/b/events",
@@ -160,14 +160,14 @@ fn pictures_follow_the_events_that_they_sum_up() {
 }
 
 #[test]
-fn nothing_new_is_no_message() {
+fn nothing_is_published_without_a_change() {
     let mut world = World::new();
     world.step(vec![started("start", Variant::Standard)]);
     assert_eq!(world.step(Vec::new()), []);
 }
 
 #[test]
-fn spectators_learn_nothing_of_presses_and_certainty() {
+fn spectators_do_not_see_presses_and_certainty() {
     let mut world = World::new();
     let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
     let first = world.step(vec![started("start", Variant::Standard), made]);
@@ -249,7 +249,7 @@ fn clock_is_published_when_a_client_would_show_something_else() {
 }
 
 #[test]
-fn board_that_went_away_has_no_clock() {
+fn disconnected_board_has_no_clock() {
     let mut world = World::new();
     let connected = EventKind::BoardConnected {
         port: "/dev/ttyUSB0".to_owned(),
@@ -257,8 +257,11 @@ fn board_that_went_away_has_no_clock() {
         version: Some("1.8".to_owned()),
         orientation: None,
     };
-    let there = world.step(vec![connected.clone(), EventKind::ClockConnected {}]);
-    assert_eq!(value(&there, "boards/b/state")["clock"]["present"], true);
+    let after_connecting = world.step(vec![connected.clone(), EventKind::ClockConnected {}]);
+    assert_eq!(
+        value(&after_connecting, "boards/b/state")["clock"]["present"],
+        true
+    );
     let gone = world.step(vec![EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     }]);
@@ -269,7 +272,7 @@ fn board_that_went_away_has_no_clock() {
     assert_eq!(state["clock"]["present"], false);
     assert_eq!(state["daemon"], "pi");
     assert_eq!(state["table"], 3);
-    // The clock did not go by itself, so no event announces it again.
+    // The clock itself was not disconnected, so no event announces it again.
     let back = world.step(vec![connected]);
     assert_eq!(value(&back, "boards/b/state")["clock"]["present"], true);
 }
@@ -339,7 +342,7 @@ fn spectators_revision_goes_on_after_a_restart() {
 }
 
 #[test]
-fn spectators_get_everything_later_and_nothing_else_is() {
+fn the_delay_applies_to_spectators_only() {
     let mut world = World::new();
     world.projection = world.projection.with_public_delay(Duration::from_secs(900));
     let made = EventKind::MoveMade(ply(1, "e2e4", "e4"));
@@ -353,7 +356,7 @@ fn spectators_get_everything_later_and_nothing_else_is() {
     assert_eq!(world.projection.poll_deadline(), Some(at(900)));
     assert_eq!(world.projection.advance(at(899)), []);
     assert_eq!(
-        pictures(&world.projection.advance(at(900))),
+        topics_without_values(&world.projection.advance(at(900))),
         [
             "public/boards/b/game",
             "public/boards/b/pgn",
@@ -384,9 +387,9 @@ fn board_is_known_but_not_connected_after_a_restart() {
         .projection
         .resume(Some(&last), Some(&disconnected), None, announced);
     let messages = world.step(Vec::new());
-    // That nothing stands on it would be wrong.
+    // It would be wrong to publish an empty placement.
     assert_eq!(
-        pictures(&messages),
+        topics_without_values(&messages),
         [
             "boards/b/state",
             "boards/b/incidents",
@@ -409,7 +412,7 @@ fn board_is_known_but_not_connected_after_a_restart() {
     assert!(topics(&messages).contains(&"boards/b/placement"));
 }
 
-/// A clock shows the flag of a finished period for five minutes. Spectators see a flag only once the game is lost by it.
+/// A clock shows the flag of a finished period for five minutes. Spectators see a flag only if it decides the game.
 #[test]
 fn spectators_see_the_flag_of_a_lost_game_only() {
     fn flag_fall(case: &str) -> EventKind {
@@ -446,7 +449,7 @@ fn spectators_see_the_flag_of_a_lost_game_only() {
     };
     let mut world = World::new();
     world.step(vec![started("start", Variant::Standard)]);
-    // The clock runs, with the flag of a period that is over.
+    // The clock runs, with the flag of a finished period.
     let messages = read(
         &mut world,
         1,
@@ -466,7 +469,7 @@ fn spectators_see_the_flag_of_a_lost_game_only() {
         value(&messages, "public/boards/b/game")["moves"][0]["clock"].get("flag"),
         None
     );
-    // The arbiter has to stay silent.
+    // The arbiter must not intervene.
     let messages = read(&mut world, 1801, 0, vec![flag_fall("flag_fall.silent")]);
     assert!(
         !topics(&messages).contains(&"public/boards/b/clock"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::*;
 use crate::outputs::mqtt::Prefix;
 
-/// In seconds.
+/// Delay in seconds.
 const DELAY: i64 = 900;
 
 fn at(second: i64) -> Timestamp {
@@ -103,22 +103,22 @@ fn seconds(seconds: i64) -> Duration {
     Duration::from_secs(seconds.unsigned_abs())
 }
 
-/// Spectators of a board, and what they have.
+/// Spectators of a board, and the retained messages that they have.
 struct Spectators {
     projection: PublicProjection,
-    /// By the last level of the topic.
-    pictures: BTreeMap<String, String>,
+    /// Payloads by the last level of the topic.
+    retained: BTreeMap<String, String>,
 }
 
 impl Spectators {
     fn new(delay: i64) -> Self {
         Self {
             projection: projection(delay),
-            pictures: BTreeMap::new(),
+            retained: BTreeMap::new(),
         }
     }
 
-    /// Lets time pass up to that second, with what is published meanwhile. Returns when they had something new.
+    /// Publishes the events second by second. Returns the seconds at which there were new messages.
     fn follow(&mut self, seconds: core::ops::RangeInclusive<i64>, events: &[Event]) -> Vec<i64> {
         let mut new = Vec::new();
         for second in seconds {
@@ -129,7 +129,7 @@ impl Spectators {
             let due = waited || self.is_due(second);
             let messages = self.projection.release(at(second));
             assert!(due || messages.is_empty(), "only at the deadline");
-            if self.see(messages) {
+            if self.receive(messages) {
                 new.push(second);
             }
         }
@@ -142,7 +142,7 @@ impl Spectators {
             .is_some_and(|due| due <= at(second))
     }
 
-    fn see(&mut self, messages: Vec<Message>) -> bool {
+    fn receive(&mut self, messages: Vec<Message>) -> bool {
         let any = !messages.is_empty();
         for message in messages {
             let topic = message
@@ -150,13 +150,13 @@ impl Spectators {
                 .strip_prefix("kiebitz/public/boards/b/")
                 .expect("public");
             let text = String::from_utf8(message.payload.to_vec()).expect("text");
-            self.pictures.insert(topic.to_owned(), text);
+            self.retained.insert(topic.to_owned(), text);
         }
         any
     }
 
     fn json(&self, topic: &str) -> Value {
-        serde_json::from_str(&self.pictures[topic]).expect("JSON")
+        serde_json::from_str(&self.retained[topic]).expect("JSON")
     }
 
     fn moves(&self) -> Vec<String> {
@@ -172,7 +172,7 @@ fn start() -> Event {
 }
 
 #[test]
-fn a_longer_delay_is_for_all_that_is_not_out_yet() {
+fn a_longer_delay_applies_to_everything_not_published_yet() {
     let mut spectators = Spectators::new(DELAY);
     let events = [start(), made(10, 1, "e2e4"), made(20, 2, "e7e5")];
     assert_eq!(spectators.follow(0..=915, &events), [900, 910]);
@@ -189,7 +189,7 @@ fn a_longer_delay_is_for_all_that_is_not_out_yet() {
 }
 
 #[test]
-fn a_shorter_delay_lets_out_what_is_due_by_it() {
+fn a_shorter_delay_publishes_everything_that_is_then_due() {
     let mut spectators = Spectators::new(DELAY);
     let events = [start(), made(10, 1, "e2e4"), made(55, 2, "e7e5")];
     assert_eq!(spectators.follow(0..=70, &events), Vec::<i64>::new());
@@ -204,7 +204,7 @@ fn a_shorter_delay_lets_out_what_is_due_by_it() {
 }
 
 #[test]
-fn nothing_is_seen_before_its_time() {
+fn nothing_is_published_before_it_is_due() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -225,12 +225,12 @@ fn nothing_is_seen_before_its_time() {
         kiebitz_game::events::time_text(at(50)),
         "not when it is published"
     );
-    assert!(spectators.pictures["pgn"].contains("1-0"));
+    assert!(spectators.retained["pgn"].contains("1-0"));
     assert_eq!(spectators.projection.poll_deadline(), None);
 }
 
 #[test]
-fn move_that_is_taken_back_while_it_is_held_is_never_seen() {
+fn move_retracted_while_it_is_held_is_never_published() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -254,7 +254,7 @@ fn move_that_is_taken_back_while_it_is_held_is_never_seen() {
 }
 
 #[test]
-fn amended_move_comes_right_and_at_the_time_of_its_correction() {
+fn amended_move_is_published_when_its_correction_is_due() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -269,14 +269,14 @@ fn amended_move_comes_right_and_at_the_time_of_its_correction() {
 }
 
 #[test]
-fn what_was_seen_goes_when_its_withdrawal_is_due() {
+fn published_move_is_removed_when_its_retraction_is_due() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
         made(10, 1, "e2e4"),
         made(20, 2, "e7e5"),
         made(30, 3, "g1f3"),
-        // Two plies have been seen by now, the third has not.
+        // By now, spectators have two plies, but not the third.
         retracted(925, 1),
         made(940, 1, "d2d4"),
         retracted(960, 1),
@@ -285,7 +285,7 @@ fn what_was_seen_goes_when_its_withdrawal_is_due() {
     assert_eq!(spectators.moves(), ["e2e4", "e7e5"]);
     assert_eq!(spectators.follow(1825..=3000, &[]), [1825]);
     assert!(spectators.moves().is_empty());
-    // Correction on correction: what stood there before is gone although neither replacement is seen.
+    // A correction of a correction: the original move is gone, although neither replacement is published yet.
     let events = [
         made(3100, 1, "c2c4"),
         amended(4050, 1, "a2a4"),
@@ -298,7 +298,7 @@ fn what_was_seen_goes_when_its_withdrawal_is_due() {
 }
 
 #[test]
-fn result_that_the_arbiter_replaces_is_never_seen() {
+fn result_that_the_arbiter_replaces_is_never_published() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -313,7 +313,7 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
     spectators.follow(1030..=1030, &[]);
     assert_eq!(spectators.json("game")["result"], "0-1");
 
-    // One that they confirm is seen as the board showed it.
+    // A result that the arbiter confirms is published at the time of the board's result.
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(
         0..=1000,
@@ -326,9 +326,10 @@ fn result_that_the_arbiter_replaces_is_never_seen() {
     assert_eq!(spectators.json("game")["result"], "1-0");
 }
 
-/// Kings that are put right, and an end that play withdraws: what was held meanwhile is never seen, nor counted.
+/// The players correct the kings, and continue after an end: results that are withdrawn while they are held are neither
+/// published nor counted.
 #[test]
-fn result_that_is_withdrawn_while_it_is_held_is_never_seen() {
+fn result_withdrawn_while_it_is_held_is_never_published() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -351,15 +352,15 @@ fn result_that_is_withdrawn_while_it_is_held_is_never_seen() {
 }
 
 #[test]
-fn arbiters_notes_are_nothing_for_spectators() {
+fn arbiters_notes_are_not_published_to_spectators() {
     let mut spectators = Spectators::new(0);
     let events = [start(), decided(5, None, Some("White complains of noise"))];
     assert_eq!(spectators.follow(0..=100, &events), [0]);
-    assert!(!spectators.pictures["game"].contains("noise"));
+    assert!(!spectators.retained["game"].contains("noise"));
 }
 
 #[test]
-fn without_a_delay_all_is_seen_at_once_and_as_published() {
+fn without_a_delay_everything_is_published_at_once() {
     let mut spectators = Spectators::new(0);
     let events = [
         start(),
@@ -372,7 +373,7 @@ fn without_a_delay_all_is_seen_at_once_and_as_published() {
 }
 
 #[test]
-fn clock_comes_later_with_its_delay() {
+fn the_clock_is_published_with_the_delay() {
     let mut spectators = Spectators::new(DELAY);
     let times = ClockView::of_reading(clock(600), at(4));
     spectators.projection.take_clock(at(5), &times);
@@ -392,7 +393,7 @@ fn clock_comes_later_with_its_delay() {
     assert_eq!(spectators.json("clock")["delay_ms"], Value::Null);
 }
 
-/// Two games, and everything that happens in them.
+/// Two games with corrections and decisions.
 fn a_day() -> Vec<Event> {
     let mut events = vec![
         start(),
@@ -424,8 +425,8 @@ fn a_day() -> Vec<Event> {
     events
 }
 
-/// The events that the journal has for a start at that time: those of the game that is due, and later ones. It has
-/// those that were published before the previous run stopped.
+/// The events that the journal has at a start at `started`: the game that is due then, and all later events until the
+/// stop of the previous run.
 fn kept(events: &[Event], stopped: i64, started: i64, delay: i64) -> Vec<Event> {
     let published: Vec<Event> = events
         .iter()
@@ -449,12 +450,12 @@ fn a_restart_at_any_time_changes_nothing() {
     };
     let mut restarts = 0;
     for delay in [0, 1, 45, DELAY] {
-        // What a spectator has at every second without a restart.
+        // The retained messages that a spectator has at every second without a restart.
         let mut spectators = Spectators::new(delay);
         let day: Vec<_> = (0..2300)
             .map(|second| {
                 spectators.follow(second..=second, &events);
-                spectators.pictures.clone()
+                spectators.retained.clone()
             })
             .collect();
         let stops = (0..1300)
@@ -467,15 +468,15 @@ fn a_restart_at_any_time_changes_nothing() {
             spectators
                 .projection
                 .resume(now, &kept(&events, stopped, back, delay));
-            let pictures = spectators.projection.release(now);
-            spectators.see(pictures);
+            let retained = spectators.projection.release(now);
+            spectators.receive(retained);
             for (second, expected) in (0..).zip(&day).skip(usize::try_from(back).expect("a second")) {
                 if second > back {
                     spectators.follow(second..=second, &events);
                 }
                 for topic in ["game", "pgn"] {
                     assert_eq!(
-                        spectators.pictures.get(topic),
+                        spectators.retained.get(topic),
                         expected.get(topic),
                         "{topic} at {second}, {delay} late, away from {stopped} to {back}"
                     );
@@ -487,7 +488,7 @@ fn a_restart_at_any_time_changes_nothing() {
 }
 
 #[test]
-fn presses_held_at_a_restart_still_come() {
+fn readings_held_at_a_restart_are_published() {
     let mut spectators = Spectators::new(DELAY);
     let events = [
         start(),
@@ -496,25 +497,25 @@ fn presses_held_at_a_restart_still_come() {
         completed(500, 1, 580),
         retracted(915, 1),
     ];
-    // What was due before the last event has been published, perhaps with newer readings.
+    // The previous run has published readings that were due before the last event, perhaps with newer ones.
     spectators.projection.resume(at(920), &events);
     let messages = spectators.projection.release(at(920));
-    spectators.see(messages);
-    assert!(!spectators.pictures.contains_key("clock"), "due at 912");
+    spectators.receive(messages);
+    assert!(!spectators.retained.contains_key("clock"), "due at 912");
     spectators.follow(921..=1399, &[]);
-    assert!(!spectators.pictures.contains_key("clock"));
+    assert!(!spectators.retained.contains_key("clock"));
     spectators.follow(1400..=1400, &[]);
     assert_eq!(spectators.json("clock")["white_ms"], 580_000);
-    // What was due while kiebitz was not running has not been published.
+    // Readings that became due while kiebitz was stopped have not been published.
     let mut spectators = Spectators::new(DELAY);
     spectators.projection.resume(at(1500), &events);
     let messages = spectators.projection.release(at(1500));
-    spectators.see(messages);
+    spectators.receive(messages);
     assert_eq!(spectators.json("clock")["white_ms"], 580_000);
 }
 
 #[test]
-fn setting_the_computers_clock_forward_hastens_nothing() {
+fn setting_the_computers_clock_forward_does_not_shorten_the_delay() {
     let mut spectators = Spectators::new(DELAY);
     spectators.follow(0..=10, &[start(), made(10, 1, "e2e4")]);
     spectators.projection.set_forward(Duration::from_secs(3600));
@@ -528,7 +529,7 @@ fn computer_with_a_slow_clock_after_a_restart_holds_no_longer_than_the_delay() {
         let mut spectators = Spectators::new(delay);
         spectators.projection.resume(at(-5000), &events);
         let messages = spectators.projection.release(at(-5000));
-        assert_eq!(spectators.see(messages), delay == 0);
+        assert_eq!(spectators.receive(messages), delay == 0);
         let new = spectators.follow(-5000..=-1, &[]);
         assert_eq!(new.first().copied(), (delay > 0).then_some(-5000 + delay));
         assert_eq!(spectators.moves(), ["e2e4"]);
@@ -556,7 +557,7 @@ fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
                 ),
             ),
         }
-        // A clock that counts up by itself.
+        // A clock that counts up.
         projection.take_clock(now, &ClockView::of_reading(clock(600), now));
         projection.release(now);
         most = most.max(projection.delayed.held.len());
@@ -566,7 +567,7 @@ fn after_a_day_of_blitz_only_the_last_half_hour_is_held() {
 }
 
 #[test]
-fn a_restart_after_a_step_of_the_clock_lets_nothing_out_early() {
+fn a_restart_after_a_clock_step_publishes_nothing_early() {
     for (hours, forward) in [(26, 93_600), (10_000, 36_000_000), (-26, 0)] {
         let set = event(
             20 + forward,
@@ -589,7 +590,7 @@ fn a_restart_after_a_step_of_the_clock_lets_nothing_out_early() {
 }
 
 #[test]
-fn steps_of_any_size_hasten_nothing_and_hold_nothing_back() {
+fn clock_steps_of_any_size_do_not_change_the_delay() {
     for step in [1, 2, 60, 3600, 93_600, 864_000, 400 * 86_400] {
         let mut spectators = Spectators::new(DELAY);
         spectators.follow(0..=10, &[start(), made(10, 1, "e2e4")]);

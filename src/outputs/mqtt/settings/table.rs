@@ -1,4 +1,4 @@
-//! The table `[mqtt]`: which broker, as whom, and how the connection is encrypted.
+//! The `[mqtt]` table: address, login and encryption.
 
 use core::ops::Range;
 use core::str::FromStr;
@@ -41,7 +41,6 @@ const fn none() -> TextValue<Delay> {
     TextValue(Delay(Duration::ZERO))
 }
 
-/// How to reach the broker.
 struct BrokerConfig(MqttConfig);
 
 impl FromStr for BrokerConfig {
@@ -52,7 +51,6 @@ impl FromStr for BrokerConfig {
     }
 }
 
-/// A path and where in the file it is written.
 struct PathValue {
     span: Range<usize>,
     path: PathBuf,
@@ -66,7 +64,7 @@ impl PathValue {
     }
 }
 
-/// What the table says, and the name of the daemon if the configuration gives one.
+/// Combines the table with the daemon's name, if configured.
 pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig, SpannedError> {
     let broker = table.url.into_inner().0.0;
     let broker = with_login(broker, table.user, table.password_file.map(PathValue::of))?;

@@ -1,14 +1,14 @@
-//! The grammar of chess.js 1.4, the strictest of the readers in use, as far as it goes beyond that of pgn-reader. It
-//! comes from npm, which tests do without.
+//! Rules of chess.js 1.4, the strictest common reader, that go beyond those of pgn-reader. Reimplemented here, as
+//! chess.js itself would need npm.
 
-/// What such a reader refuses in a PGN of one game, and where; `None`: nothing.
+/// Returns the first part of a game's PGN that chess.js would refuse; `None` if it accepts the game.
 pub(super) fn refused(pgn: &str) -> Option<String> {
     let (tags, moves) = pgn.split_once("\n\n")?;
     let wrong_tag = tags.lines().find(|line| !is_tag(line));
     wrong_tag.map_or_else(|| wrong_movetext(moves), |tag| Some(tag.to_owned()))
 }
 
-/// A name of letters alone, and a value without any quotation mark: no escape is known.
+/// Whether a line is a tag with only letters in its name and no quotation mark in its value, as chess.js has no escape.
 fn is_tag(line: &str) -> bool {
     let inner = line.strip_prefix('[').and_then(|line| line.strip_suffix("\"]"));
     inner
@@ -18,7 +18,8 @@ fn is_tag(line: &str) -> bool {
         })
 }
 
-/// A comment, then moves with a comment each at most, then one of the four results, and nothing after it.
+/// Returns the movetext from its first error on. Accepts an optional comment, then moves with at most one comment each,
+/// then one of the four results and nothing after it.
 fn wrong_movetext(text: &str) -> Option<String> {
     let (mut rest, mut comment_may_come, mut ended) = (text.trim_start(), true, false);
     while !rest.is_empty() {
@@ -63,7 +64,7 @@ fn is_move(word: &str) -> bool {
 }
 
 #[test]
-fn what_chess_js_refuses_is_refused() {
+fn pgn_that_chess_js_refuses_is_refused() {
     let game = |tag: &str, moves: &str| format!("[Event \"x\"]\n{tag}\n\n{moves}\n");
     let fine = [
         game("[White \"O'Neill\"]", "1. e4 {a} 1... e5 {b\nc} 2. O-O+ 1/2-1/2"),

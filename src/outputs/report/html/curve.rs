@@ -1,4 +1,4 @@
-//! The curve of both clocks over the game.
+//! Chart of both clocks over the game.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::outputs::report::view::{GameRenderer, clock};
 use crate::outputs::report::words::fill;
 use shakmaty::Color;
 
-/// The clocks after each move, with the incidents; nothing where no clock was seen at two moves.
+/// Renders the clocks after each move and marks incidents. Empty if there are fewer than two clock readings.
 pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
     let Some(chart) = Chart::of(game) else {
         return html! {};
@@ -18,9 +18,9 @@ pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
         section class="part" {
             h3 { (words.curve) }
             figure class="curve" {
-                (chart.drawn(game, "wide"))
-                // Scaled down to a phone, its numbers could not be read.
-                (chart.on(PHONE).drawn(game, "narrow"))
+                (chart.markup(game, "wide"))
+                // The wide chart scaled down to a phone would be illegible.
+                (chart.resized(PHONE).markup(game, "narrow"))
                 figcaption {
                     svg class="key" viewBox="0 0 34 10" aria-hidden="true" {
                         line x1="1" y1="5" x2="33" y2="5" stroke="#1565b0" stroke-width="2" {}
@@ -37,7 +37,7 @@ pub(super) fn clocks(game: GameRenderer<'_>) -> Markup {
     }
 }
 
-fn described(game: GameRenderer<'_>) -> String {
+fn description(game: GameRenderer<'_>) -> String {
     let text = |ms: Option<u64>| ms.map_or_else(|| "?".to_owned(), clock);
     let end = |ends: Option<(u64, u64)>| (text(ends.map(|ends| ends.0)), text(ends.map(|ends| ends.1)));
     let (white, black) = (
@@ -55,12 +55,12 @@ fn described(game: GameRenderer<'_>) -> String {
     )
 }
 
-/// How large a chart is drawn, in units of the page.
+/// Size of a chart, in units of its view box.
 #[derive(Clone, Copy)]
 struct Size {
     width: u64,
     height: u64,
-    /// The most numbers of moves under it.
+    /// Maximum count of move numbers below the chart.
     numbers: u32,
 }
 
@@ -79,14 +79,14 @@ const RIGHT: u64 = 12;
 const TOP: u64 = 22;
 const BOTTOM: u64 = 26;
 
-/// What is drawn: the readings, and how far the axes go.
+/// Data and axes of a chart.
 #[derive(Clone)]
 struct Chart {
     size: Size,
-    /// Both clocks by ply; `None` where there was no reading: the lines are broken there.
+    /// Both clocks by ply; `None` without a reading, which interrupts the lines.
     readings: Vec<(u32, Option<(u64, u64)>)>,
     plies: u32,
-    /// The times at the lower and the upper edge, in milliseconds, and that between two lines of the grid.
+    /// Times at the lower and upper edge and distance between grid lines, in milliseconds.
     bottom_ms: u64,
     top_ms: u64,
     step_ms: u64,
@@ -108,23 +108,24 @@ impl Chart {
             .collect();
         let plies = readings.last()?.0;
         let seen = readings.iter().filter_map(|(_, reading)| *reading);
-        let most = seen.clone().map(|(white, black)| white.max(black)).max()?;
-        let least = seen.clone().map(|(white, black)| white.min(black)).min()?;
+        let longest = seen.clone().map(|(white, black)| white.max(black)).max()?;
+        let shortest = seen.clone().map(|(white, black)| white.min(black)).min()?;
         if seen.count() < 2 {
             return None;
         }
-        // Where nobody is short of time, the curve shows what was used and not how much there was.
-        let floor = if least > most / 2 { least } else { 0 };
-        let fits = |step: &&u64| (most - floor).div_ceil(**step) < MAX_LINES;
+        // If both players always have more than half of the longest time left, the axis starts at the shortest time, so
+        // that the differences are visible.
+        let floor = if shortest > longest / 2 { shortest } else { 0 };
+        let fits = |step: &&u64| (longest - floor).div_ceil(**step) < MAX_LINES;
         let last = STEPS.last().copied().unwrap_or(1);
         let step_ms = STEPS
             .iter()
             .find(fits)
             .copied()
             .unwrap_or(last)
-            .max((most - floor) / MAX_LINES);
+            .max((longest - floor) / MAX_LINES);
         let bottom_ms = floor / step_ms * step_ms;
-        let lines = (most - bottom_ms).div_ceil(step_ms).max(1);
+        let lines = (longest - bottom_ms).div_ceil(step_ms).max(1);
         Some(Self {
             size: PAGE,
             readings,
@@ -135,17 +136,16 @@ impl Chart {
         })
     }
 
-    /// The same in another size.
-    fn on(&self, size: Size) -> Self {
+    fn resized(&self, size: Size) -> Self {
         Self { size, ..self.clone() }
     }
 
-    fn drawn(&self, game: GameRenderer<'_>, class: &str) -> Markup {
+    fn markup(&self, game: GameRenderer<'_>, class: &str) -> Markup {
         let words = game.view.words;
         html! {
             svg class=(class) viewBox=(format!("0 0 {} {}", self.size.width, self.size.height)) role="img" {
                 title { (words.curve) }
-                desc { (described(game)) }
+                desc { (description(game)) }
                 (self.grid(game))
                 (self.incidents(game))
                 (self.line(Color::White, "#1565b0"))
@@ -154,7 +154,7 @@ impl Chart {
         }
     }
 
-    /// Where the curves end below.
+    /// Vertical position of the lower edge of the curves.
     fn foot(&self) -> u64 {
         self.size.height - BOTTOM
     }
@@ -164,7 +164,7 @@ impl Chart {
         LEFT + u64::from(ply.min(self.plies)) * width / u64::from(self.plies.max(1))
     }
 
-    /// In tenths, so that slow play does not look like steps.
+    /// Vertical position of a time, to a tenth of a unit, so that a slow change does not appear as steps.
     fn y(&self, ms: u64) -> String {
         let height = u128::from(self.foot() - TOP) * 10;
         let span = u128::from(self.top_ms - self.bottom_ms).max(1);
@@ -213,8 +213,8 @@ impl Chart {
             }
             pen = if point.is_some() { 'L' } else { pen };
         }
-        let room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
-        let dots = color == Color::White && room;
+        let has_room = u64::from(self.plies) * MIN_BETWEEN_DOTS <= self.size.width;
+        let dots = color == Color::White && has_room;
         html! {
             path fill="none" stroke=(stroke) stroke-width="2" d=(path.trim_end()) {}
             @if dots {
@@ -248,16 +248,16 @@ impl Chart {
     }
 }
 
-/// The width of a label; one that is closer to the last stands lower.
+/// Width of a label. A label that is closer than this to a raised one is placed lower.
 const LABEL: u64 = 40;
-/// The most lines of the grid above zero.
+/// Maximum count of grid lines above the lowest.
 const MAX_LINES: u64 = 6;
-/// The possible distances of two lines: from five seconds to six hours, in milliseconds.
+/// Possible distances of grid lines, from five seconds to six hours, in milliseconds.
 const STEPS: [u64; 14] = [
     5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_200_000, 1_800_000,
     3_600_000, 7_200_000, 21_600_000,
 ];
-/// The possible distances of two move numbers under the curve.
+/// Possible distances of move numbers below the chart.
 const MOVES: [u32; 6] = [1, 2, 5, 10, 20, 50];
-/// Plies closer to each other have no dots.
+/// Minimum width of a ply at which the line has dots.
 const MIN_BETWEEN_DOTS: u64 = 4;

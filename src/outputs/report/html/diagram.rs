@@ -1,6 +1,6 @@
-//! Diagrams of positions, and the pieces in them.
+//! Diagrams of positions.
 //!
-//! The pieces are drawn, not set in a font: fonts without them show boxes, and phones show pictures of their own.
+//! The pieces are vector graphics and not characters: fonts without chess characters show boxes, and phones show emoji.
 
 use maud::{Markup, html};
 use shakmaty::{Bitboard, Color, File, Piece, Rank, Role, Square};
@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Color, File, Piece, Rank, Role, Square};
 use crate::outputs::report::position::board;
 use crate::outputs::report::view::{Renderer, rights};
 
-/// A diagram seen from White's side with its caption; `None` where the text is no FEN.
+/// Renders a diagram with a caption, seen from White's side; `None` if `fen` is not valid.
 pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitboard) -> Option<Markup> {
     let board = board(fen)?;
     let pieces = view.pieces(&board);
@@ -17,7 +17,7 @@ pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitbo
         figure class="diagram" {
             svg viewBox="0 0 382 382" role="img" {
                 title { (caption) ". " (to_move) ". " (pieces) }
-                @for square in Square::ALL { (ground(square)) }
+                @for square in Square::ALL { (background(square)) }
                 @for square in marked { (mark(square)) }
                 @for square in board.occupied() {
                     @if let Some(piece) = board.piece_at(square) {
@@ -39,7 +39,7 @@ pub(super) fn figure(view: Renderer<'_>, caption: &str, fen: &str, marked: Bitbo
 
 /// Width of a square.
 const SIDE: u32 = 45;
-/// Where the board begins: what is left of it is for the numbers of the ranks.
+/// Offset of the board, with room for the rank numbers on its left.
 const LEFT: u32 = 20;
 const TOP: u32 = 2;
 
@@ -51,12 +51,12 @@ fn y(square: Square) -> u32 {
     TOP + (7 - u32::from(square.rank())) * SIDE
 }
 
-fn ground(square: Square) -> Markup {
+fn background(square: Square) -> Markup {
     let fill = if square.is_light() { "#f5f1e6" } else { "#c9b48f" };
     html! { rect x=(x(square)) y=(y(square)) width=(SIDE) height=(SIDE) fill=(fill) {} }
 }
 
-/// A square that the incident concerns: to be seen without colours too.
+/// Highlights a square of an incident. The frame makes it visible without colours too.
 fn mark(square: Square) -> Markup {
     html! {
         rect x=(x(square)) y=(y(square)) width=(SIDE) height=(SIDE) fill="#ffd84d" fill-opacity="0.7" {}
@@ -69,7 +69,7 @@ fn id(piece: Piece) -> String {
     format!("{}{}", piece.color.fold_wb('w', 'b'), piece.role.char())
 }
 
-/// The pieces, to be used by all diagrams of a page.
+/// Definitions of the pieces for all diagrams of a page.
 pub(super) fn pieces() -> Markup {
     html! {
         svg width="0" height="0" class="pieces" aria-hidden="true" {
@@ -82,7 +82,7 @@ pub(super) fn pieces() -> Markup {
     }
 }
 
-/// A piece on a ground of 45 by 45: its outline filled, and what is inside it drawn in the other colour.
+/// A piece on a canvas of 45 by 45: the outline is filled, the inner lines are in the contrasting colour.
 fn piece(piece: Piece) -> Markup {
     let (fill, line, inside) = piece
         .color
@@ -99,7 +99,7 @@ fn piece(piece: Piece) -> Markup {
     }
 }
 
-/// What all pieces stand on.
+/// Base of all pieces.
 const FOOT: &str = "M11.5 34.5 h22 a1.5 1.5 0 0 1 1.5 1.5 v3 h-25 v-3 a1.5 1.5 0 0 1 1.5 -1.5 z";
 
 /// Outline and inner lines of a piece.

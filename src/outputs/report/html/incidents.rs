@@ -1,4 +1,4 @@
-//! Incidents on the page: what is to be decided as cards, the rest as a list.
+//! Incidents on the page: cards for the important ones, a list of the rest.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::outputs::report::position::squares;
 use crate::outputs::report::view::{GameRenderer, Renderer, Reported};
 use crate::outputs::report::words::fill;
 
-/// The address of a game's incident on the page.
+/// Link to an incident of a game.
 pub(super) fn anchor(game: usize, incident: u64) -> String {
     format!("#{}", anchor_id(Some(game), incident))
 }
@@ -20,7 +20,7 @@ fn anchor_id(game: Option<usize>, incident: u64) -> String {
     }
 }
 
-/// The violations, and what else needs room: a card each.
+/// Cards of the important incidents.
 pub(super) fn cards(report: &Report, game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let entries: Vec<&IncidentReport> = game.cards().collect();
@@ -36,7 +36,7 @@ pub(super) fn cards(report: &Report, game: GameRenderer<'_>, number: usize) -> M
     }
 }
 
-/// The others: a line each.
+/// List of the other incidents, one line for each.
 pub(super) fn others(game: GameRenderer<'_>, number: usize) -> Markup {
     let entries: Vec<&IncidentReport> = game.others().collect();
     if entries.is_empty() {
@@ -58,7 +58,6 @@ pub(super) fn others(game: GameRenderer<'_>, number: usize) -> Markup {
     }
 }
 
-/// An incident with its evidence.
 pub(super) fn card(
     report: &Report,
     view: Renderer<'_>,
@@ -66,29 +65,29 @@ pub(super) fn card(
     entry: &IncidentReport,
 ) -> Markup {
     let words = view.words;
-    let known = &entry.incident;
-    let drawn = view.shown_position(entry);
-    let drawn = drawn
-        .and_then(|fen| diagram::figure(view, view.diagram_caption(entry), fen, squares(&known.squares)));
+    let incident = &entry.incident;
+    let figure = view.shown_position(entry);
+    let figure = figure
+        .and_then(|fen| diagram::figure(view, view.diagram_caption(entry), fen, squares(&incident.squares)));
     let game_view = game.map(|(game, _)| game);
     let id = match game {
-        Some((_, number)) => anchor_id(Some(number), known.incident),
-        None => format!("{}-{}", entry.board, anchor_id(None, known.incident)),
+        Some((_, number)) => anchor_id(Some(number), incident.incident),
+        None => format!("{}-{}", entry.board, anchor_id(None, incident.incident)),
     };
     html! {
-        article class=(format!("incident {}", known.severity)) id=(id.replace(char::is_whitespace, "-")) {
+        article class=(format!("incident {}", incident.severity)) id=(id.replace(char::is_whitespace, "-")) {
             h4 { (view.incident_title(game_view, entry)) }
             div class="beside" {
-                @if let Some(drawn) = drawn { (drawn) }
+                @if let Some(figure) = figure { (figure) }
                 div class="facts" {
                     p class="rule" {
-                        span class="severity" { (view.severity(known.severity)) } " "
-                        (view.articles(&known.article, known.edition))
+                        span class="severity" { (view.severity(incident.severity)) } " "
+                        (view.articles(&incident.article, incident.edition))
                     }
                     p class="advice" { strong { (words.advice) ": " } (view.advice(game_view, entry)) }
                     ul class="course" { @for line in view.incident_course(entry) { li { (line) } } }
                     @if entry.awaits_decision() { p class="decision" { (words.decision) ": " (blank()) } }
-                    @if let Some(shown) = known.evidence.clock { p { (view.clock_sentence(shown)) } }
+                    @if let Some(shown) = incident.evidence.clock { p { (view.clock_sentence(shown)) } }
                     (evidence(view, report.source.as_ref(), entry))
                 }
             }
@@ -96,7 +95,7 @@ pub(super) fn card(
     }
 }
 
-/// The squares, the changes that were reported of them, and where that is in the capture.
+/// The squares with their reported changes, and the packets of the capture.
 fn evidence(view: Renderer<'_>, source: Option<&SourceFile>, entry: &IncidentReport) -> Markup {
     let words = view.words;
     let marked = &entry.incident.squares;

@@ -1,14 +1,14 @@
-//! What a game's report opens with, and the lines to sign on at its end.
+//! The start of a game's report, and the lines for signatures at its end.
 
 use maud::{Markup, html};
 
 use super::{blank, incidents};
 use crate::outputs::report::view::GameRenderer;
 
-/// Who played, how it ended, and what to look at.
+/// Players, result, and the points that an arbiter looks for first.
 pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
-    let (result, how) = game.outcome();
+    let (result, explanation) = game.outcome();
     html! {
         section class="summary" aria-label=(words.summary) {
             p class="players" {
@@ -21,7 +21,7 @@ pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
             }
             p class="result" {
                 @if let Some(result) = result { b { (result) } " " }
-                (how)
+                (explanation)
             }
             @for list in game.points() {
                 dl class=(if list.points.is_empty() { "none" } else { "some" }) {
@@ -45,7 +45,7 @@ pub(super) fn summary(game: GameRenderer<'_>, number: usize) -> Markup {
     }
 }
 
-/// Lines for what the arbiter has decided, and to sign on.
+/// Lines for the arbiter's decision and for signatures.
 pub(super) fn signatures(game: GameRenderer<'_>) -> Markup {
     let words = game.view.words;
     html! {

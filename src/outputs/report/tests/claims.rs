@@ -1,4 +1,4 @@
-//! The positions and counts of Art. 9.2 and 9.3.
+//! Positions and counts of Art. 9.2 and 9.3.
 
 use super::super::claims::{Claims, Difference};
 use super::*;
@@ -14,7 +14,7 @@ fn plies(claims: &Claims) -> Vec<Vec<u32>> {
     claims
         .sheets
         .iter()
-        .map(|sheet| sheet.occurrences.iter().map(|at| at.ply).collect())
+        .map(|sheet| sheet.occurrences.iter().map(|entry| entry.ply).collect())
         .collect()
 }
 
@@ -23,16 +23,16 @@ fn start_position_counts_as_an_occurrence() {
     let claims = claims(STANDARD, "Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8");
     assert_eq!(plies(&claims), [[0, 4, 8]]);
     assert_eq!(claims.sheets[0].fen.split(' ').next(), STANDARD.split(' ').next());
-    // Every other position stood twice.
+    // Every other position occurred twice.
     assert_eq!(claims.repeated.len(), 4);
     assert_eq!(claims.repeated[0].plies, [0, 4, 8]);
 }
 
 #[test]
-fn position_with_a_capture_en_passant_is_another_one() {
+fn possible_capture_en_passant_makes_a_different_position() {
     let moves = "Nf3 Nf6 e4 a6 e5 d5 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8 Nf3 Nf6";
     let before = claims(STANDARD, moves);
-    // 9.2.3.1: exd6 e.p. was possible the first time.
+    // 9.2.3.1: exd6 e.p. was possible at the first occurrence.
     assert!(
         plies(&before).iter().all(|plies| !plies.contains(&14)),
         "{before:?}"
@@ -41,7 +41,7 @@ fn position_with_a_capture_en_passant_is_another_one() {
     let sheet = claims
         .sheets
         .iter()
-        .find(|sheet| sheet.occurrences.iter().any(|at| at.ply == 18))
+        .find(|sheet| sheet.occurrences.iter().any(|entry| entry.ply == 18))
         .expect("the third time");
     let near: Vec<_> = sheet
         .near
@@ -55,17 +55,21 @@ fn position_with_a_capture_en_passant_is_another_one() {
 }
 
 #[test]
-fn position_with_a_castling_right_lost_later_is_another_one() {
+fn lost_castling_right_makes_a_different_position() {
     let start = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     let round = "Rb1 Rb8 Ra1 Ra8";
     let claims = claims(start, &[round; 3].join(" "));
     let sheet = claims
         .sheets
         .iter()
-        .find(|sheet| sheet.occurrences.last().is_some_and(|at| at.ply == 12))
+        .find(|sheet| sheet.occurrences.last().is_some_and(|entry| entry.ply == 12))
         .expect("the third ...Ra8");
     assert_eq!(
-        sheet.occurrences.iter().map(|at| at.ply).collect::<Vec<_>>(),
+        sheet
+            .occurrences
+            .iter()
+            .map(|entry| entry.ply)
+            .collect::<Vec<_>>(),
         [4, 8, 12]
     );
     assert_eq!(sheet.occurrences[0].castling, "Kk");
@@ -92,7 +96,11 @@ fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
     let report = story.report();
     let sheet = &report.games[0].claims.sheets[0];
     assert_eq!(
-        sheet.occurrences.iter().map(|at| at.ply).collect::<Vec<_>>(),
+        sheet
+            .occurrences
+            .iter()
+            .map(|entry| entry.ply)
+            .collect::<Vec<_>>(),
         [0, 4]
     );
     assert_eq!((sheet.article.as_deref(), sheet.offers.len()), (Some("9.2.1"), 1));
@@ -106,7 +114,7 @@ fn claim_with_a_move_to_be_announced_has_the_position_after_it() {
         "{text}"
     );
 
-    // A move that cannot be played makes no sheet, and no trouble.
+    // An intended move that cannot be played adds no sheet.
     story.publish(available(Some("Qxh7")));
     story.publish(available(Some("nonsense")));
     assert_eq!(story.game().claims.sheets.len(), 1);

@@ -1,4 +1,4 @@
-//! The course of a game: incidents, corrections, gaps, decisions, adjournment.
+//! Incidents, corrections, gaps, decisions and adjournment.
 
 use kiebitz_hardware::capture::{CaptureWriter, Direction, Interface, LineMode};
 
@@ -35,7 +35,7 @@ fn irregular() -> Story {
 }
 
 #[test]
-fn incident_has_its_course_and_stands_in_the_score_sheet() {
+fn incident_has_its_steps_and_is_marked_in_the_score_sheet() {
     let game = irregular().game();
     let [incident] = game.incidents.as_slice() else {
         panic!("one incident: {:?}", game.incidents)
@@ -51,12 +51,12 @@ fn incident_has_its_course_and_stands_in_the_score_sheet() {
 }
 
 #[test]
-fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
+fn incident_before_a_game_belongs_to_it_and_a_later_one_to_none() {
     let mut story = Story::new(STANDARD);
     let mut start = illegal_move(&story, 1, Severity::Advice);
     start.ply = Some(0);
     story.events.truncate(2);
-    story.outside(EventKind::IncidentOpened(Box::new(start)));
+    story.publish_outside_game(EventKind::IncidentOpened(Box::new(start)));
     let began = Story::new(STANDARD).events.remove(2);
     story.publish(began.kind);
     let mut story = story.play("e4");
@@ -69,7 +69,7 @@ fn incident_before_the_game_goes_with_it_and_one_after_it_with_none() {
         decided_by: None,
     });
     let late = illegal_move(&story, 2, Severity::Hint);
-    story.outside(EventKind::IncidentOpened(Box::new(late)));
+    story.publish_outside_game(EventKind::IncidentOpened(Box::new(late)));
     let report = story.report();
     let numbers = |incidents: &[IncidentReport]| -> Vec<u64> {
         incidents
@@ -102,7 +102,7 @@ fn evidence_points_to_packets_and_bytes_of_its_port() {
         (board, Direction::Inbound, -2_000_000), // 2: e7 goes empty
         (other, Direction::Inbound, -1_500_000), // 3: another board
         (board, Direction::Inbound, -1_000_000), // 4: e4
-        (board, Direction::Outbound, -500_000),  // 5: a question
+        (board, Direction::Outbound, -500_000),  // 5: a query
         (board, Direction::Inbound, 0),          // 6: the press
         (board, Direction::Inbound, 4_000_000),  // 7: later
     ] {
@@ -130,9 +130,9 @@ fn evidence_points_to_packets_and_bytes_of_its_port() {
 }
 
 #[test]
-fn corrections_name_what_was_withdrawn() {
+fn corrections_list_the_withdrawn_moves() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3");
-    let mut instead = Story::new(STANDARD).play("e4").made("c5");
+    let mut instead = Story::new(STANDARD).play("e4").make_move("c5");
     instead.clock = None;
     story.publish(EventKind::MoveAmended {
         played: instead,
@@ -159,11 +159,11 @@ fn corrections_name_what_was_withdrawn() {
 #[test]
 fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
     let mut story = Story::new(STANDARD).play("e4");
-    story.outside(EventKind::BoardDisconnected {
+    story.publish_outside_game(EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     });
     let (from, to) = (story.now(), story.now());
-    story.outside(EventKind::BoardConnected {
+    story.publish_outside_game(EventKind::BoardConnected {
         port: "ttyACM1".to_owned(),
         serial: None,
         version: None,
@@ -175,9 +175,9 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
         from,
         to,
     });
-    story.outside(EventKind::ClockDisconnected {});
+    story.publish_outside_game(EventKind::ClockDisconnected {});
     let game = story.game();
-    let what: Vec<&str> = game
+    let names: Vec<&str> = game
         .notes
         .iter()
         .map(|note| match note {
@@ -192,12 +192,12 @@ fn gaps_and_lost_clocks_are_noted_with_the_move_before() {
             _ => "something else",
         })
         .collect();
-    // The first connection is no news.
-    assert_eq!(what, ["gone", "back", "gap", "no clock"]);
+    // The first connection is not noted.
+    assert_eq!(names, ["gone", "back", "gap", "no clock"]);
 }
 
 #[test]
-fn arbiters_result_counts_and_names_the_person() {
+fn arbiters_result_is_confirmed_and_names_the_person() {
     let mut story = Story::new(STANDARD).play("e4 e5");
     story.publish(EventKind::CommandTaken {
         id: "1".to_owned(),
@@ -241,7 +241,7 @@ fn arbiters_result_counts_and_names_the_person() {
 }
 
 #[test]
-fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
+fn envelope_has_the_data_of_the_laws_and_blanks_for_the_rest() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nc6 Bb5");
     story.publish(EventKind::CommandTaken {
         id: "1".to_owned(),
@@ -281,7 +281,7 @@ fn envelope_has_what_the_laws_want_and_leaves_the_rest_to_be_filled_in() {
     ] {
         assert!(envelope.contains(line), "{line}: {envelope}");
     }
-    // Whatever somebody noted: the sealed move is not on the envelope.
+    // The sealed move must not be on the envelope, even if somebody noted it.
     assert!(!envelope.contains("a6"), "{envelope}");
 }
 
@@ -302,9 +302,10 @@ fn games_of_two_streams_and_boards_are_kept_apart() {
     );
 }
 
-/// 2023: 9.1.1: what the arbiter was answered stands in the report. III.5: a claim in the last two minutes has the moves.
+/// The report has the answer to the arbiter's command (E23 9.1.1) and, for a claim in the last two minutes, the moves
+/// (E23 III.5).
 #[test]
-fn answers_and_claims_of_the_last_two_minutes_are_kept() {
+fn answers_and_claims_of_the_last_two_minutes_are_shown() {
     let mut story = Story::new(STANDARD).play("e4 e5 Nf3 Nf6");
     let mut claim = illegal_move(&story, 1, Severity::Advice);
     claim.kind = IncidentKind::TwoMinuteClaim;
@@ -325,11 +326,11 @@ fn answers_and_claims_of_the_last_two_minutes_are_kept() {
     });
     let text = text(&story.report(), &manner(Language::German));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for kept in [
+    for line in [
         "Die letzten Züge: 1. e4 e5 2. Sf3 Sf6.",
         "Entscheidung über einen Antrag; Entscheidung: aufgeschoben; Antwort: zwei Minuten",
     ] {
-        assert!(text.contains(kept), "{kept}: {text}");
+        assert!(text.contains(line), "{line}: {text}");
     }
 }
 
@@ -345,7 +346,7 @@ fn ended(reason: EndReason, result: GameResult) -> EventKind {
 }
 
 #[test]
-fn summary_has_what_an_arbiter_looks_for_first() {
+fn summary_lists_violations_open_matters_and_gaps() {
     let mut story = irregular();
     let open = Incident {
         ply: Some(3),
@@ -407,7 +408,7 @@ fn summary_has_what_an_arbiter_looks_for_first() {
 }
 
 #[test]
-fn names_and_decisions_have_lines_to_write_on() {
+fn missing_names_and_decisions_have_blanks() {
     let mut story = irregular();
     for event in &mut story.events {
         if let EventKind::GameStarted { players, .. } = &mut event.kind {
@@ -428,7 +429,7 @@ fn names_and_decisions_have_lines_to_write_on() {
 }
 
 #[test]
-fn time_control_stands_as_it_was_typed() {
+fn time_control_is_shown_as_typed() {
     let mut story = Story::new(STANDARD);
     if let EventKind::GameStarted {
         time_control_typed, ..
@@ -459,9 +460,9 @@ fn time_control_stands_as_it_was_typed() {
 }
 
 #[test]
-fn adjournment_is_for_games_that_were_adjourned_and_on_request() {
+fn adjournment_is_shown_for_adjourned_games_and_on_request() {
     let mut story = Story::new(STANDARD).play("e4 e5");
-    let has = |story: &Story, adjournment: bool| {
+    let has_envelope = |story: &Story, adjournment: bool| {
         let manner = Manner {
             adjournment,
             ..manner(Language::English)
@@ -471,16 +472,25 @@ fn adjournment_is_for_games_that_were_adjourned_and_on_request() {
         assert_eq!(html(&report, &manner).contains("class=\"part envelope\""), text);
         text
     };
-    assert_eq!((has(&story, false), has(&story, true)), (false, true));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (false, true)
+    );
     story.publish(ended(EndReason::Adjourned, GameResult::Unknown));
-    assert_eq!((has(&story, false), has(&story, true)), (true, true));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (true, true)
+    );
     story.publish(ended(EndReason::Kings, GameResult::Draw));
-    assert_eq!((has(&story, false), has(&story, true)), (false, false));
+    assert_eq!(
+        (has_envelope(&story, false), has_envelope(&story, true)),
+        (false, false)
+    );
 }
 
-/// An incident that says a little more every few seconds does not fill a page.
+/// An incident that is updated every few seconds must not fill a page.
 #[test]
-fn many_updates_share_a_line() {
+fn many_updates_are_shown_in_one_line() {
     let mut story = irregular();
     for _ in 0..40 {
         let incident = illegal_move(&story, 7, Severity::Violation);
@@ -491,7 +501,7 @@ fn many_updates_share_a_line() {
     assert!(text.contains("Changed 41 times, last at "), "{text}");
 }
 
-/// Two arbiters decided one after the other: both decisions stay, with their authors.
+/// If two arbiters decide one after the other, the report has both decisions with their authors.
 #[test]
 fn every_decision_stays_with_its_author() {
     let mut story = irregular();

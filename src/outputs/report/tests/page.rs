@@ -1,4 +1,4 @@
-//! The page and the text.
+//! The report as HTML and as text.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ fn irregular() -> Report {
     let mut story = Story::new(STANDARD).play("e4");
     let incident = illegal_move(&story, 7, Severity::Violation);
     story.publish(EventKind::IncidentOpened(Box::new(incident)));
-    let mut played = story.made("Nf6");
+    let mut played = story.make_move("Nf6");
     played.inferred = true;
     played.order_certain = false;
     story.publish(EventKind::MoveMade(played));
@@ -25,7 +25,7 @@ fn irregular() -> Report {
 }
 
 #[test]
-fn page_escapes_what_came_from_outside() {
+fn page_escapes_text_from_outside() {
     for language in Language::ALL {
         let page = html(&irregular(), &manner(*language));
         assert!(!page.contains("<script") && !page.contains("<b>&"), "{page}");
@@ -37,7 +37,7 @@ fn page_escapes_what_came_from_outside() {
 }
 
 #[test]
-fn page_needs_nothing_from_elsewhere() {
+fn page_loads_nothing() {
     let page = html(&irregular(), &manner(Language::English));
     for outside in [
         "http:",
@@ -55,7 +55,7 @@ fn page_needs_nothing_from_elsewhere() {
 }
 
 #[test]
-fn page_is_in_the_language_asked_for_and_the_letters_may_be_others() {
+fn page_has_the_chosen_language_and_piece_letters() {
     let mut manner = manner(Language::German);
     manner.letters = Letters::of("fr").expect("in the table");
     let report = irregular();
@@ -77,7 +77,7 @@ fn diagram_has_a_caption_and_marks_the_squares() {
 }
 
 #[test]
-fn both_languages_have_the_same_words() {
+fn both_languages_have_the_same_keys() {
     let lists = |words: &'static Words| {
         let lists = [
             words.modes,
@@ -97,14 +97,14 @@ fn both_languages_have_the_same_words() {
 }
 
 #[test]
-fn values_are_put_in_once() {
+fn values_are_not_searched_for_placeholders() {
     assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "2")]), "{b} and 2");
     assert_eq!(fill("no { end {a}", &[("a", "1")]), "no ");
     assert_eq!(fill("{unknown}!", &[]), "!");
 }
 
 #[test]
-fn advice_of_an_unknown_case_is_shown_as_it_came() {
+fn advice_of_an_unknown_case_is_shown_as_in_the_event() {
     let text = text(&irregular(), &manner(Language::German));
     assert!(
         text.contains("Empfehlung: Stop the clock & go back <at once>."),
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_events_make_a_report_panic(
+    fn arbitrary_events_never_cause_a_panic(
         plies in prop::collection::vec((0_u32.., word(), word(), word(), any::<bool>(), any::<(u64, u64)>()), 0..12),
         start in word(),
         squares in prop::collection::vec(word(), 0..4),

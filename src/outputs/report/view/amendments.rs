@@ -1,49 +1,49 @@
-//! What the page and the text of a report show of corrections, gaps and commands.
+//! Rendering of corrections, board and clock events, and commands.
 
 use kiebitz_game::command::Paired;
 use kiebitz_game::events::GameResult;
 
 use super::{GameRenderer, Renderer};
 use crate::outputs::report::model::{Amendment, Correction, Note};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 
 impl Renderer<'_> {
-    /// Who gave a command.
+    /// Name of a command's author.
     pub(in crate::outputs::report) fn person(self, by: &str) -> String {
-        say(self.words.people, by).to_owned()
+        label(self.words.people, by).to_owned()
     }
 
-    /// The arguments of a command.
+    /// Arguments of a command, one line for each.
     fn arguments(self, arguments: &serde_json::Value) -> Vec<String> {
         let known = self.words.arguments;
         let plain = |value: &serde_json::Value| match value {
             serde_json::Value::String(text) => text.clone(),
-            other => say(known, &other.to_string()).to_owned(),
+            other => label(known, &other.to_string()).to_owned(),
         };
-        let place = |name: &str| known.iter().position(|(word, _)| *word == name);
+        let position_of = |name: &str| known.iter().position(|(word, _)| *word == name);
         let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
-        // No person has said that.
+        // This field is not part of the person's command.
         fields.retain(|(name, _)| *name != Paired::FIELD);
-        fields.sort_by_key(|(name, _)| place(name));
+        fields.sort_by_key(|(name, _)| position_of(name));
         let lines = fields.into_iter().map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => self.end_reason(reason).to_owned(),
-                ("kind" | "color" | "ruling", serde_json::Value::String(word)) => say(known, word).to_owned(),
+                ("kind" | "color" | "ruling", serde_json::Value::String(key)) => label(known, key).to_owned(),
                 (_, serde_json::Value::Object(facts)) => {
                     let facts = facts
                         .iter()
-                        .map(|(name, value)| format!("{} {}", say(known, name), plain(value)));
+                        .map(|(name, value)| format!("{} {}", label(known, name), plain(value)));
                     facts.collect::<Vec<_>>().join(", ")
                 }
                 (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
                 (_, value) => plain(value),
             };
-            format!("{}: {value}", say(known, name))
+            format!("{}: {value}", label(known, name))
         });
         lines.collect()
     }
 
-    /// What a person asked for or changed, one line for each thing.
+    /// A command or a change, one line for each part.
     pub(in crate::outputs::report) fn amendment(self, amendment: &Amendment) -> Vec<String> {
         let words = self.words;
         match amendment {
@@ -56,7 +56,7 @@ impl Renderer<'_> {
             } => {
                 let mut lines = vec![fill(
                     words.command,
-                    &[("action", say(words.actions, action.as_str()))],
+                    &[("action", label(words.actions, action.as_str()))],
                 )];
                 lines.extend(self.arguments(arguments));
                 lines.extend(
@@ -117,7 +117,7 @@ impl GameRenderer<'_> {
         withdrawn.collect::<Vec<_>>().join(", ")
     }
 
-    /// When, after which move, and what happened.
+    /// Time, preceding move, and description of a note.
     pub(in crate::outputs::report) fn note(self, note: &Note) -> [String; 3] {
         let (Note::Gap { after_ply, .. }
         | Note::EndNotWatched { after_ply, .. }

@@ -1,4 +1,4 @@
-//! What the page and the text of a report show of claims of a draw.
+//! Rendering of claims of a draw.
 
 use kiebitz_game::events::ClaimReason;
 
@@ -22,7 +22,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// What the record shows, without a verdict.
+    /// Result of the count. Whether the claim is correct remains the arbiter's decision.
     pub(in crate::outputs::report) fn verdict(self, sheet: &ClaimSheet) -> String {
         let words = self.view.words;
         if sheet.reason != ClaimReason::Threefold {
@@ -70,14 +70,13 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Headings of the table of occurrences.
     pub(in crate::outputs::report) fn occurrence_heads(self) -> [&'static str; 7] {
         let words = self.view.words;
         [
             words.after,
             words.time,
-            words.white_s,
-            words.black_s,
+            words.white_clock,
+            words.black_clock,
             words.castling,
             words.en_passant,
             words.seen,
@@ -85,29 +84,34 @@ impl GameRenderer<'_> {
     }
 
     pub(in crate::outputs::report) fn occurrences(self, sheet: &ClaimSheet) -> Vec<[String; 7]> {
-        sheet.occurrences.iter().map(|at| self.occurrence(at)).collect()
+        sheet
+            .occurrences
+            .iter()
+            .map(|entry| self.occurrence(entry))
+            .collect()
     }
 
-    fn occurrence(self, at: &Occurrence) -> [String; 7] {
+    fn occurrence(self, entry: &Occurrence) -> [String; 7] {
         let words = self.view.words;
-        let known = match (at.inferred, at.order_certain) {
+        let source = match (entry.inferred, entry.order_certain) {
             (false, _) => words.watched,
             (true, true) => words.inferred,
             (true, false) => words.order_uncertain,
         };
         let shown = |of: fn(&kiebitz_game::events::Clock) -> u64| {
-            at.clock
+            entry
+                .clock
                 .as_ref()
                 .map_or_else(|| "-".to_owned(), |shown| clock(of(shown)))
         };
         [
-            self.name(at.ply),
-            self.view.time(at.at),
+            self.name(entry.ply),
+            self.view.time(entry.at),
             shown(|shown| shown.white_ms),
             shown(|shown| shown.black_ms),
-            words.or_none(&at.castling).to_owned(),
-            at.en_passant.clone().unwrap_or_else(|| words.none.to_owned()),
-            known.to_owned(),
+            words.or_none(&entry.castling).to_owned(),
+            entry.en_passant.clone().unwrap_or_else(|| words.none.to_owned()),
+            source.to_owned(),
         ]
     }
 
@@ -116,7 +120,7 @@ impl GameRenderer<'_> {
             let differences = near
                 .differences
                 .iter()
-                .map(|what| self.view.words.difference(what));
+                .map(|difference| self.view.words.difference(difference));
             let differences: Vec<String> = differences.collect();
             format!("{}: {}", self.name(near.ply), differences.join("; "))
         });
@@ -128,7 +132,7 @@ impl GameRenderer<'_> {
         fill(self.view.words.stood_after, &[("n", &n), ("moves", &moves)])
     }
 
-    /// The last capture or pawn move, and how many half-moves ago it was.
+    /// The last capture or pawn move, and the number of half-moves since.
     pub(in crate::outputs::report) fn countdown(self, countdown: Countdown) -> String {
         let words = self.view.words;
         let last = words.irreversible(countdown.last);

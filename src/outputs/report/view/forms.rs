@@ -1,4 +1,4 @@
-//! The envelope of an adjourned game: labels, and values where they are known.
+//! Rendering of the envelope of an adjourned game.
 
 use kiebitz_game::events::EndReason;
 use shakmaty::Color;
@@ -7,7 +7,7 @@ use super::{GameRenderer, clock, own_clock};
 use crate::outputs::report::model::Adjournment;
 
 impl<'a> GameRenderer<'a> {
-    /// What the envelope must say, label and value; an empty value is for a person to fill in.
+    /// Labels and values for the envelope. Empty values are filled in by hand.
     pub(in crate::outputs::report) fn envelope(self, adjournment: &Adjournment) -> Vec<(String, String)> {
         let (record, words, view) = (&self.game.record, self.view.words, self.view);
         let (white, black) = view.players(record.players.as_ref());
@@ -47,7 +47,7 @@ impl<'a> GameRenderer<'a> {
         envelope
     }
 
-    /// Whether the sheet for an adjournment belongs into the report.
+    /// Data for the envelope; `None` if it does not belong in the report.
     pub(in crate::outputs::report) fn adjournment(self) -> Option<&'a Adjournment> {
         let adjourned = self.game.record.reason == Some(EndReason::Adjourned);
         let wanted = self.view.manner.adjournment || adjourned;
@@ -61,14 +61,13 @@ impl<'a> GameRenderer<'a> {
         self.all_repeated()
     }
 
-    /// The positions that stood more than once.
     pub(in crate::outputs::report) fn all_repeated(self) -> String {
         let repeated = &self.game.claims.repeated;
         let repeated = repeated.iter().map(|repeated| self.stood_after(repeated));
         repeated.collect::<Vec<_>>().join("; ")
     }
 
-    /// First and last time that a player's clock showed after moves.
+    /// First and last reading of a player's clock after their own moves, in milliseconds.
     pub(in crate::outputs::report) fn ends_of_clock(self, color: Color) -> Option<(u64, u64)> {
         let own = self.game.record.moves.iter().filter(|entry| entry.color == color);
         let mut shown = own.filter_map(own_clock);

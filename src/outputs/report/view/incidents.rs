@@ -1,4 +1,4 @@
-//! What the page and the text of a report show of an incident.
+//! Rendering of incidents.
 
 use kiebitz_game::events::{ClosedBy, Incident};
 use kiebitz_game::laws;
@@ -8,11 +8,11 @@ use shakmaty::san::SanPlus;
 use super::{GameRenderer, Renderer};
 use crate::outputs::report::model::{Closing, IncidentReport, IncidentStep, SourceFile};
 use crate::outputs::report::position::{fen_before, is_en_passant};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 use crate::outputs::shared::advice::{MOVES, advice};
 
 impl Renderer<'_> {
-    /// "#3 Illegal move: White, move 12".
+    /// Title of an incident: "#3 Illegal move: White, move 12".
     pub(in crate::outputs::report) fn incident_title(
         self,
         game: Option<GameRenderer<'_>>,
@@ -27,11 +27,10 @@ impl Renderer<'_> {
         if game.is_none() {
             parts.push(format!("{} {}", self.words.board, entry.board));
         }
-        let whose = if parts.is_empty() { "" } else { ": " };
-        format!("#{} {title}{whose}{}", incident.incident, parts.join(", "))
+        let colon = if parts.is_empty() { "" } else { ": " };
+        format!("#{} {title}{colon}{}", incident.incident, parts.join(", "))
     }
 
-    /// What the diagram of an incident shows.
     pub(in crate::outputs::report) fn diagram_caption(self, entry: &IncidentReport) -> &'static str {
         if entry.incident.kind == IncidentKind::WrongStartPosition {
             self.words.set_up
@@ -40,13 +39,13 @@ impl Renderer<'_> {
         }
     }
 
-    /// The position to be drawn: where the squares of an incident say something, and where a flag has fallen, since it
-    /// decides whether the opponent can mate (2023: 6.9).
+    /// FEN of an incident's diagram; `None` if the position is not relevant. It is relevant for incidents with squares
+    /// and after a flag fall, as it decides whether the opponent can mate (E23 6.9).
     pub(in crate::outputs::report) fn shown_position(self, entry: &IncidentReport) -> Option<&str> {
         let incident = &entry.incident;
         let by_squares = !incident.squares.is_empty() && incident.kind != IncidentKind::SensorFault;
-        let says_something = by_squares || incident.kind == IncidentKind::FlagFall;
-        incident.evidence.fen.as_deref().filter(|_| says_something)
+        let is_relevant = by_squares || incident.kind == IncidentKind::FlagFall;
+        incident.evidence.fen.as_deref().filter(|_| is_relevant)
     }
 
     pub(in crate::outputs::report) fn severity(self, severity: Severity) -> &'static str {
@@ -75,7 +74,7 @@ impl Renderer<'_> {
         )
     }
 
-    /// When it was opened, changed and closed.
+    /// Opening, updates and endings, one line for each.
     pub(in crate::outputs::report) fn incident_course(self, entry: &IncidentReport) -> Vec<String> {
         let words = self.words;
         let mut course = vec![format!("{}: {}", words.opened, self.time(entry.opened))];
@@ -87,7 +86,7 @@ impl Renderer<'_> {
         course
     }
 
-    /// Its updates; many that only say more of the same share a line.
+    /// Updates, one line for each; more than [`MAX_STEPS`] are counted in one line.
     fn steps(self, entry: &IncidentReport) -> Vec<String> {
         let words = self.words;
         let line = |step: &IncidentStep| {
@@ -111,10 +110,10 @@ impl Renderer<'_> {
             "{}: {}, {} ({})",
             words.closed,
             self.time(closing.ts),
-            say(words.closings, closing.reason.as_str()),
+            label(words.closings, closing.reason.as_str()),
             match &closing.decided_by {
                 Some(by) => self.person(by),
-                None => say(words.closers, closing.by.as_str()).to_owned(),
+                None => label(words.closers, closing.by.as_str()).to_owned(),
             },
         );
         if let Some(counts) = closing.counts {
@@ -123,13 +122,14 @@ impl Renderer<'_> {
         }
         if let Some(decision) = &closing.decision {
             text.push_str(": ");
-            // A ruling on a claim is one of the words of commands.
-            text.push_str(say(words.arguments, decision));
+            // A ruling on a claim is a word of the command vocabulary.
+            text.push_str(label(words.arguments, decision));
         }
         text
     }
 
-    /// The advice in this report's language and letters; in the words of the event where no catalogue has its case.
+    /// Advice in the language and letters of the report. Falls back to the text of the event if no catalogue has its
+    /// case.
     pub(in crate::outputs::report) fn advice(
         self,
         game: Option<GameRenderer<'_>>,
@@ -154,7 +154,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Where the evidence is: packets of the capture, else port and times.
+    /// Location of the evidence: port and times, and packets of the capture.
     pub(in crate::outputs::report) fn incident_places(
         self,
         source: Option<&SourceFile>,
@@ -197,16 +197,17 @@ impl Renderer<'_> {
     }
 }
 
-/// More updates than these are counted.
+/// Maximum number of updates that are listed one by one.
 const MAX_STEPS: usize = 3;
 
 impl IncidentReport {
-    /// Whether the arbiter has decided on it.
+    /// Whether the arbiter has decided on the incident.
     pub(in crate::outputs::report) fn is_decided(&self) -> bool {
         self.closed.iter().any(|closing| closing.by == ClosedBy::Arbiter)
     }
 
-    /// Whether a line is left for the decision: of violations, and of what is open and not just to be known.
+    /// Whether the report leaves a line for the decision: for undecided violations, and for open incidents except time
+    /// trouble.
     pub(in crate::outputs::report) fn awaits_decision(&self) -> bool {
         let incident = &self.incident;
         let open = self.closed.is_empty() && incident.kind != IncidentKind::TimeTrouble;
@@ -215,7 +216,7 @@ impl IncidentReport {
 }
 
 impl<'v> GameRenderer<'v> {
-    /// What is shown at length: violations, and what else was to be acted on, if it is open or a diagram says more of it.
+    /// Incidents shown as cards: violations, and advice that is open or has a diagram.
     pub(in crate::outputs::report) fn cards(self) -> impl Iterator<Item = &'v IncidentReport> {
         self.game
             .incidents
@@ -223,7 +224,7 @@ impl<'v> GameRenderer<'v> {
             .filter(move |entry| self.is_card(entry))
     }
 
-    /// The others, for which a line will do.
+    /// Incidents shown in one line each.
     pub(in crate::outputs::report) fn others(self) -> impl Iterator<Item = &'v IncidentReport> {
         self.game
             .incidents
@@ -231,7 +232,7 @@ impl<'v> GameRenderer<'v> {
             .filter(move |entry| !self.is_card(entry))
     }
 
-    /// They are the incidents, where there are no others.
+    /// Heading of [`others`](Self::others). Without cards, these are all incidents.
     pub(in crate::outputs::report) fn others_heading(self) -> &'static str {
         let words = self.view.words;
         if self.cards().next().is_some() {
@@ -251,18 +252,18 @@ impl<'v> GameRenderer<'v> {
 }
 
 impl GameRenderer<'_> {
-    /// Moves in English SAN, with commas or blanks between them, in the letters of this report. Text that is not a move
-    /// stays.
+    /// Translates moves in English SAN, separated by spaces or commas, to the notation of the report. Words that are
+    /// not moves are left unchanged.
     fn localised(self, moves: &str, incident: &Incident) -> String {
         let before = incident.evidence.fen.as_deref();
         let before =
             before.unwrap_or_else(|| fen_before(&self.game.record, incident.ply.unwrap_or_default()));
-        let written = |text: &str| match text.parse::<SanPlus>() {
+        let translate = |text: &str| match text.parse::<SanPlus>() {
             Ok(san) => self.notation.san(&san, is_en_passant(text, before)),
             Err(_) => text.to_owned(),
         };
         let listed = moves.split(", ").map(|moves| {
-            let moves: Vec<String> = moves.split(' ').map(written).collect();
+            let moves: Vec<String> = moves.split(' ').map(translate).collect();
             moves.join(" ")
         });
         listed.collect::<Vec<_>>().join(", ")

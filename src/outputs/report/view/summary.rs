@@ -1,40 +1,38 @@
-//! What a game's report opens with: who played, how it ended, and what to look at. It fits a phone's screen.
+//! The start of a game's report: players, result, and the most important points. Fits on a phone's screen.
 
 use kiebitz_game::events::Recovery;
 use kiebitz_game::position::Variant;
 
 use super::GameRenderer;
 use crate::outputs::report::model::{Note, Open};
-use crate::outputs::report::words::{fill, say};
+use crate::outputs::report::words::{fill, label};
 
-/// A list of the summary.
 pub(in crate::outputs::report) struct SummaryList {
     pub(in crate::outputs::report) heading: &'static str,
     pub(in crate::outputs::report) points: Vec<Point>,
-    /// What is said where there are none.
+    /// Text if there are no points.
     pub(in crate::outputs::report) none: &'static str,
-    /// Says how many more there are, where not all are listed.
+    /// Text with the number of points that were left out, if any.
     pub(in crate::outputs::report) more: Option<String>,
 }
 
-/// A line of it.
 pub(in crate::outputs::report) struct Point {
     pub(in crate::outputs::report) text: String,
-    /// The incident that it is about.
+    /// Number of the incident to which the line links.
     pub(in crate::outputs::report) incident: Option<u64>,
 }
 
-/// The start position of chess.
+/// Standard start position.
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-/// The most points of each list: more of all of them would not fit a phone's screen.
-const MOST: Most = Most {
+/// Maximum number of points in each list, so that the summary fits on a phone's screen.
+const MAX_POINTS: MaxPoints = MaxPoints {
     violations: 4,
     open: 3,
     over: 3,
     gaps: 2,
 };
 
-struct Most {
+struct MaxPoints {
     violations: usize,
     open: usize,
     over: usize,
@@ -42,7 +40,7 @@ struct Most {
 }
 
 impl GameRenderer<'_> {
-    /// The players with their colours; `None` for a name that is missing, which a person may write there.
+    /// Colours and names of the players; `None` for a missing name, which gets a blank.
     pub(in crate::outputs::report) fn named_players(self) -> [(&'static str, Option<String>); 2] {
         let players = self.game.record.players.as_ref();
         let words = self.view.words;
@@ -52,7 +50,7 @@ impl GameRenderer<'_> {
         ]
     }
 
-    /// Where, when and by which rules it was played, a line each.
+    /// Place, time and rules of the game, one line for each.
     pub(in crate::outputs::report) fn circumstances(self) -> Vec<String> {
         let (record, words) = (&self.game.record, self.view.words);
         let round = record.round.map(|round| format!("{} {round}", words.round));
@@ -63,7 +61,9 @@ impl GameRenderer<'_> {
             Some(format!("{}: {}", words.board, record.board)),
         ];
         let laws = record.laws.map(|laws| self.view.edition(laws));
-        let mode = record.mode.map(|mode| say(words.modes, mode.as_str()).to_owned());
+        let mode = record
+            .mode
+            .map(|mode| label(words.modes, mode.as_str()).to_owned());
         let control = self.time_control().unwrap_or_else(|| words.not_given.to_owned());
         let rules = [laws, mode, Some(format!("{}: {control}", words.time_control))];
         let joined = |parts: &[Option<String>]| {
@@ -88,7 +88,7 @@ impl GameRenderer<'_> {
         lines
     }
 
-    /// What is signed at the end, label and value; a line to write on follows each.
+    /// Labels and values at the end of the report. Each is followed by a blank to write on.
     pub(in crate::outputs::report) fn signatures(self) -> Vec<(&'static str, Option<String>)> {
         let words = self.view.words;
         let result = self.outcome().0.filter(|_| self.game.record.confirmed);
@@ -102,14 +102,14 @@ impl GameRenderer<'_> {
         ]
     }
 
-    /// As it was typed, where that is known.
+    /// The time control as typed, else in PGN notation.
     pub(in crate::outputs::report) fn time_control(self) -> Option<String> {
         let record = &self.game.record;
         let typed = record.time_control_typed.as_ref();
         typed.or(record.time_control.as_ref()).cloned()
     }
 
-    /// Violations, other advice, what is open, gaps.
+    /// Lists of violations, open matters, other advice, and gaps.
     pub(in crate::outputs::report) fn points(self) -> Vec<SummaryList> {
         let (summary, words) = (&self.game.summary, self.view.words);
         let incidents = |numbers: &[u64]| -> Vec<Point> {
@@ -122,11 +122,11 @@ impl GameRenderer<'_> {
             words.violations,
             incidents(&summary.violations),
             words.no_violations,
-            MOST.violations,
+            MAX_POINTS.violations,
         )];
         let open = summary.open.iter().filter_map(|open| self.open_point(*open));
-        lists.push(self.list(words.open, open.collect(), words.nothing_open, MOST.open));
-        // What is open is listed once.
+        lists.push(self.list(words.open, open.collect(), words.nothing_open, MAX_POINTS.open));
+        // Open incidents are already in the list of open matters.
         let is_open = |number: &u64| summary.open.contains(&Open::Incident { incident: *number });
         let over: Vec<u64> = summary
             .advice
@@ -135,9 +135,9 @@ impl GameRenderer<'_> {
             .filter(|number| !is_open(number))
             .collect();
         if !over.is_empty() {
-            lists.push(self.list(words.other_incidents, incidents(&over), "", MOST.over));
+            lists.push(self.list(words.other_incidents, incidents(&over), "", MAX_POINTS.over));
         }
-        lists.push(self.list(words.gaps, self.gaps(), words.no_gaps, MOST.gaps));
+        lists.push(self.list(words.gaps, self.gaps(), words.no_gaps, MAX_POINTS.gaps));
         lists
     }
 
@@ -146,11 +146,11 @@ impl GameRenderer<'_> {
         heading: &'static str,
         mut points: Vec<Point>,
         none: &'static str,
-        most: usize,
+        max: usize,
     ) -> SummaryList {
         let all = points.len();
-        // A line that says "and 1 more" is as long as the one it leaves out.
-        points.truncate(if all == most + 1 { all } else { most });
+        // A line "and 1 more" would take as much room as the point that it replaces.
+        points.truncate(if all == max + 1 { all } else { max });
         let left_out = all - points.len();
         let more = fill(self.view.words.and_more, &[("n", &left_out.to_string())]);
         SummaryList {
@@ -168,7 +168,7 @@ impl GameRenderer<'_> {
             .iter()
             .find(|entry| entry.incident.incident == number)?;
         let ended = match entry.closed.last() {
-            Some(closing) => say(self.view.words.closings, closing.reason.as_str()),
+            Some(closing) => label(self.view.words.closings, closing.reason.as_str()),
             None => self.view.words.is_open,
         };
         Some(Point {
@@ -179,23 +179,23 @@ impl GameRenderer<'_> {
 
     fn open_point(self, open: Open) -> Option<Point> {
         let words = self.view.words;
-        let said = |text: &str| {
+        let point = |text: &str| {
             Some(Point {
                 text: text.to_owned(),
                 incident: None,
             })
         };
         match open {
-            // A violation is at the top already, and says there that it is open.
+            // A violation is already in the first list, with the note that it is open.
             Open::Incident { incident } if self.game.summary.violations.contains(&incident) => None,
             Open::Incident { incident } => self.incident_point(incident),
-            Open::Result => said(words.open_result),
-            Open::Confirmation => said(words.open_confirmation),
-            Open::LastMove => said(words.unsettled),
+            Open::Result => point(words.open_result),
+            Open::Confirmation => point(words.open_confirmation),
+            Open::LastMove => point(words.unsettled),
         }
     }
 
-    /// Those of which nobody knows what was played first.
+    /// Points for the gaps, those with missing moves first.
     fn gaps(self) -> Vec<Point> {
         let words = self.view.words;
         let gaps = self.game.notes.iter().filter_map(|note| match note {

@@ -1,5 +1,3 @@
-//! English.
-
 use super::Words;
 
 pub(super) const WORDS: Words = Words {
@@ -34,8 +32,8 @@ pub(super) const WORDS: Words = Words {
     continues: "Continues game {game}, which was cut off by a gap.",
     white: "White",
     black: "Black",
-    white_s: "White's clock",
-    black_s: "Black's clock",
+    white_clock: "White's clock",
+    black_clock: "Black's clock",
     board: "Board",
     from_to: "{day}, {from} to {to}",
     time_control: "Time control",
@@ -127,7 +125,7 @@ pub(super) const WORDS: Words = Words {
     instead: "Instead",
     reason: "Reason",
     notes: "Board and clock",
-    what: "Event",
+    event_heading: "Event",
     gap_memory: "Gap: {n} changes of squares were read from the board's memory.",
     gap_inferred: "Gap: the moves were inferred from the position on the board.",
     gap_unknown: "Gap: the moves cannot be reconstructed; moves are missing.",
@@ -143,7 +141,7 @@ pub(super) const WORDS: Words = Words {
         "The computer's clock was set back by {by}; the times here do not go back",
     ],
     amendments: "Decisions and commands",
-    who: "By",
+    by_heading: "By",
     command: "Command: {action}",
     refused: "refused: {error}",
     answered: "Answer: {note}",

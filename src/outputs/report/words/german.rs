@@ -1,5 +1,3 @@
-//! German.
-
 use super::Words;
 
 pub(super) const WORDS: Words = Words {
@@ -34,8 +32,8 @@ pub(super) const WORDS: Words = Words {
     continues: "Fortsetzung der Partie {game}, die durch eine Lücke unterbrochen wurde.",
     white: "Weiß",
     black: "Schwarz",
-    white_s: "Uhr Weiß",
-    black_s: "Uhr Schwarz",
+    white_clock: "Uhr Weiß",
+    black_clock: "Uhr Schwarz",
     board: "Brett",
     from_to: "{day}, {from} bis {to}",
     time_control: "Bedenkzeit",
@@ -127,7 +125,7 @@ pub(super) const WORDS: Words = Words {
     instead: "Stattdessen",
     reason: "Grund",
     notes: "Brett und Uhr",
-    what: "Was",
+    event_heading: "Was",
     gap_memory: "Lücke: {n} Änderungen auf den Feldern aus dem Speicher des Bretts gelesen.",
     gap_inferred: "Lücke: Was gespielt wurde, folgt aus der Stellung auf dem Brett.",
     gap_unknown: "Lücke: Was gespielt wurde, lässt sich nicht rekonstruieren; Züge fehlen.",
@@ -142,7 +140,7 @@ pub(super) const WORDS: Words = Words {
         "Die Uhr des Rechners wurde um {by} zurückgestellt; die Zeiten hier laufen weiter wie zuvor",
     ],
     amendments: "Entscheidungen und Eingaben",
-    who: "Wer",
+    by_heading: "Wer",
     command: "Eingabe: {action}",
     refused: "nicht ausgeführt: {error}",
     answered: "Antwort: {note}",

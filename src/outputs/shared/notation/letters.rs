@@ -1,11 +1,11 @@
-//! The piece letters of languages.
+//! Piece letters by language.
 
 /// The piece letters of one language.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Letters {
-    /// The language, as in BCP 47: "de".
+    /// BCP 47 tag of the language: "de".
     pub tag: &'static str,
-    /// Its English name.
+    /// English name of the language.
     pub name: &'static str,
     /// King.
     pub king: &'static str,
@@ -17,12 +17,12 @@ pub struct Letters {
     pub bishop: &'static str,
     /// Knight.
     pub knight: &'static str,
-    /// The letters stand in a text of the Laws in that language; else they are general knowledge.
+    /// Whether the letters were checked against the Laws in this language. Unchecked letters are general knowledge.
     pub checked: bool,
 }
 
 impl Letters {
-    /// Those of a language by its tag: "de", also in capitals and with a region, as in "de-CH".
+    /// Finds the letters of a language by its tag, in any case and also with a region, as in "de-CH".
     #[must_use]
     pub fn of(tag: &str) -> Option<&'static Self> {
         let language = tag.split(['-', '_']).next().unwrap_or_default();
@@ -31,14 +31,14 @@ impl Letters {
             .find(|letters| letters.tag.eq_ignore_ascii_case(language))
     }
 
-    /// The letters as one text, king first.
+    /// The five letters, separated by spaces, king first.
     #[must_use]
     pub fn all(&self) -> String {
         [self.king, self.queen, self.rook, self.bishop, self.knight].join(" ")
     }
 }
 
-/// The letters of all languages known.
+/// The letters of all supported languages.
 pub static LETTERS: [Letters; 25] = [
     of("en", "English", ["K", "Q", "R", "B", "N"]).checked(),
     of("de", "German", ["K", "D", "T", "L", "S"]).checked(),
@@ -64,7 +64,7 @@ pub static LETTERS: [Letters; 25] = [
     of("el", "Greek", ["Ρ", "Β", "Π", "Α", "Ι"]),
     of("is", "Icelandic", ["K", "D", "H", "B", "R"]),
     of("et", "Estonian", ["K", "L", "V", "O", "R"]),
-    of("no", "Norwegian", ["K", "D", "T", "L", "S"]), // as many say for "nb"
+    of("no", "Norwegian", ["K", "D", "T", "L", "S"]), // common tag for "nb"
 ];
 
 const fn of(

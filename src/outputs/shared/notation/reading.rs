@@ -1,23 +1,23 @@
-//! Reading a move that somebody has written.
+//! Reads moves that people have written.
 
 use shakmaty::{CastlingSide, Chess, File, Move, Position, Rank, Role, Square};
 use thiserror::Error;
 
 use super::{DRAW_OFFER, EN_PASSANT, Letters, MateSign, Notation};
 
-/// A move that was read.
+/// A move that was read from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadMove {
-    /// The move: legal in the position it was read in.
+    /// The move, legal in the given position.
     pub played: Move,
-    /// An offer of a draw is noted after it.
+    /// Whether a draw offer is noted after the move.
     pub draw_offered: bool,
 }
 
-/// Why a text is not a move in a position.
+/// Reason why a text is not a move in a position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unread {
-    /// It is not a move in any position.
+    /// The text is not a move in any position.
     #[error("\"{text}\" is not a move in {language} notation ({letters})")]
     NoMove {
         /// The text.
@@ -27,23 +27,23 @@ pub enum Unread {
         /// The letters, king first.
         letters: String,
     },
-    /// No legal move of the position is it.
+    /// No legal move matches the text.
     #[error("\"{text}\" is not a legal move in this position")]
     Illegal {
         /// The text.
         text: String,
     },
-    /// Several legal moves are.
+    /// Several legal moves match the text.
     #[error("\"{text}\" is ambiguous: {}", moves.join(" or "))]
     Ambiguous {
         /// The text.
         text: String,
-        /// The moves that it may be, in full.
+        /// The matching moves, in full.
         moves: Vec<String>,
     },
 }
 
-/// The parts of a move that a text gives; `None` where it does not.
+/// The parts of a written move; `None` for a part that the text leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MoveText {
     Castling(CastlingSide),
@@ -51,7 +51,7 @@ enum MoveText {
         role: Role,
         file: Option<File>,
         rank: Option<Rank>,
-        /// An x: without one it may be a capture all the same (E23 C.13).
+        /// Whether there is an x. A move without one may also be a capture (E23 C.13).
         takes: bool,
         to: Square,
         promotion: Option<Role>,
@@ -59,33 +59,33 @@ enum MoveText {
     },
 }
 
-/// Reads a move as it is written with the letters of one language: short or long, with or without x, "e.p." and the
-/// signs of check and mate, promotion as d8Q or d8=Q, castling with zeros or the letter O, and "(=)" after it.
+/// Reads a move written with the letters of one language: short or long, with or without x, "e.p." and the signs of
+/// check and mate, promotion as d8Q or d8=Q, castling with zeros or the letter O, and "(=)" after it.
 ///
-/// Signs of check and mate are not held against the position: score sheets have them wrong too often to lose a move
-/// for it. An x or "e.p." at a move that takes nothing is.
+/// Signs of check and mate are not checked: score sheets have them wrong too often to reject a move for that. An x or
+/// "e.p." on a move that is not such a capture is an error.
 ///
 /// # Errors
 ///
-/// When it is not a move, is not legal in this position, or could be several.
+/// Fails if the text is not a move, not legal in this position, or ambiguous.
 pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<ReadMove, Unread> {
     let trimmed = text.trim();
     let (rest, draw_offered) = match trimmed.strip_suffix(DRAW_OFFER) {
         Some(rest) => (rest.trim_end(), true),
         None => (trimmed, false),
     };
-    let written = written(rest, letters).ok_or_else(|| Unread::NoMove {
+    let parsed = parse(rest, letters).ok_or_else(|| Unread::NoMove {
         text: trimmed.to_owned(),
         language: letters.name,
         letters: letters.all(),
     })?;
     let moves = position.legal_moves();
-    let fitting: Vec<Move> = moves
+    let candidates: Vec<Move> = moves
         .iter()
         .copied()
-        .filter(|legal| written.fits(*legal))
+        .filter(|legal| parsed.fits(*legal))
         .collect();
-    match fitting.as_slice() {
+    match candidates.as_slice() {
         [played] => Ok(ReadMove {
             played: *played,
             draw_offered,
@@ -103,7 +103,7 @@ pub fn read(text: &str, letters: &'static Letters, position: &Chess) -> Result<R
     }
 }
 
-fn written(text: &str, letters: &Letters) -> Option<MoveText> {
+fn parse(text: &str, letters: &Letters) -> Option<MoveText> {
     let (text, en_passant) = without_signs(text);
     if let Some(side) = castling(text) {
         return (!en_passant).then_some(MoveText::Castling(side));
@@ -127,7 +127,7 @@ fn written(text: &str, letters: &Letters) -> Option<MoveText> {
     })
 }
 
-/// Takes off the signs of check and mate and "e.p.", in whatever order. Returns whether the latter was among them.
+/// Removes the signs of check and mate and "e.p." from the end, in any order. Returns whether "e.p." was among them.
 fn without_signs(text: &str) -> (&str, bool) {
     let mut en_passant = false;
     let mut rest = text;
@@ -151,7 +151,7 @@ fn castling(text: &str) -> Option<CastlingSide> {
     }
 }
 
-/// The piece a text begins with. The longest letter counts: in Russian the king is Кр, the knight К.
+/// Reads the piece at the start. The longest letter wins: in Russian the king is Кр, the knight К.
 fn piece<'t>(text: &'t str, letters: &Letters) -> Option<(Role, &'t str)> {
     let found = PIECES
         .into_iter()
@@ -159,7 +159,7 @@ fn piece<'t>(text: &'t str, letters: &Letters) -> Option<(Role, &'t str)> {
     found.min_by_key(|(_, rest)| rest.len())
 }
 
-/// The piece a text ends with, as in d8D or d8=D.
+/// Reads the promotion piece at the end, as in d8D or d8=D.
 fn promoted<'t>(text: &'t str, letters: &Letters) -> (&'t str, Option<Role>) {
     let found = PIECES
         .into_iter()
@@ -171,12 +171,12 @@ fn promoted<'t>(text: &'t str, letters: &Letters) -> (&'t str, Option<Role>) {
 }
 
 fn square_at_end(text: &str) -> Option<(&str, Square)> {
-    let at = text.len().checked_sub(2)?;
-    let square = Square::from_ascii(text.get(at..)?.as_bytes()).ok()?;
-    Some((text.get(..at)?, square))
+    let index = text.len().checked_sub(2)?;
+    let square = Square::from_ascii(text.get(index..)?.as_bytes()).ok()?;
+    Some((text.get(..index)?, square))
 }
 
-/// Where the piece came from, as far as it is given; a hyphen may follow a whole square.
+/// Reads the origin of the move, as far as it is given. A hyphen may follow a complete square.
 fn origin(text: &str) -> Option<(Option<File>, Option<Rank>)> {
     let mut chars = text.chars();
     match (chars.next(), chars.next(), chars.next(), chars.next()) {
@@ -206,9 +206,9 @@ impl MoveText {
                 en_passant,
             } => {
                 let from = legal.from();
-                // A pawn that takes is always written with its file (E23 C.9).
-                let named = role != Role::Pawn || file.is_some() || !legal.is_capture();
-                named
+                // A pawn's capture is always written with its file (E23 C.9).
+                let names_file = role != Role::Pawn || file.is_some() || !legal.is_capture();
+                names_file
                     && legal.castling_side().is_none()
                     && (legal.role(), legal.to(), legal.promotion()) == (role, to, promotion)
                     && from.is_some_and(|from| file.is_none_or(|file| from.file() == file))

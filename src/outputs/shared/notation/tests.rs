@@ -17,7 +17,7 @@ fn fen(position: &Chess) -> String {
     Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
-/// The moves of a printed game, with what follows them.
+/// The moves of a printed game, each with the "e.p." or "(=)" that follows it.
 fn moves(game: &str) -> Vec<String> {
     let mut moves: Vec<String> = Vec::new();
     for word in game.split_whitespace() {
@@ -31,7 +31,8 @@ fn moves(game: &str) -> Vec<String> {
     moves
 }
 
-/// Plays a printed game. Returns the last position, the moves as `writer` writes them, and whether a draw was offered.
+/// Plays a printed game. Returns the final position, the moves in the notation of `writer`, and whether a draw was
+/// offered.
 fn play(game: &str, reader: &'static Letters, writer: Notation) -> (Chess, Vec<String>, bool) {
     let mut position = Chess::new();
     let (mut written, mut offered) = (Vec::new(), false);
@@ -106,7 +107,7 @@ fn sample_game_of_2023_is_the_same_in_its_printed_forms() {
 
 #[test]
 fn same_letter_is_another_piece_in_another_language() {
-    // Each of the white pieces can go to a square of its own.
+    // Each white piece can go to a square that no other can reach.
     let position = position("4k3/8/8/8/3Q4/8/8/R1B1K1N1 w Q - 0 1");
     let from = |text: &str, tag| read(text, letters(tag), &position).map(|reading| reading.played.from());
     assert_eq!(from("Ra5", "en"), Ok(Some(Square::A1)));
@@ -148,7 +149,7 @@ fn promotion_is_written_without_a_sign_and_read_with_one() {
     assert_eq!(written("f8=D+").as_deref(), Ok("f8D+"));
     assert_eq!(written("fxg8S").as_deref(), Ok("fxg8S"));
     assert_eq!(written("f7-f8=T").as_deref(), Ok("f8T+"));
-    // What it becomes has to be said.
+    // The promotion piece must be given.
     assert!(matches!(written("f8"), Err(Unread::Illegal { .. })));
     assert!(matches!(written("f8K"), Err(Unread::Illegal { .. })));
     assert!(
@@ -211,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn what_looks_like_a_move_does_not_make_it_panic(text in "[KDТРрSRa-h1-8x=+#. 0O-]{0,9}(e\\.p\\.)?(\\(=\\))?", tag in 0..LETTERS.len()) {
+    fn no_text_like_a_move_makes_the_reader_panic(text in "[KDТРрSRa-h1-8x=+#. 0O-]{0,9}(e\\.p\\.)?(\\(=\\))?", tag in 0..LETTERS.len()) {
         let _ = read(&text, &LETTERS[tag], &Chess::new());
     }
 

@@ -31,16 +31,16 @@ fn rehearsal(emulation: &Emulation, pgn: &str) -> Rehearsal {
     Rehearsal::new(NOON, emulation, games::read(pgn.as_bytes()).unwrap())
 }
 
-/// Lets time pass until then; what happened, each with its time in whole seconds.
+/// Advances to `until` and hands each output to `on_output`, with its time.
 fn watch(
     rehearsal: &mut Rehearsal,
     until: Timestamp,
-    mut happened: impl FnMut(Timestamp, usize, RehearsalOutput),
+    mut on_output: impl FnMut(Timestamp, usize, RehearsalOutput),
 ) {
     while let Some(due) = rehearsal.poll_deadline().filter(|due| *due <= until) {
         rehearsal.advance(due);
         while let Some((table, output)) = rehearsal.poll_output() {
-            happened(due, table, output);
+            on_output(due, table, output);
         }
     }
 }
@@ -48,7 +48,7 @@ fn watch(
 fn words(rehearsal: &mut Rehearsal, until: Timestamp) -> Vec<(usize, String)> {
     let mut reported = Vec::new();
     watch(rehearsal, until, |_, table, output| match output {
-        RehearsalOutput::Words(words) => reported.push((table, words)),
+        RehearsalOutput::Report(words) => reported.push((table, words)),
         RehearsalOutput::Unplugged | RehearsalOutput::Plugged => {
             reported.push((table, format!("{output:?}")))
         }
@@ -61,7 +61,7 @@ const THREE: &str = "[White \"A\"]\n[Black \"a\"]\n\n1. e4 e5 1-0\n\n\
                      [White \"B\"]\n[Black \"b\"]\n\n1. d4 0-1\n\n\
                      [White \"C\"]\n[Black \"c\"]\n\n1. c4 c5 2. Nc3 *\n";
 
-/// Games that end in every way but mate.
+/// Games with every ending but mate.
 const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
                    1. d4 d5 2. c4 e6 0-1\n\n\
                    1. e4 e5 2. Nf3 Nf6 3. Nxe5 d6 4. Nf3 Nxe4 1/2-1/2\n\n\
@@ -70,10 +70,10 @@ const SIX: &str = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n\
                    1. d4 e5 2. dxe5 Nc6 *\n\n";
 
 #[test]
-fn games_go_to_the_boards_in_turn_and_round_again() {
+fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
     let mut rehearsal = rehearsal(&emulation(2, &[]), THREE);
     let reported = words(&mut rehearsal, NOON + Duration::from_secs(120));
-    let of = |table: usize| {
+    let reports_of = |table: usize| {
         let reported = reported.iter().filter(move |(at, _)| *at == table);
         reported
             .map(|(_, words)| words.as_str())
@@ -81,7 +81,7 @@ fn games_go_to_the_boards_in_turn_and_round_again() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        of(0),
+        reports_of(0),
         [
             "game 1, A - a",
             "1-0 after 2 plies, A - a",
@@ -92,13 +92,13 @@ fn games_go_to_the_boards_in_turn_and_round_again() {
         ]
     );
     assert_eq!(
-        of(1)[..3],
+        reports_of(1)[..3],
         ["game 1, B - b", "0-1 after 1 plies, B - b", "game 2, A - a"]
     );
 }
 
 #[test]
-fn faults_come_in_their_time_and_pass() {
+fn faults_begin_and_end_at_their_times() {
     let faults = ["unplug 2 at 10s for 5s", "clock-lost 1 at 12s", "plug 1 at 13s"];
     let mut rehearsal = rehearsal(&emulation(2, &faults), THREE);
     let mut reported = Vec::new();
@@ -106,13 +106,13 @@ fn faults_come_in_their_time_and_pass() {
         &mut rehearsal,
         NOON + Duration::from_secs(30),
         |at, table, output| {
-            let said = match output {
+            let text = match output {
                 RehearsalOutput::Bytes(_) => return,
-                RehearsalOutput::Words(words) if words.contains(',') => return,
-                RehearsalOutput::Words(words) => words,
+                RehearsalOutput::Report(words) if words.contains(',') => return,
+                RehearsalOutput::Report(words) => words,
                 other => format!("{other:?}"),
             };
-            reported.push((at.saturating_duration_since(NOON).as_secs(), table, said));
+            reported.push((at.saturating_duration_since(NOON).as_secs(), table, text));
         },
     );
     assert_eq!(
@@ -127,7 +127,7 @@ fn faults_come_in_their_time_and_pass() {
 }
 
 #[test]
-fn a_fault_that_is_typed_counts_from_then() {
+fn times_of_a_typed_fault_count_from_its_entry() {
     let mut rehearsal = rehearsal(&emulation(1, &[]), THREE);
     words(&mut rehearsal, NOON + Duration::from_secs(5));
     let now = NOON + Duration::from_secs(5);
@@ -159,12 +159,12 @@ fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
     }
 }
 
-/// Asks a board on the bus; returns all answers that came within 200 ms, in words, and what the boards reported.
+/// Sends a query to a board on the bus. Returns all answers within 200 ms, as text, and the reports.
 fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
     let address = BusAddress::new(board).unwrap();
     let now = NOON + Duration::from_millis(at);
     let (mut decoder, mut answers, mut reported) = (BusDecoder::new(), Vec::new(), Vec::new());
-    let mut hear = |line: usize, output: RehearsalOutput| match output {
+    let mut handle = |line: usize, output: RehearsalOutput| match output {
         RehearsalOutput::Bytes(bytes) => {
             assert_eq!(line, 0, "there is one line");
             decoder.feed(&bytes, |decoded| {
@@ -186,20 +186,20 @@ fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> 
                 });
             });
         }
-        RehearsalOutput::Words(words) if words.contains(" - ") => {}
-        RehearsalOutput::Words(words) => reported.push(words),
+        RehearsalOutput::Report(words) if words.contains(" - ") => {}
+        RehearsalOutput::Report(words) => reported.push(words),
         other => panic!("{other:?}"),
     };
-    watch(rehearsal, now, |_, line, output| hear(line, output));
+    watch(rehearsal, now, |_, line, output| handle(line, output));
     rehearsal.handle_bytes(now, 0, &BusCommand { kind, address }.encode());
     watch(rehearsal, now + Duration::from_millis(200), |_, line, output| {
-        hear(line, output)
+        handle(line, output)
     });
     (answers, reported)
 }
 
 #[test]
-fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
+fn boards_on_a_bus_have_addresses_and_faults_of_their_own() {
     use BusCommandKind::{Board, Clock, Ping};
     let faults = [
         "unplug 2 at 550ms for 500ms",
@@ -219,7 +219,7 @@ fn boards_on_a_bus_answer_to_their_number_and_suffer_each_for_itself() {
     assert_eq!(reported, ["unplugged", "a1 is dead", "is unplugged already"]);
     assert_eq!(query(1100, Board, 2), (one("00002 31 pieces"), one("plugged in")));
     assert_eq!(query(1700, Ping, 1).0, Vec::<String>::new());
-    // The board asks its clock two or three times a second.
+    // The board queries its clock two or three times a second.
     assert_eq!(query(1950, Clock, 3).0, one("00003 no clock"));
     assert_eq!(query(2200, Ping, 1).0, one("00001 0x87"));
     let (answers, reported) = query(3000, Clock, 3);
@@ -240,9 +240,9 @@ fn the_configured_share_of_answers_is_damaged() {
     assert!((310..390).contains(&good), "{good} of 500 are good");
 }
 
-/// The whole of the emulation in virtual time: what kiebitz makes of the bytes is what is in the PGN, game after game.
+/// Runs the emulation in virtual time. The events must have the moves of the PGN, game after game.
 #[test]
-fn every_game_is_announced_as_it_is_written() {
+fn every_game_is_announced_with_the_moves_of_its_pgn() {
     for hands in ["calm", "drawing", "blitz", "clumsy"] {
         let emulation = Emulation {
             hands: hands.parse().unwrap(),
@@ -256,7 +256,7 @@ fn every_game_is_announced_as_it_is_written() {
         let lines = ["board-1", "board-2"].map(|port| watched.add(port, single()));
         for (nth, line) in lines.into_iter().enumerate() {
             watched.open(NOON, line);
-            // Update-nice, then a dump.
+            // UPDATE_NICE, then a query for a dump.
             rehearsal.handle_bytes(NOON, nth, &[0x4b]);
             rehearsal.handle_bytes(NOON, nth, &[0x42]);
         }
@@ -267,9 +267,13 @@ fn every_game_is_announced_as_it_is_written() {
             }
         });
         watched.advance(end);
-        let said = watched.take_events();
+        let explained = watched.take_events();
         for (nth, board) in ["board-1", "board-2"].into_iter().enumerate() {
-            let games = games_announced(said.iter().filter(|said| said.event.board == board));
+            let games = games_announced(
+                explained
+                    .iter()
+                    .filter(|explained| explained.event.board == board),
+            );
             assert!(games.len() >= 8, "{hands} {nth}: {}", games.len());
             for (reported, expected) in games.iter().zip(expected.iter().skip(nth).step_by(2)) {
                 assert_eq!(reported, expected, "{hands} {board}");
@@ -278,12 +282,12 @@ fn every_game_is_announced_as_it_is_written() {
     }
 }
 
-/// From where to where the moves of each game go that has ended.
-fn games_announced<'s>(said: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Vec<String>> {
+/// Returns the from and to squares of all moves, for each game that has ended.
+fn games_announced<'s>(explained: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Vec<String>> {
     let mut games = Vec::new();
     let mut reported: Vec<String> = Vec::new();
-    for said in said {
-        match &said.event.kind {
+    for explained in explained {
+        match &explained.event.kind {
             EventKind::GameStarted { .. } => reported.clear(),
             EventKind::MoveMade(m) | EventKind::MoveAmended { played: m, .. } => {
                 reported.truncate(m.ply as usize - 1);

@@ -1,4 +1,4 @@
-//! The same with the program.
+//! Rebuilding with the built program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,12 +15,12 @@ use super::*;
 use crate::eventually::eventually;
 use crate::mosquitto::free_port;
 
-impl Left {
+impl DaemonFiles {
     fn command(&self, args: &[&str]) -> Command {
         self.command_with(args, "")
     }
 
-    /// With further tables of the configuration.
+    /// The command with further tables in the configuration.
     fn command_with(&self, args: &[&str], tables: &str) -> Command {
         let file = self.directory.path().join("kiebitz.toml");
         let state = self.directory.path().display().to_string();
@@ -46,14 +46,14 @@ impl Left {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn has(&self) -> Payloads {
+    fn journaled(&self) -> Payloads {
         payloads(&Journal::open_to_read(&self.file()).unwrap())
     }
 }
 
-/// A daemon, with the lines of its log that have been read.
-fn daemon(left: &Left) -> Child {
-    let mut daemon = left.command(&["run"]).stderr(Stdio::piped()).spawn().unwrap();
+/// Starts a daemon and waits until it watches the boards.
+fn daemon(files: &DaemonFiles) -> Child {
+    let mut daemon = files.command(&["run"]).stderr(Stdio::piped()).spawn().unwrap();
     let log = BufReader::new(daemon.stderr.take().unwrap());
     let watching = log
         .lines()
@@ -65,42 +65,42 @@ fn daemon(left: &Left) -> Child {
 
 #[test]
 fn a_folder_of_recordings_is_replayed_as_one() {
-    let left = Left::by_round(8, Wiring::Auto);
-    let folder = left.recordings();
-    let printed = left.printed(&["replay", "--json", "--stream", "live", folder.to_str().unwrap()]);
-    for (board, had) in &left.had {
+    let files = DaemonFiles::by_round(8, Wiring::Auto);
+    let folder = files.recordings();
+    let printed = files.printed(&["replay", "--json", "--stream", "live", folder.to_str().unwrap()]);
+    for (board, original) in &files.original {
         let own = format!("\"board\":\"{board}\"");
         let lines: Vec<&str> = printed.lines().filter(|line| line.contains(&own)).collect();
-        assert!(had.values().eq(lines), "{board}");
+        assert!(original.values().eq(lines), "{board}");
     }
-    let events: usize = left.had.values().map(BTreeMap::len).sum();
+    let events: usize = files.original.values().map(BTreeMap::len).sum();
     assert_eq!(printed.lines().count(), events);
-    let sheet = left.printed(&["replay", folder.to_str().unwrap()]);
+    let sheet = files.printed(&["replay", folder.to_str().unwrap()]);
     assert_eq!(sheet.matches("recordings\n====").count(), 1);
 
-    let none = left.directory.path().join("none");
+    let none = files.directory.path().join("none");
     std::fs::create_dir(&none).unwrap();
-    let refused = left.run(&["replay", none.to_str().unwrap()]);
+    let refused = files.run(&["replay", none.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(errors.contains("contains no recordings"), "{errors}");
     std::fs::remove_dir_all(folder).unwrap();
-    let refused = left.run(&["rebuild"]);
+    let refused = files.run(&["rebuild"]);
     assert_eq!(refused.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(errors.contains("there are no recordings in"), "{errors}");
 }
 
 #[test]
-fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
-    let left = Left::by_round(8, Wiring::Single);
-    left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
-    left.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
-    let before = left.has();
+fn rebuild_reports_its_changes_and_makes_none_in_a_dry_run() {
+    let files = DaemonFiles::by_round(8, Wiring::Single);
+    files.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
+    files.change("UPDATE event SET payload = replace(payload, '\"v\":1', '\"v\":1,\"w\":1') WHERE board = 'board-2' AND seq = 50");
+    let before = files.journaled();
     let words = "board-2: nothing was filled in; event 50 differs between the recording and the journal; missing: 20-40\n";
-    let dry = left.printed(&["rebuild", "--dry-run"]);
-    assert!(left.has() == before);
-    assert!(!left.directory.path().join("journal.rehearsal").exists());
+    let dry = files.printed(&["rebuild", "--dry-run"]);
+    assert!(files.journaled() == before);
+    assert!(!files.directory.path().join("journal.rehearsal").exists());
     assert!(dry.starts_with("the recordings begin at 2026-11-21T"), "{dry}");
     assert!(
         dry.contains("board-1: 21 events would be filled in; no event is missing\n"),
@@ -110,15 +110,15 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
         dry.contains(&words.replace("was filled", "would be filled")),
         "{dry}"
     );
-    let done = left.printed(&["rebuild"]);
+    let done = files.printed(&["rebuild"]);
     assert!(
         done.contains("board-1: 21 events were filled in; no event is missing\n"),
         "{done}"
     );
     assert!(done.contains(words), "{done}");
-    let has = left.has();
-    assert!(has["board-1"] == left.had["board-1"] && has["board-2"] == before["board-2"]);
-    let again = left.printed(&["rebuild"]);
+    let journaled = files.journaled();
+    assert!(journaled["board-1"] == files.original["board-1"] && journaled["board-2"] == before["board-2"]);
+    let again = files.printed(&["rebuild"]);
     assert!(
         again.contains("board-1: nothing was filled in; no event is missing\n"),
         "{again}"
@@ -126,13 +126,13 @@ fn rebuild_says_what_it_does_and_does_nothing_in_a_dry_run() {
 }
 
 #[test]
-fn a_daemon_that_runs_is_not_disturbed() {
-    let left = Left::by_round(9, Wiring::Single);
-    left.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
-    let mut daemon = daemon(&left);
-    let before = left.has();
+fn a_running_daemon_is_not_disturbed() {
+    let files = DaemonFiles::by_round(9, Wiring::Single);
+    files.change("DELETE FROM event WHERE seq BETWEEN 20 AND 40");
+    let mut daemon = daemon(&files);
+    let before = files.journaled();
     for args in [&["rebuild"][..], &["rebuild", "--dry-run"]] {
-        let refused = left.run(args);
+        let refused = files.run(args);
         assert_eq!(refused.status.code(), Some(1));
         let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(
@@ -140,26 +140,26 @@ fn a_daemon_that_runs_is_not_disturbed() {
             "{errors}"
         );
     }
-    assert!(left.has() == before);
+    assert!(files.journaled() == before);
     kill_process(Pid::from_child(&daemon), Signal::TERM).unwrap();
     assert!(daemon.wait().unwrap().success());
-    left.printed(&["rebuild"]);
-    assert!(left.has() == left.had);
+    files.printed(&["rebuild"]);
+    assert!(files.journaled() == files.original);
 }
 
-/// The daemon gets a tenth of a core, so that the replay takes far longer than a disk is waited for.
+/// The daemon gets a tenth of a core, so that the replay takes far longer than the timeout for a disk.
 #[test]
-fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
-    let left = Left::by_round(11, Wiring::Single);
-    let mut numbers = SeqFile::open(&left.directory.path().join("numbers"), "").unwrap();
-    let lasts = left.had.iter();
+fn a_slow_start_completes_and_the_outputs_go_on() {
+    let files = DaemonFiles::by_round(11, Wiring::Single);
+    let mut numbers = SeqFile::open(&files.directory.path().join("numbers"), "").unwrap();
+    let lasts = files.original.iter();
     let lasts = lasts.filter_map(|(board, events)| Some((board.as_str(), *events.last_key_value()?.0)));
     numbers.note(lasts).unwrap();
     numbers.complete(0).unwrap();
     drop(numbers);
     let port = free_port();
     let publish = format!("[publish]\nlisten = \"127.0.0.1:{port}\"\n");
-    let mut daemon = left
+    let mut daemon = files
         .command_with(&["run"], &publish)
         .stderr(Stdio::piped())
         .spawn()
@@ -175,7 +175,7 @@ fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
                 }
             }
         });
-        // What is served until boards are watched.
+        // Watches the served list of games until the restart is over.
         let shown = scope.spawn(|| {
             let mut shown = false;
             while is_held.load(Ordering::Relaxed) {
@@ -202,13 +202,13 @@ fn a_slow_start_is_waited_for_and_the_outputs_go_on() {
     let log = lines.join("\n");
     assert!(shown, "the games are served while they are taken up\n{log}");
     assert!(!log.contains("does not answer"), "{log}");
-    assert!(left.has() == left.had, "{log}");
-    let journal = Journal::open_to_read(&left.file()).unwrap();
+    assert!(files.journaled() == files.original, "{log}");
+    let journal = Journal::open_to_read(&files.file()).unwrap();
     let run = journal.all_runs().unwrap().pop().unwrap();
     assert_eq!(run.others, 0, "new boards count from 1\n{log}");
 }
 
-/// What is served; `None`: nothing is, or not that.
+/// Body of the response; `None` if there is none or its status is not 200.
 fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
@@ -218,12 +218,12 @@ fn get(port: u16, path: &str) -> Option<String> {
     answer.starts_with("HTTP/1.1 200").then_some(answer)
 }
 
-/// Numbers that were given once are not given again: the file of numbers knows of more than could be made again.
+/// Event numbers are never reused: the file of numbers has higher ones than the recordings can restore.
 #[test]
 fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
-    let left = Left::by_round(10, Wiring::Single);
-    let numbers = left.directory.path().join("numbers");
-    let lasts = left.had.iter().map(|(board, events)| {
+    let files = DaemonFiles::by_round(10, Wiring::Single);
+    let numbers = files.directory.path().join("numbers");
+    let lasts = files.original.iter().map(|(board, events)| {
         let further = if board == "board-1" { 10 } else { 0 };
         (
             board.as_str(),
@@ -234,19 +234,19 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     let mut file = SeqFile::open(&numbers, "").unwrap();
     file.note(lasts.iter().map(|(board, last)| (*board, *last)))
         .unwrap();
-    left.lose();
-    let dry = left.printed(&["rebuild", "--dry-run"]);
-    assert!(!left.file().exists());
-    let done = left.printed(&["rebuild"]);
+    files.remove_journal();
+    let dry = files.printed(&["rebuild", "--dry-run"]);
+    assert!(!files.file().exists());
+    let done = files.printed(&["rebuild"]);
     assert_eq!(done, dry.replace("would be", "were"));
     let given = lasts["board-1"];
     assert!(
         done.contains(&format!("; missing: {}-{given}\n", given - 9)),
         "{done}"
     );
-    assert!(left.has() == left.had);
+    assert!(files.journaled() == files.original);
 
-    let journal = Journal::open(&left.file()).unwrap();
+    let journal = Journal::open(&files.file()).unwrap();
     let known = KnownSeqs {
         numbers: LastSeqs {
             boards: SeqFile::lasts_in(&numbers, None).unwrap(),
@@ -256,10 +256,10 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     };
     let sources = Sources {
         journal: &journal,
-        recordings: Some(&left.recordings()),
+        recordings: Some(&files.recordings()),
         zone: &TimeZone::UTC,
         stream: "live",
-        config: &left.config,
+        config: &files.config,
         numbers: &known,
         progress: None,
     };
@@ -270,17 +270,17 @@ fn counting_goes_on_after_a_journal_that_was_lost_or_damaged() {
     assert_eq!(run.boards["board-1"], given);
     drop(journal);
 
-    let mut bytes = std::fs::read(left.file()).unwrap();
+    let mut bytes = std::fs::read(files.file()).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 5000].fill(0x5a);
-    std::fs::write(left.file(), bytes).unwrap();
-    let dry = left.run(&["rebuild", "--dry-run"]);
+    std::fs::write(files.file(), bytes).unwrap();
+    let dry = files.run(&["rebuild", "--dry-run"]);
     assert_eq!(dry.status.code(), Some(1), "it cannot be copied");
-    let done = left.run(&["rebuild"]);
+    let done = files.run(&["rebuild"]);
     let errors = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(
         errors.contains("is damaged") && errors.contains("events were copied into a new journal"),
         "{errors}"
     );
-    assert!(left.has() == left.had);
+    assert!(files.journaled() == files.original);
 }

@@ -1,4 +1,4 @@
-//! Scenes in which something is done that the Laws have a word on.
+//! Scenes with acts that the Laws regulate.
 
 use std::time::Duration;
 
@@ -11,15 +11,14 @@ use super::PLAIN;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// The opening that all of these have in common, and the moves after it.
+/// A game in progress, with the moves still to be made.
 struct Scene {
     players: Players,
     rest: Vec<shakmaty::Move>,
-    beside: Vec<Step>,
+    extra_steps: Vec<Step>,
 }
 
 impl Scene {
-    /// Plays the first plies of a game.
     fn after(seed: u64, played: usize, uci: &str) -> Self {
         Self::at(Setting::PLAIN, seed, played, uci)
     }
@@ -36,7 +35,7 @@ impl Scene {
         Self {
             players,
             rest: rest.to_vec(),
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
@@ -61,7 +60,6 @@ impl Scene {
             .put(plies::field(square), Some(plies::piece(piece)));
     }
 
-    /// The game goes on to its end.
     fn goes_on(mut self) -> Play {
         self.wait(1500);
         for m in core::mem::take(&mut self.rest) {
@@ -72,7 +70,7 @@ impl Scene {
 
     fn leaves(self) -> Play {
         let mut play = self.players.leave(&Setting::PLAIN);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }
@@ -80,7 +78,7 @@ impl Scene {
 
 const GAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3 f8c5";
 
-/// The knight goes where no knight goes, and back before the press.
+/// The knight goes to a square that it cannot legally reach, and back before the press.
 pub(super) fn illegal_move_put_back() -> Play {
     let mut scene = Scene::after(40, 4, GAME);
     scene.carry(Square::B1, Square::B3);
@@ -89,7 +87,7 @@ pub(super) fn illegal_move_put_back() -> Play {
     scene.goes_on()
 }
 
-/// White castles with a king that has moved before, presses, and the clock is stopped.
+/// White castles although the king has moved before, and presses. The clock is stopped.
 pub(super) fn illegal_castling_pressed() -> Play {
     let walk = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1f1 g8f6 f1e1 d7d6 d2d3";
     let mut scene = Scene::after(41, 10, walk);
@@ -126,7 +124,6 @@ pub(super) fn king_left_in_check_pressed() -> Play {
     scene.goes_on()
 }
 
-/// Black moves first.
 pub(super) fn black_moves_first() -> Play {
     let mut scene = Scene::after(43, 0, GAME);
     scene.carry(Square::E7, Square::E5);
@@ -135,7 +132,7 @@ pub(super) fn black_moves_first() -> Play {
     scene.goes_on()
 }
 
-/// A pawn stays a pawn on the last rank until the arbiter comes.
+/// A pawn stays on the last rank until the arbiter comes.
 pub(super) fn promotion_left_as_a_pawn() -> Play {
     let mut scene = Scene::after(44, 8, "e2e4 d7d5 e4d5 c7c6 d5c6 g8f6 c6b7 b8d7 b7a8q e7e6");
     scene.carry(Square::B7, Square::A8);
@@ -148,14 +145,14 @@ pub(super) fn promotion_left_as_a_pawn() -> Play {
     scene.wait(500);
     scene.put(Square::A8, Color::White.queen());
     scene.wait(1500);
-    // The move is made: it only remains to start Black's time.
+    // The promotion is complete: Black's time is started.
     scene.players.hand().act(Deed::StartClock);
     let promotion = scene.rest.remove(0);
     scene.players.stands(promotion);
     scene.goes_on()
 }
 
-/// Black, on move, presses the clock, and White presses it back.
+/// Black, to move, presses the clock, and White presses back.
 pub(super) fn pressed_without_a_move() -> Play {
     let mut scene = Scene::after(45, 5, GAME);
     scene.press(hand::Color::Black);
@@ -164,7 +161,7 @@ pub(super) fn pressed_without_a_move() -> Play {
     scene.goes_on()
 }
 
-/// Two pawns and a bishop are knocked over, and set up again.
+/// Two pawns and a bishop are knocked over and set up again.
 pub(super) fn pieces_knocked_over() -> Play {
     let mut scene = Scene::after(46, 4, GAME);
     let before = *scene.players.hand().standing();
@@ -177,7 +174,7 @@ pub(super) fn pieces_knocked_over() -> Play {
     scene.goes_on()
 }
 
-/// A pawn is pushed to the square beside its own, and found there moves later.
+/// A pawn is pushed to a neighbouring square, and put back some moves later.
 pub(super) fn pawn_pushed_aside_for_moves() -> Play {
     let mut scene = Scene::after(47, 4, GAME);
     let (h7, g6) = (plies::field(Square::H7), plies::field(Square::G6));
@@ -192,7 +189,7 @@ pub(super) fn pawn_pushed_aside_for_moves() -> Play {
         at,
         deed: Deed::Stands(field, contents),
     };
-    scene.beside = vec![
+    scene.extra_steps = vec![
         step(pushed, h7, None),
         step(pushed, g6, pawn),
         step(back, g6, None),
@@ -211,7 +208,7 @@ pub(super) fn piece_touched() -> Play {
     scene.goes_on()
 }
 
-/// Black's king and queen stand on each other's squares, and are put right before the game.
+/// Black's king and queen are swapped, and corrected before the game.
 pub(super) fn king_and_queen_swapped() -> Play {
     let game = Game::from_uci(None, GAME);
     let mut board = game.start.board().clone();
@@ -237,13 +234,12 @@ pub(super) fn square_flickers() -> Play {
     for nth in 0..24 {
         let contents = if nth % 2 == 0 { None } else { pawn };
         let deed = Deed::Stands(field, contents);
-        scene.beside.push(Step { at, deed });
+        scene.extra_steps.push(Step { at, deed });
         at += Duration::from_millis(400);
     }
     scene.goes_on()
 }
 
-/// White's time runs out.
 pub(super) fn flag_falls() -> Play {
     let mut setting = Setting::PLAIN;
     setting.time = Duration::from_secs(20);
@@ -254,7 +250,7 @@ pub(super) fn flag_falls() -> Play {
     play
 }
 
-/// What stands elsewhere is lifted, then everything is put where it belongs.
+/// Lifts all pieces from wrong squares, then puts every piece on its square.
 fn put_back(players: &mut Players, wanted: &kiebitz_protocol::Dump) {
     let hand = players.hand();
     let wrong: Vec<Field> = Field::all()

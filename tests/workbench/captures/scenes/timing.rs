@@ -1,4 +1,4 @@
-//! Scenes in which the order and the timing of what the board reports is the point.
+//! Scenes about the order and timing of the board's reports.
 
 use core::time::Duration;
 
@@ -8,6 +8,7 @@ use super::{BRISK, PLAIN, scripted, standard};
 use crate::hands::games::Game;
 use crate::hands::play::Play;
 
+/// The reply lands and the moved piece is lifted again before the scan has come round.
 pub(super) fn answered_before_the_scan() -> Play {
     let hasty = Manner {
         pace: Pace::BLITZ,
@@ -33,6 +34,7 @@ pub(super) fn answered_before_the_scan() -> Play {
     )
 }
 
+/// The queen rests for nearly a second on a square that is also a legal target.
 pub(super) fn dragged_queen() -> Play {
     let drawn = Manner {
         path: Path::DrawnWithRest,
@@ -45,6 +47,7 @@ pub(super) fn dragged_queen() -> Play {
     )
 }
 
+/// The queen rests on her way, and the captured piece is removed when she is one step away from it.
 pub(super) fn dragged_to_capture() -> Play {
     let resting = Pace {
         rest: ms(1450, 1450),
@@ -64,6 +67,7 @@ pub(super) fn dragged_to_capture() -> Play {
     )
 }
 
+/// The press is reported while the scan still shows the piece on an intermediate square.
 pub(super) fn press_ahead_of_the_scan() -> Play {
     let slip = Pace {
         step: ms(45, 55),
@@ -84,6 +88,7 @@ pub(super) fn press_ahead_of_the_scan() -> Play {
     scripted(15, &setting, &Game::from_uci(None, uci), &special)
 }
 
+/// Replies come before the press, and one press is forgotten.
 pub(super) fn reply_before_press() -> Play {
     let answered = Manner {
         answered_at_once: true,
@@ -110,6 +115,7 @@ pub(super) fn reply_before_press() -> Play {
     standard(18, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6", &special)
 }
 
+/// The queen is lifted as soon as the reply has landed, from a square where the reply's piece could have captured her.
 pub(super) fn reply_then_lift() -> Play {
     let landed = Manner {
         pace: Pace {
@@ -130,6 +136,8 @@ pub(super) fn reply_then_lift() -> Play {
     standard(23, "e2e3 d7d5 d1h5 c8g4 h5g4 g8f6", &[(4, landed), (5, quick)])
 }
 
+/// White draws pieces towards squares that are scanned earlier, so a piece is reported on its new square before the old
+/// one is reported empty.
 pub(super) fn scan_shows_both() -> Play {
     let drawn = Manner {
         path: Path::Drawn,

@@ -1,4 +1,4 @@
-//! What players do that the Laws do not want.
+//! Irregular acts of players, and their plan for a game.
 
 use std::time::Duration;
 
@@ -11,35 +11,33 @@ use super::judge::Truth;
 use super::scene::Scene;
 use super::{MOVES_OF_PERIOD, SHORT_TIME};
 
-/// A player who thinks this long, in milliseconds, has used up a short time with increments, and not another one.
+/// Thinking time in milliseconds that uses up one period of `SHORT_TIME` with its increments, but not a second one.
 const PERIOD_IS_OVER: u64 = SHORT_TIME * 1000 + 1_000_000;
-/// The same for two of them.
+/// Thinking time in milliseconds that uses up two periods.
 const ALL_IS_OVER: u64 = 2 * SHORT_TIME * 1000 + 1_500_000;
 use crate::hands::games::Game;
 use crate::hands::play::{Play, Players};
 
-/// Kinds of irregular acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// An illegal move, put right before the press.
+    /// An illegal move, corrected before the press.
     Illegal,
-    /// An illegal move with the press.
+    /// An illegal move with a press.
     IllegalPressed,
-    /// The clock is pressed and nothing moved.
+    /// The clock is pressed without a move.
     Pressed,
     /// Pieces are knocked over and put back at once.
     Knocked,
-    /// A piece is pushed to the next square, and put back moves later.
+    /// A piece is pushed to the next square, and put back some moves later.
     Pushed,
     /// A piece is lifted for a while, and another one moved.
     Touched,
-    /// A square flickers.
     Flicker,
     /// A pawn is left on the last rank.
     Unpromoted,
-    /// Time runs out at the end.
+    /// The time runs out at the end.
     Flag,
-    /// The time of the first period runs out, with its moves completed.
+    /// The first period's time runs out, with its moves completed.
     Period,
 }
 
@@ -53,15 +51,15 @@ const ANYWHERE: [Act; 7] = [
     Act::Flicker,
 ];
 
-/// Which acts come before which ply.
+/// The acts of a game, each with the ply before which it happens.
 pub(super) struct Plan {
     acts: Vec<(usize, Act)>,
     swapped: Option<Dump>,
-    /// Steps beside those of the hands.
-    beside: Vec<Step>,
+    /// Steps in addition to those of the players' hands.
+    extra_steps: Vec<Step>,
 }
 
-/// A pushed piece that is to be put back before a ply.
+/// A pushed piece, to be put back before the ply `until`.
 pub(super) struct Push {
     pub from: Square,
     pub to: Square,
@@ -69,7 +67,8 @@ pub(super) struct Push {
 }
 
 impl Push {
-    /// The hands that play know nothing of it.
+    /// Returns the steps that put the piece back. They are added to the play directly, as the state of the players'
+    /// hands does not include the push.
     fn put_back(&self, players: &mut Players) -> [Step; 2] {
         let hand = players.hand();
         let (from, to) = (plies::field(self.from), plies::field(self.to));
@@ -112,12 +111,12 @@ impl Plan {
         Self {
             acts,
             swapped,
-            beside: Vec::new(),
+            extra_steps: Vec::new(),
         }
     }
 
-    /// Has the player who is on move in the middle of the game think until the first period is over, if the game is long
-    /// enough. Returns whether it is.
+    /// Plans a long thought in the middle of the game, during which the first period ends. Returns false if the game is
+    /// too short for that.
     pub(super) fn has_two_periods(&mut self, game: &Game) -> bool {
         let at = game.moves.len() / 2;
         let is_long = at as u32 > 2 * MOVES_OF_PERIOD;
@@ -154,7 +153,7 @@ impl Plan {
         let mut push: Option<Push> = None;
         for (at, m) in game.moves.iter().enumerate() {
             if let Some(pushed) = push.take_if(|pushed| at >= pushed.until) {
-                self.beside.extend(pushed.put_back(players));
+                self.extra_steps.extend(pushed.put_back(players));
                 players.hand().wait(ms(1200, 2500));
             }
             let act = self.acts.iter().find(|(of, _)| *of == at).map(|(_, act)| *act);
@@ -169,7 +168,7 @@ impl Plan {
                 Some(Act::Pushed) => {
                     if let Some((pushed, steps)) = scene.push() {
                         push = Some(pushed);
-                        self.beside.extend(steps);
+                        self.extra_steps.extend(steps);
                     }
                 }
                 Some(Act::Unpromoted) => scene.unpromoted(),
@@ -179,43 +178,43 @@ impl Plan {
                         .players
                         .hand()
                         .wait(ms(PERIOD_IS_OVER, PERIOD_IS_OVER + 10_000));
-                    let mut over = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
-                    over.at = Duration::ZERO;
-                    scene.truths.push(over);
+                    let mut flag_fall = truth("flag_fall", scene.players, at as u32 + 1, Some(turn));
+                    flag_fall.at = Duration::ZERO;
+                    scene.truths.push(flag_fall);
                 }
-                Some(Act::Flicker) => self.beside.extend(scene.flicker()),
+                Some(Act::Flicker) => self.extra_steps.extend(scene.flicker()),
                 Some(act) => scene.act(act),
                 None => {}
             }
             if act == Some(Act::Touched) || act == Some(Act::Unpromoted) {
-                players.ply(*m, &calm(temperament, chance));
+                players.ply(*m, &without_adjusting(temperament, chance));
             } else {
                 players.play(*m, temperament, chance);
             }
         }
         if let Some(pushed) = push {
-            self.beside.extend(pushed.put_back(players));
+            self.extra_steps.extend(pushed.put_back(players));
         }
         if self.wants(Act::Flag) && !players.position.is_game_over() {
             let turn = players.position.turn();
             players.hand().wait(ms(ALL_IS_OVER, ALL_IS_OVER + 100_000));
-            let mut fell = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
-            fell.at = Duration::ZERO;
-            truths.push(fell);
+            let mut flag_fall = truth("flag_fall", players, game.moves.len() as u32 + 1, Some(turn));
+            flag_fall.at = Duration::ZERO;
+            truths.push(flag_fall);
         }
         truths
     }
 
-    /// All is over: everything in the order of time.
+    /// Ends the play, with all steps in the order of time.
     pub(super) fn leave(self, players: Players, setting: &Setting) -> Play {
         let mut play = players.leave(setting);
-        play.steps.extend(self.beside);
+        play.steps.extend(self.extra_steps);
         play.steps.sort_by_key(|step| step.at);
         play
     }
 }
 
-fn calm(temperament: Temperament, chance: &mut Chance) -> Manner {
+fn without_adjusting(temperament: Temperament, chance: &mut Chance) -> Manner {
     Manner {
         adjusts: false,
         ..temperament.manner(chance)
@@ -232,7 +231,7 @@ pub(super) fn truth(kind: &'static str, players: &mut Players, ply: u32, color: 
     }
 }
 
-/// King and queen of a side on each other's squares.
+/// Swaps king and queen of one side.
 fn swapped(start: &Chess, white: bool) -> Dump {
     let mut board = start.board().clone();
     let rank = if white {
@@ -247,7 +246,7 @@ fn swapped(start: &Chess, white: bool) -> Dump {
     plies::dump(&board)
 }
 
-/// After a while everything is put where it belongs, one piece after the other.
+/// Waits, and then puts every misplaced piece on its square.
 pub(super) fn put_right(players: &mut Players, wanted: &Dump, after: hand::Span) {
     let hand = players.hand();
     hand.wait(after);

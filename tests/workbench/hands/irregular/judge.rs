@@ -1,4 +1,4 @@
-//! What was announced against what was irregular.
+//! Compares announced incidents with the irregular acts that happened.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,31 +10,30 @@ use shakmaty::Color;
 
 use crate::hands::hall::OPENING;
 
-/// Something irregular that was done.
 #[derive(Debug, Clone)]
 pub struct Truth {
     pub kind: &'static str,
     pub at: Duration,
     pub ply: u32,
     pub color: Option<Color>,
-    /// It may be announced or not.
+    /// Whether the act may remain unannounced.
     pub optional: bool,
 }
 
-/// How well seeds came out.
+/// Results of a set of games.
 #[derive(Debug, Default)]
 pub struct Count {
     kinds: BTreeMap<&'static str, [usize; 3]>,
     pub missed: Vec<String>,
-    pub graver: Vec<String>,
+    pub false_reports: Vec<String>,
     pub hints: usize,
     hints_of: BTreeMap<&'static str, usize>,
     pub misread: Vec<u64>,
 }
 
-/// A report belongs to what happened at most this long before, in microseconds.
+/// Maximum time between an act and its report, in microseconds.
 const NEAR: i64 = 8_000_000;
-/// Kinds whose hints count.
+/// Kinds for which hints count as announcements too.
 const JUDGED: [&str; 8] = [
     "illegal_move",
     "promotion_not_replaced",
@@ -51,7 +50,7 @@ impl Count {
         let mut announced: Vec<(i64, &Incident)> = events
             .iter()
             .filter_map(|event| match &event.kind {
-                // A piece that rests on its way is no more than a hint, and these players let pieces rest.
+                // Resting a piece on its way gives a hint, and these players do so in regular moves.
                 EventKind::IncidentOpened(incident)
                     if incident.case != "piece_touched_not_moved.released" =>
                 {
@@ -104,7 +103,7 @@ impl Count {
             }
             if incident.severity != Severity::Hint || (counts && !truths.is_empty()) {
                 self.kinds.entry(incident.kind.as_str()).or_default()[2] += 1;
-                self.graver.push(format!(
+                self.false_reports.push(format!(
                     "{seed}: {:.3} {} {:?} ply {:?} {} {:?}",
                     at as f64 / 1e6,
                     incident.kind,
@@ -117,8 +116,8 @@ impl Count {
         }
     }
 
-    /// 98 of a hundred of every kind are announced, and 93 of a hundred announced are true. Wanted are 98: two pieces that
-    /// are knocked over are sometimes taken for touched.
+    /// Returns whether 98 % of the acts of every kind are announced, and 93 % of the announcements are true. The second
+    /// limit should be 98 % as well, but two pieces knocked over are sometimes reported as touched.
     pub fn is_good(&self) -> bool {
         self.misread.is_empty()
             && self
@@ -140,7 +139,7 @@ impl fmt::Display for Count {
         for line in self.missed.iter().take(20) {
             writeln!(f, "missed {line}")?;
         }
-        for line in self.graver.iter().take(20) {
+        for line in self.false_reports.iter().take(20) {
             writeln!(f, "false  {line}")?;
         }
         Ok(())

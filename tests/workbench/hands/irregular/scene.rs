@@ -1,4 +1,4 @@
-//! One irregular act, before a ply of a game.
+//! One irregular act before a ply of a game.
 
 use kiebitz::tools::emulate::plies;
 use kiebitz_hardware::emulator::hand::{self, Chance, Deed, Manner, Step, ms};
@@ -10,7 +10,7 @@ use super::judge::Truth;
 use crate::hands::games::Game;
 use crate::hands::play::Players;
 
-/// Where a piece goes from and to, and castling the rook with it.
+/// Origin and target of the piece and, in castling, of the rook.
 type IllegalMove = (Square, Square, Option<(Square, Square)>);
 
 /// The moment before a ply of a game.
@@ -31,13 +31,13 @@ impl Scene<'_> {
         self.players.position.turn()
     }
 
-    fn happens(&mut self, kind: &'static str, color: Option<Color>) {
+    fn record_act(&mut self, kind: &'static str, color: Option<Color>) {
         let ply = self.ply();
         let truth = truth(kind, self.players, ply, color);
         self.truths.push(truth);
     }
 
-    /// Whether the game leaves these squares alone for this many plies.
+    /// Returns whether the next `plies` plies of the game do not involve these squares.
     fn untouched(&self, squares: Bitboard, plies: usize) -> bool {
         let mut position = self.players.position.clone();
         for m in self.game.moves[self.at..].iter().take(plies) {
@@ -70,7 +70,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A move that is none: where from and to.
+    /// Chooses an illegal move.
     fn illegal_move(&mut self) -> Option<IllegalMove> {
         let position = &self.players.position;
         let legal = position.legal_moves();
@@ -113,7 +113,7 @@ impl Scene<'_> {
             let m = self.chance.pick_from(&moves)?;
             return Some((m.from()?, m.to(), None));
         }
-        // Moves that look like some: by the way the piece goes, or onto an own piece.
+        // Plausible illegal moves: along the piece's lines, or to an adjacent square.
         let tempting: Vec<_> = found
             .iter()
             .copied()
@@ -145,7 +145,7 @@ impl Scene<'_> {
         };
         let hand = self.players.hand();
         hand.make(&ply, &Manner::PLAIN);
-        self.happens("illegal_move", mover);
+        self.record_act("illegal_move", mover);
         let hand = self.players.hand();
         if pressed {
             hand.wait(ms(300, 1800));
@@ -158,7 +158,7 @@ impl Scene<'_> {
             }
             put_right(self.players, &before, ms(2000, 15000));
             let hand = self.players.hand();
-            // The arbiter's hand on the lever, or the opponent's.
+            // The arbiter or the opponent presses the lever back.
             hand.act(Deed::Press(other(ply.color)));
             if stopped {
                 hand.wait(ms(600, 1500));
@@ -167,8 +167,8 @@ impl Scene<'_> {
             hand.wait(ms(1500, 4000));
         } else {
             put_right(self.players, &before, ms(1700, 4500));
-            // Another piece is played: touch-move has been broken as well (Art. 4.3).
-            self.happens("piece_touched_not_moved", mover);
+            // Another piece is played, so touch-move is broken as well (Art. 4.3).
+            self.record_act("piece_touched_not_moved", mover);
             if let Some(touched) = self.truths.last_mut() {
                 touched.optional = true;
             }
@@ -178,7 +178,7 @@ impl Scene<'_> {
 
     fn press_alone(&mut self) {
         let turn = self.turn();
-        self.happens("clock_pressed_without_move", Some(turn));
+        self.record_act("clock_pressed_without_move", Some(turn));
         let hand = self.players.hand();
         hand.act(Deed::Press(wire_color(turn)));
         hand.wait(ms(3300, 7000));
@@ -186,7 +186,7 @@ impl Scene<'_> {
         hand.wait(ms(1000, 4000));
     }
 
-    /// Two to four pieces beside each other fall, or are shoved to the next square.
+    /// Knocks over two to four neighbouring pieces, or shoves them to the next square.
     fn knock(&mut self) {
         let before = *self.players.hand().standing();
         let occupied: Vec<Square> = self.players.position.board().occupied().into_iter().collect();
@@ -202,7 +202,7 @@ impl Scene<'_> {
         if near.is_empty() {
             return;
         }
-        self.happens("displaced_pieces", None);
+        self.record_act("displaced_pieces", None);
         near.push(first);
         for square in near {
             let shoved = self.chance.percent(40);
@@ -221,7 +221,7 @@ impl Scene<'_> {
         self.players.hand().wait(ms(1000, 4000));
     }
 
-    /// A piece is pushed to a square beside it, where no move brings it.
+    /// Pushes a piece to a neighbouring square that it cannot reach by a move.
     pub(super) fn push(&mut self) -> Option<(Push, [Step; 2])> {
         let position = &self.players.position;
         let legal = position.legal_moves();
@@ -229,7 +229,7 @@ impl Scene<'_> {
         let mut found = Vec::new();
         for from in position.board().occupied() {
             for to in attacks::king_attacks(from) {
-                // The last move pushed back is taken back, for all that anybody can see.
+                // Undoing the last move would look like a takeback.
                 let last = self.at.checked_sub(1).map(|before| self.game.moves[before]);
                 let undoes = last.is_some_and(|m| m.from() == Some(to) && m.to() == from);
                 let is_move = legal.iter().any(|m| m.from() == Some(from) && m.to() == to);
@@ -245,7 +245,7 @@ impl Scene<'_> {
         }
         let (from, to) = self.chance.pick_from(&found)?;
         self.players.hand().wait(ms(300, 2000));
-        self.happens("displaced_pieces", None);
+        self.record_act("displaced_pieces", None);
         let hand = self.players.hand();
         let (at, fields) = (hand.now(), (plies::field(from), plies::field(to)));
         let piece = hand.standing()[fields.0.index()];
@@ -277,7 +277,7 @@ impl Scene<'_> {
             return;
         };
         let turn = self.turn();
-        self.happens("piece_touched_not_moved", Some(turn));
+        self.record_act("piece_touched_not_moved", Some(turn));
         let hand = self.players.hand();
         let piece = hand.lift(plies::field(square));
         hand.wait(ms(1000, 2500));
@@ -285,7 +285,7 @@ impl Scene<'_> {
         hand.wait(ms(800, 5000));
     }
 
-    /// The pawn is left on the last rank and the clock pressed; then it is put right.
+    /// Leaves the pawn on the last rank and presses the clock. Afterwards the move is corrected.
     pub(super) fn unpromoted(&mut self) {
         let m = self.game.moves[self.at];
         let (Some(from), turn) = (m.from(), self.turn()) else {
@@ -303,12 +303,12 @@ impl Scene<'_> {
         );
         hand.wait(ms(300, 1500));
         hand.act(Deed::Press(wire_color(turn)));
-        self.happens("promotion_not_replaced", Some(turn));
+        self.record_act("promotion_not_replaced", Some(turn));
         let hand = self.players.hand();
         hand.wait(ms(6000, 18000));
         hand.act(Deed::Press(wire_color(!turn)));
         hand.wait(ms(300, 900));
-        // What the players do next exchanges the pawn for the piece: as if it had just come.
+        // The next ply then exchanges the pawn for the piece as in a regular promotion.
         hand.lift(plies::field(m.to()));
         hand.wait(ms(300, 600));
         for field in [plies::field(from), plies::field(m.to())] {
@@ -316,7 +316,7 @@ impl Scene<'_> {
         }
     }
 
-    /// One square shows now this, now that, while play goes on.
+    /// Makes one square flicker while play goes on.
     pub(super) fn flicker(&mut self) -> Vec<Step> {
         let lasts = ms(8000, 16000);
         let plies_meanwhile = 8;
@@ -331,7 +331,7 @@ impl Scene<'_> {
         let Some(square) = self.chance.pick_from(&quiet) else {
             return Vec::new();
         };
-        self.happens("sensor_fault", None);
+        self.record_act("sensor_fault", None);
         let field = plies::field(square);
         let stands = self.players.hand().standing()[field.index()];
         let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! One ply, and what the player does with their hands meanwhile.
+//! One ply, with other actions of the player's hands.
 
 use std::time::Duration;
 
@@ -11,14 +11,13 @@ use super::Truth;
 use crate::hands::games::Game;
 use crate::hands::play::Players;
 
-/// What players do with their hands.
+/// Actions of the player's hands at a ply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// A move, and nothing else.
     Plain,
-    /// An own piece is lifted and put back, for long or to adjust it.
+    /// An own piece is lifted and put back, after a while or at once to adjust it.
     Lifted,
-    /// The same with an opponent's piece beside it.
+    /// Like `Lifted`, with an opponent's piece as well.
     LiftedBoth,
     /// The piece rests on another square, for long or on its way.
     Rested,
@@ -64,7 +63,7 @@ impl Scene<'_> {
         self.game.moves[self.at]
     }
 
-    fn tell(&mut self, case: &'static str, due: Option<String>, optional: bool) {
+    fn expect_report(&mut self, case: &'static str, due: Option<String>, optional: bool) {
         self.truths.push(Truth {
             ply: self.at as u32 + 1,
             case,
@@ -96,7 +95,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether the move is one piece going from one square to another.
+    /// Returns whether the move takes one piece to an empty square.
     fn is_simple(m: Move) -> bool {
         !m.is_castle() && !m.is_promotion() && !m.is_en_passant() && !m.is_capture()
     }
@@ -109,7 +108,7 @@ impl Scene<'_> {
         self.players.hand().act(Deed::Press(color));
     }
 
-    /// The pieces stand: the clock is pressed.
+    /// Presses the clock and updates the position after the pieces have been moved.
     fn done(&mut self, m: Move) {
         self.players.hand().wait(ms(300, 1400));
         self.press();
@@ -130,21 +129,21 @@ impl Scene<'_> {
             ..Manner::PLAIN
         };
         if m.is_castle() {
-            // The king, or the rook, may stand there alone for a while: that is not displaced.
+            // King or rook may be on its new square alone for a while, which is not a displacement.
             if self.chance.percent(50) {
                 manner.pace.pause = ms(2000, 6000);
             }
             match manner.castling {
-                Castling::RookFirst => self.tell("castling_rook_first.rook", None, false),
-                // Hands that are half a scan apart look like one hand.
-                Castling::BothAtOnce => self.tell("two_hands_suspected", None, true),
+                Castling::RookFirst => self.expect_report("castling_rook_first.rook", None, false),
+                // Two hands that act within half a scan cannot be told apart from one.
+                Castling::BothAtOnce => self.expect_report("two_hands_suspected", None, true),
                 Castling::KingFirst => {}
             }
         }
         self.players.ply(m, &manner);
     }
 
-    /// Own pieces that the move leaves where they are, and that can move.
+    /// Returns the own pieces that the move does not touch.
     fn others(&self, m: Move) -> Vec<Square> {
         let position = &self.players.position;
         let mut others: Vec<Square> = position.us().into_iter().collect();
@@ -163,7 +162,7 @@ impl Scene<'_> {
         };
         let long = self.chance.percent(60);
         if long {
-            self.tell("piece_touched_not_moved.own", None, false);
+            self.expect_report("piece_touched_not_moved.own", None, false);
         }
         let hand = self.players.hand();
         let piece = hand.lift(plies::field(square));
@@ -193,8 +192,8 @@ impl Scene<'_> {
         else {
             return self.plain(m);
         };
-        self.tell("piece_touched_not_moved.own", None, false);
-        self.tell("piece_touched_not_moved.other", None, false);
+        self.expect_report("piece_touched_not_moved.own", None, false);
+        self.expect_report("piece_touched_not_moved.other", None, false);
         let hand = self.players.hand();
         let [from, to] = [from, to].map(plies::field);
         let pieces = [hand.lift(to), {
@@ -226,7 +225,7 @@ impl Scene<'_> {
         let long = self.chance.percent(60);
         if long {
             let due = format!("{} must be played", self.san(way));
-            self.tell("piece_touched_not_moved.released", Some(due), false);
+            self.expect_report("piece_touched_not_moved.released", Some(due), false);
         }
         let hand = self.players.hand();
         let [from, by, to] = [from, way.to(), m.to()].map(plies::field);
@@ -240,13 +239,13 @@ impl Scene<'_> {
         self.done(m);
     }
 
-    /// The king stands on the square beside his own before he goes on to castle: he was released there (Art. 4.7).
+    /// Lets the king rest next to its origin before castling is completed. It was released there (Art. 4.7).
     fn rest_in_castling(&mut self, m: Move, king: Square, rook: Square) {
         let ply = plies::ply(&self.players.position, m);
         let Some((rook_from, rook_to)) = ply.rook else {
             return self.plain(m);
         };
-        let beside = Square::from_coords(
+        let neighbour = Square::from_coords(
             if rook > king {
                 shakmaty::File::F
             } else {
@@ -257,18 +256,18 @@ impl Scene<'_> {
         let steps = self.players.position.legal_moves();
         let Some(step) = steps
             .iter()
-            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == beside)
+            .find(|step| !step.is_castle() && step.from() == Some(king) && step.to() == neighbour)
         else {
             return self.plain(m);
         };
         let due = format!("{} must be played", self.san(*step));
-        self.tell("piece_touched_not_moved.released", Some(due), false);
+        self.expect_report("piece_touched_not_moved.released", Some(due), false);
         let hand = self.players.hand();
         let piece = hand.lift(ply.from);
         hand.wait(ms(250, 800));
-        hand.put(plies::field(beside), piece);
+        hand.put(plies::field(neighbour), piece);
         hand.wait(ms(1550, 2500));
-        hand.lift(plies::field(beside));
+        hand.lift(plies::field(neighbour));
         hand.wait(ms(200, 700));
         hand.put(ply.to, piece);
         hand.wait(ms(300, 2500));
@@ -311,7 +310,7 @@ impl Scene<'_> {
             return self.plain(m);
         };
         let due = format!("{} must be played", self.san(other));
-        self.tell("piece_touched_not_moved.taken_back", Some(due), false);
+        self.expect_report("piece_touched_not_moved.taken_back", Some(due), false);
         self.make_and_take_back(other);
         self.plain(m);
     }
@@ -346,7 +345,7 @@ impl Scene<'_> {
         let Some(from) = m.from().filter(|_| takes) else {
             return self.plain(m);
         };
-        // One hand often takes both pieces within a scan: nothing is to be reported.
+        // One hand often takes both pieces within a scan, so no report is expected.
         let [from, to] = [from, m.to()].map(plies::field);
         let hand = self.players.hand();
         hand.wait(ms(2000, 3000));
@@ -358,7 +357,8 @@ impl Scene<'_> {
         self.done(m);
     }
 
-    /// The promotion piece stands and is exchanged: before the press, or after it, and then the arbiter has it put back.
+    /// Exchanges the promoted piece for another one, before the press or after it. After the press, the arbiter has the
+    /// first piece put back.
     fn exchange(&mut self, m: Move) {
         let (Some(from), Some(role)) = (m.from(), m.promotion()) else {
             return self.plain(m);
@@ -377,7 +377,7 @@ impl Scene<'_> {
         } else {
             (other, piece, "promotion_exchanged.not_pressed")
         };
-        self.tell(case, None, false);
+        self.expect_report(case, None, false);
         let hand = self.players.hand();
         hand.wait(ms(1500, 3500));
         if m.is_capture() {
@@ -412,8 +412,8 @@ impl Scene<'_> {
         let Some(from) = m.from().filter(|_| Self::is_simple(m)) else {
             return self.plain(m);
         };
-        // What is heard of the press may come as late as the piece.
-        self.tell("pressed_before_release", None, true);
+        // The report of the press may come as late as the report of the piece.
+        self.expect_report("pressed_before_release", None, true);
         let [from, to] = [from, m.to()].map(plies::field);
         let hand = self.players.hand();
         hand.wait(ms(1000, 2000));
@@ -428,7 +428,7 @@ impl Scene<'_> {
         self.players.hand().wait(ms(300, 900));
     }
 
-    /// Squares that the next plies leave alone read empty for a moment.
+    /// Makes squares that the next plies do not involve read as empty for a moment.
     pub(super) fn ghosts(&mut self) -> Vec<Step> {
         let mut position = self.players.position.clone();
         let mut quiet = position.board().occupied();
@@ -447,7 +447,7 @@ impl Scene<'_> {
         if self.at == 0 {
             self.players.hand().wait(ms(30_000, 30_000));
         }
-        // Before the first move, the players look at the board for a while.
+        // The players wait 30 s before the first move, so more squares can be disturbed.
         let count = if self.at == 0 { 8 } else { self.chance.below(3) };
         for _ in 0..count {
             let squares: Vec<Square> = quiet.into_iter().collect();

@@ -1,11 +1,12 @@
-//! How games begin and end, and their clocks.
+//! The start and end of games, and the clocks.
 
 use shakmaty::{ByColor, Color};
 
 use super::*;
 use crate::laws::Severity;
 
-/// 1997, B.4: three moves; 2014, A.4a, 2018, A.4.1, 2023, A.5.1: ten moves completed by each. Supervised: whenever it is found.
+/// 1997, B.4: three moves; 2014, A.4a, 2018, A.4.1, 2023, A.5.1: ten moves completed by each player. Supervised: at any
+/// time.
 #[test]
 fn wrong_start_is_void_up_to_the_limit() {
     let wrong = |moves| Situation::WrongStart {
@@ -47,9 +48,9 @@ fn wrong_start_is_void_up_to_the_limit() {
     assert_eq!(advice.article, "7.2.1, A.4.1");
 }
 
-/// 1997, 7.1(b): may be transferred; since 2009, 7.1b, 7.2.2: must.
+/// 1997, 7.1(b): the position may be transferred; since 2009, 7.1b, 7.2.2: it must be.
 #[test]
-fn turned_board_must_be_put_right_since_2009() {
+fn a_turned_board_must_be_corrected_since_2009() {
     for &edition in Edition::ALL {
         let situation = Situation::BoardRotated {
             quarter: true,
@@ -73,7 +74,8 @@ fn turned_board_must_be_put_right_since_2009() {
     );
 }
 
-/// Since 2017, 7.3: fewer than ten moves made by both is a new game; before: play on unless the arbiter rules otherwise.
+/// Since 2017, 7.3: a new game if fewer than ten moves were made by both players; before: play continues unless the
+/// arbiter rules otherwise.
 #[test]
 fn reversed_colours_are_a_new_game_up_to_ten_moves() {
     let both = |white, black| ByColor { white, black };
@@ -88,7 +90,7 @@ fn reversed_colours_are_a_new_game_up_to_ten_moves() {
     assert_eq!(case, "colors_reversed.unless_you_rule");
 }
 
-/// 2014, 9.6a and 9.6b; since 2017, 9.6.1 and 9.6.2; before: never.
+/// 2014, 9.6a and 9.6b; since 2017, 9.6.1 and 9.6.2; not before 2014.
 #[test]
 fn automatic_draws_came_in_2014() {
     use Edition::{Fide1997, Fide2009, Fide2014, Fide2017, Fide2023};
@@ -111,7 +113,7 @@ fn automatic_draws_came_in_2014() {
     assert_eq!(rules(Fide2014, Play::S).article(Topic::SeventyFive), "9.6b");
 }
 
-/// 5.1.2: only since 2023 a resignation is a draw where the opponent cannot mate.
+/// 5.1.2: only since 2023 is a resignation a draw if the opponent cannot mate.
 #[test]
 fn resignation_against_a_side_that_cannot_mate_is_a_draw_since_2023() {
     let sparing: Vec<_> = Edition::ALL
@@ -132,8 +134,8 @@ fn flag(completed: u32, required: Option<u32>, last_period: bool) -> Situation {
     }
 }
 
-/// 6.2.1, 6.9: two hours for forty moves; the fortieth move was made, but its press came before the opponent's own and was
-/// void, so that it is not completed.
+/// 6.2.1, 6.9: two hours for forty moves. The fortieth move was made, but its press came before the opponent's own and
+/// was void, so that the move is not completed.
 #[test]
 fn fortieth_move_must_be_completed_before_the_flag() {
     let rules = rules(Edition::Fide2018, Play::S);
@@ -154,9 +156,10 @@ fn fortieth_move_must_be_completed_before_the_flag() {
     );
 }
 
-/// 1997, B.6; 2009, A4d: only a player's claim counts, the arbiter is silent; 2018, A.4.5; 2023, A.5.5: the arbiter calls it.
+/// 1997, B.6; 2009, A4d: only a player's claim counts, and the arbiter does not intervene. 2018, A.4.5; 2023, A.5.5:
+/// the arbiter calls the flag.
 #[test]
-fn arbiter_calls_the_flag_where_the_edition_allows_it() {
+fn the_arbiter_calls_the_flag_if_the_edition_allows_it() {
     for (edition, play, case) in [
         (Edition::Fide1997, Play::S, "flag_fall.fallen"),
         (Edition::Fide1997, Play::Rs, "flag_fall.silent"),
@@ -172,7 +175,7 @@ fn arbiter_calls_the_flag_where_the_edition_allows_it() {
     }
 }
 
-/// 6.8: a mate that was on the board before anybody noticed the flag wins; the advice says to look at that first.
+/// 6.8: a mate that was on the board before anybody noticed the flag wins; the advice says to check that first.
 #[test]
 fn mate_before_the_flag_is_noticed_stands() {
     let advice = rules(Edition::Fide2023, Play::S).advise(&flag(52, None, true), WHITE);
@@ -183,7 +186,7 @@ fn mate_before_the_flag_is_noticed_stands() {
     );
 }
 
-/// 6.11, 10.4, B.8 of 1997; A4d3 of 2009; III.3.1 since 2017; the first one where it is known, 6.9.
+/// 6.11, 10.4, B.8 of 1997; A4d3 of 2009; III.3.1 since 2017; 6.9 if the first flag is known.
 #[test]
 fn two_flags_are_settled_by_the_first_or_the_period() {
     let now = rules(Edition::Fide2023, Play::S);
@@ -210,9 +213,9 @@ fn two_flags_are_settled_by_the_first_or_the_period() {
     assert_eq!(draw.article, "III.3.1.2");
 }
 
-/// 8.4 since 2017: "at any stage" of the period: two minutes more do not bring the duty to write back.
+/// 8.4 since 2017, "at any stage" of the period: two more minutes do not restore the duty to write.
 #[test]
-fn extra_time_does_not_bring_back_the_duty_to_write() {
+fn extra_time_does_not_restore_the_duty_to_write() {
     let players = ByColor {
         white: true,
         black: false,

@@ -1,4 +1,4 @@
-//! Illegal moves, touching, and what the Laws put beside them.
+//! Illegal moves, touched pieces, and offences that the Laws treat like them.
 
 use shakmaty::{ByColor, Role, Square};
 
@@ -15,7 +15,7 @@ fn illegal(stage: Stage, offence: u32, opponent_can_mate: Option<bool>) -> Situa
     }
 }
 
-/// What a completed offence of White's brings, in short.
+/// The penalty for a completed offence of White's, abbreviated.
 fn cost(edition: Edition, play: Play, offence: u32) -> String {
     let advice = rules(edition, play).advise(&illegal(Stage::Completed, offence, Some(true)), WHITE);
     let minutes = advice.values.get("minutes").map(ToString::to_string);
@@ -31,7 +31,7 @@ fn cost(edition: Edition, play: Play, offence: u32) -> String {
 
 /// 1997: 10.3, C.3. 2009: 7.4b, A4c, B3c. 2014: 7.5b, A.4b, B.2. 2017: A.4.2. 2018: 7.5.5, B.2. 2023: 7.5.5, A.3.
 #[test]
-fn illegal_move_costs_what_edition_and_mode_say() {
+fn the_penalty_for_an_illegal_move_follows_edition_and_mode() {
     use Edition::{Fide1997, Fide2009, Fide2014, Fide2017, Fide2018, Fide2023};
     use Play::{Bs, Bu, Rs, Ru, S};
     for (edition, play, first, second, third) in [
@@ -68,7 +68,7 @@ fn illegal_move_costs_what_edition_and_mode_say() {
     }
 }
 
-/// 2023, B.2 and A.3: supervised blitz is an open point; so is the scope of 10.3 in 1997.
+/// 2023, B.2 and A.3: the penalty in supervised blitz is an open point; so is the scope of 10.3 in 1997.
 #[test]
 fn open_points_decide_penalties() {
     let mut blitz = rules(Edition::Fide2023, Play::Bs);
@@ -90,7 +90,7 @@ fn open_points_decide_penalties() {
         }
     );
     let third = old.advise(&illegal(Stage::Completed, 3, Some(false)), WHITE);
-    // 10.3 knows no draw instead of the loss.
+    // 10.3 has no draw in place of the loss.
     assert!(
         english(&third).ends_with("White has lost."),
         "{}",
@@ -98,7 +98,7 @@ fn open_points_decide_penalties() {
     );
 }
 
-/// 2018 and 2023, 7.5.5: the opponent gets two minutes; the second offence loses, or draws where the opponent cannot mate.
+/// 2018 and 2023, 7.5.5: the opponent gets two minutes; the second offence loses, or draws if the opponent cannot mate.
 #[test]
 fn second_offence_loses_unless_the_opponent_cannot_mate() {
     let standard = rules(Edition::Fide2023, Play::S);
@@ -122,7 +122,8 @@ fn second_offence_loses_unless_the_opponent_cannot_mate() {
     }
 }
 
-/// 2018, 6.2.1 and A.4.2: made, but the clock not pressed: the player may still correct it, and no claim is possible yet.
+/// 2018, 6.2.1 and A.4.2: as long as the clock is not pressed, the player may correct the move, and no claim is
+/// possible.
 #[test]
 fn uncompleted_illegal_move_costs_nothing() {
     for edition in [Edition::Fide2018, Edition::Fide2023] {
@@ -144,8 +145,8 @@ fn uncompleted_illegal_move_costs_nothing() {
     );
 }
 
-/// 1997, C.3; 2014, A.4b; 2018, A.4.2; 2023, A.5.2: a mate after an unnoticed illegal move stands in unsupervised blitz, since
-/// with the next move the opponent has lost the right to complain.
+/// 1997, C.3; 2014, A.4b; 2018, A.4.2; 2023, A.5.2: a mate after an unnoticed illegal move stands in unsupervised
+/// blitz, because the opponent loses the right to complain with the next move.
 #[test]
 fn answered_illegal_move_stands_in_unsupervised_rapid_and_blitz() {
     for (edition, play, stands) in [
@@ -167,7 +168,7 @@ fn answered_illegal_move_stands_in_unsupervised_rapid_and_blitz() {
     }
 }
 
-/// 2018, 7.5.5, supervised: an earlier illegal move that nobody saw is an offence all the same; the second one loses.
+/// 2018, 7.5.5, supervised: an earlier illegal move that nobody noticed is still an offence; the second one loses.
 #[test]
 fn overlooked_offence_counts_in_standard_play() {
     let advice = rules(Edition::Fide2018, Play::S).advise(&illegal(Stage::Answered, 2, Some(true)), WHITE);
@@ -182,9 +183,9 @@ fn overlooked_offence_counts_in_standard_play() {
     );
 }
 
-/// Silent in all editions: an illegal move that stands is an offence when the arbiter says so.
+/// No edition has a rule: an illegal move that stands is an offence if the arbiter decides so.
 #[test]
-fn standing_move_counts_when_the_arbiter_says_so() {
+fn standing_move_counts_if_the_arbiter_decides_so() {
     let mut rules = rules(Edition::Fide2023, Play::Bu);
     let advice = rules.advise(&illegal(Stage::Answered, 1, None), WHITE);
     assert!(english(&advice).ends_with("you decide."), "{}", english(&advice));
@@ -197,7 +198,7 @@ fn standing_move_counts_when_the_arbiter_says_so() {
     );
 }
 
-/// 2009, A4c: only a claim before the claimant's own move; 1997, B.5: penalties on request.
+/// 2009, A4c: only a claim before the claimant's own move counts; 1997, B.5: penalties are given on request.
 #[test]
 fn arbiter_waits_for_claims_in_old_rapid_games() {
     let silent = rules(Edition::Fide2009, Play::Ru);
@@ -223,12 +224,13 @@ fn arbiter_waits_for_claims_in_old_rapid_games() {
 /// 1997, C.4: a win in blitz needs mating material.
 #[test]
 fn win_in_blitz_of_1997_needs_mating_material() {
-    for (has, expected) in [
+    for (has_material, expected) in [
         (Some(true), "Black wins, having mating material."),
         (Some(false), "It is a draw: Black has no mating material"),
         (None, "Black wins with mating material"),
     ] {
-        let advice = rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has), WHITE);
+        let advice =
+            rules(Edition::Fide1997, Play::Bu).advise(&illegal(Stage::Completed, 1, has_material), WHITE);
         assert!(english(&advice).contains(expected), "{}", english(&advice));
         assert_eq!(advice.article, "C.3, C.4");
     }
@@ -244,7 +246,7 @@ fn pawn(stage: Stage) -> Situation {
     }
 }
 
-/// 2014, 7.5a; 2018 and 2023, 7.5.2: the pawn becomes a queen. 1997 and 2009, 7.4: back to the position before.
+/// 2014, 7.5a; 2018 and 2023, 7.5.2: the pawn becomes a queen. 1997 and 2009, 7.4: the position before is restored.
 #[test]
 fn pawn_left_on_the_last_rank_becomes_a_queen_since_2014() {
     for &edition in Edition::ALL {
@@ -307,7 +309,8 @@ fn press_without_a_move_is_an_offence_since_2017() {
     }
 }
 
-/// 1997, B.5; 2009, A4b: Art. 4 on request only. 4.5: without a legal move of the piece touched any move is free.
+/// 1997, B.5; 2009, A4b: Art. 4 applies on request only. 4.5: if the touched piece has no legal move, any move is
+/// allowed.
 #[test]
 fn touched_piece_is_never_more_than_a_hint() {
     let touch = |due: &[&str]| Situation::TouchedNotMoved {
@@ -340,7 +343,7 @@ fn touched_piece_is_never_more_than_a_hint() {
     );
 }
 
-/// 2023, 4.7: a piece that was released is bound to its square, and to no other move of its own.
+/// 2023, 4.7: a released piece must stay on its square and may make no other move.
 #[test]
 fn a_released_piece_has_one_move() {
     let released = Situation::TouchedNotMoved {
@@ -354,10 +357,10 @@ fn a_released_piece_has_one_move() {
     assert!(text.ends_with("If you saw that, Nf3 must be played."), "{text}");
 }
 
-/// 2018, 4.4.4 (2009: 4.4d): the choice of a promotion piece is final once it has touched the square. Before the press that
-/// is the board's word only; after it, it is to be put right.
+/// 2018, 4.4.4 (2009: 4.4d): the choice of a promotion piece is final once it has touched the square. Before the press,
+/// only the board has evidence of the exchange; after it, the exchange must be undone.
 #[test]
-fn a_promotion_piece_that_stood_stays() {
+fn a_placed_promotion_piece_is_final() {
     let exchanged = |pressed| Situation::PromotionExchanged {
         square: Square::B8,
         stood: Role::Queen,
@@ -386,7 +389,8 @@ fn a_promotion_piece_that_stood_stays() {
     }
 }
 
-/// 2018, 6.2.4: the clock is not pressed before the move is made; a matter of discretion (12.9), and a hint at most.
+/// 2018, 6.2.4: the clock must not be pressed before the move is made. This is a matter of discretion (12.9), and a
+/// hint at most.
 #[test]
 fn a_press_before_the_move_is_improper() {
     for (edition, article) in [
@@ -402,7 +406,7 @@ fn a_press_before_the_move_is_improper() {
     }
 }
 
-/// 2018, 7.5.4: two hands are an offence when the arbiter saw them; 2014: a matter of discretion.
+/// 2018, 7.5.4: two hands are an offence if the arbiter saw them; 2014: a matter of discretion.
 #[test]
 fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
     let hands = Situation::TwoHandsSuspected {
@@ -413,14 +417,14 @@ fn two_hands_are_an_offence_since_2017_if_they_were_seen() {
         (now.case, now.article.as_str()),
         ("two_hands_suspected.as_illegal", "4.1, 7.5.4, 7.5.5")
     );
-    let then = rules(Edition::Fide2014, Play::S).advise(&hands, WHITE);
+    let before_2017 = rules(Edition::Fide2014, Play::S).advise(&hands, WHITE);
     assert_eq!(
-        (then.case, then.article.as_str()),
+        (before_2017.case, before_2017.article.as_str()),
         ("two_hands_suspected.discretion", "4.1, 12.9")
     );
 }
 
-/// 2018, 7.1 and 7.5.5: the times to set are in the advice, with the two minutes for the opponent.
+/// 2018, 7.1 and 7.5.5: the advice contains the times to set, with the two minutes for the opponent.
 #[test]
 fn advice_names_the_times_to_set() {
     let ms = |hours: u64, minutes: u64, seconds: u64| ((hours * 60 + minutes) * 60 + seconds) * 1000;

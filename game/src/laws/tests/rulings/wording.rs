@@ -1,4 +1,4 @@
-//! What the texts may say, and what they may not, by the articles of each edition.
+//! Statements that the texts may or must not make, by the articles of each edition.
 
 use shakmaty::ByColor;
 
@@ -22,10 +22,10 @@ fn illegal(stage: Stage, offence: u32) -> Situation {
     }
 }
 
-/// 1997, B.3; 2009, A2; since 2014, A.2: in rapid and blitz nobody has to write, in time trouble or not. 8.4 is about
-/// standard play.
+/// 1997, B.3; 2009, A2; since 2014, A.2: in rapid and blitz, players need not write, whether in time trouble or not.
+/// 8.4 is about standard play.
 #[test]
-fn nobody_writes_in_rapid_and_blitz() {
+fn players_need_not_write_in_rapid_and_blitz() {
     for &edition in Edition::ALL {
         for play in PLAYS {
             for (white, black) in [(true, false), (false, true), (true, true)] {
@@ -69,10 +69,10 @@ fn inconsistent(increments: bool, moves: u32) -> Situation {
     }
 }
 
-/// 2023, A.5.1.1, 2018, A.4.1.1, 2014, A.4a: after ten moves completed by each, 2009, A4a, and 1997, B.4: after three, the
-/// setting of the clock is no longer changed. Under supervision and in standard play it is.
+/// 2023, A.5.1.1, 2018, A.4.1.1, 2014, A.4a: the setting of the clock is not changed after ten moves completed by each
+/// player; 2009, A4a, and 1997, B.4: after three. Under supervision and in standard play it is changed.
 #[test]
-fn setting_of_the_clock_is_left_alone_after_the_limit() {
+fn the_setting_of_the_clock_is_not_changed_after_the_limit() {
     for (edition, play, limit, article) in [
         (Edition::Fide1997, Play::Rs, 3, "6.10, B.4"),
         (Edition::Fide1997, Play::Bu, 3, "6.10, B.4"),
@@ -101,7 +101,7 @@ fn setting_of_the_clock_is_left_alone_after_the_limit() {
                     "{advised}"
                 );
             }
-            // It is the setting that is left alone; a defective clock is replaced at any time.
+            // Only the setting stays unchanged; a defective clock is replaced at any time.
             assert!(
                 increments || english(&after).contains("replace it"),
                 "{}",
@@ -123,8 +123,8 @@ fn setting_of_the_clock_is_left_alone_after_the_limit() {
     }
 }
 
-/// 2023, A.5.3, and 2018, A.4.3: the claimant may stop the clocks, and their own time is no condition. 2014, A.4c: they
-/// must, and it is. 1997, B.7: with their own flag up.
+/// 2023, A.5.3, and 2018, A.4.3: the claimant may stop the clocks, and the claimant's own time does not matter. 2014,
+/// A.4c: the claimant must stop the clocks and have time left. 1997, B.7: the claimant's own flag must be up.
 #[test]
 fn own_time_of_the_claimant_matters_up_to_2014() {
     let flag = Situation::FlagFall {
@@ -169,8 +169,8 @@ fn penalty_has_its_article_in_every_edition() {
     );
 }
 
-/// 1997, C.3, and 2009, B3c, know no agreement of the players to correct an illegal move that stands; 2014, A.4b, does.
-/// Where the first illegal move decides the game, there is none to count.
+/// 1997, C.3, and 2009, B3c, do not let players agree to correct an illegal move that stands; 2014, A.4b, does. If the
+/// first illegal move decides the game, there is none to count.
 #[test]
 fn players_may_agree_to_correct_a_move_since_2014() {
     for (edition, play, agree, counts) in [
@@ -196,7 +196,7 @@ fn players_may_agree_to_correct_a_move_since_2014() {
     }
 }
 
-/// 1997, 7.3, has no penalty for whoever displaces pieces; 2009, 7.3, and 2023, 7.4, do.
+/// 1997, 7.3, has no penalty for displacing pieces; 2009, 7.3, and 2023, 7.4, do.
 #[test]
 fn displacing_pieces_may_be_penalised_since_2009() {
     for &edition in Edition::ALL {
@@ -215,10 +215,10 @@ fn displacing_pieces_may_be_penalised_since_2009() {
     }
 }
 
-/// 2023, III.3.1: the two things that decide are said, and where one of them is not known, neither is claimed. 1997, B.8,
-/// and 2009, A4d: a draw in any order, which the arbiter of 1997 does not announce.
+/// 2023, III.3.1: the text names the two deciding facts, and claims neither if one of them is unknown. 1997, B.8, and
+/// 2009, A4d: a draw in any order, which the arbiter of 1997 does not announce.
 #[test]
-fn two_flags_say_what_is_known() {
+fn advice_on_two_flags_states_only_known_facts() {
     let advised = |edition, play, first, last_period| {
         let both = Situation::TwoFlags {
             first,
@@ -233,10 +233,10 @@ fn two_flags_say_what_is_known() {
         draw.contains("last period") && draw.contains("nobody knows which was first"),
         "{draw}"
     );
-    let on = now(None, Some(false));
+    let play_on = now(None, Some(false));
     assert!(
-        on.contains("not the last period") && on.contains("nobody knows which was first"),
-        "{on}"
+        play_on.contains("not the last period") && play_on.contains("nobody knows which was first"),
+        "{play_on}"
     );
     assert!(now(None, None).contains("In the last period the game is drawn; in any other it goes on."));
     assert!(now(WHITE, Some(true)).contains("White's was down first"));
@@ -245,7 +245,7 @@ fn two_flags_say_what_is_known() {
     assert!(rapid(Edition::Fide2009).ends_with("You may announce it."));
 }
 
-/// 2023: A.3 has one minute, but B.2 leads supervised blitz to 7.5.5, which has two. No other case leaves it open.
+/// 2023: A.3 has one minute, but B.2 leads supervised blitz to 7.5.5, which has two. Other rules leave nothing open.
 #[test]
 fn minutes_in_supervised_blitz_of_2023_are_an_open_point() {
     for &edition in Edition::ALL {
@@ -272,9 +272,9 @@ fn minutes_in_supervised_blitz_of_2023_are_an_open_point() {
     }
 }
 
-/// Guidelines II: only a game of Chess960 is told of it.
+/// Guidelines II: only the texts for a game of Chess960 mention it.
 #[test]
-fn normal_game_hears_nothing_of_chess960() {
+fn advice_on_a_standard_game_does_not_mention_chess960() {
     for &edition in Edition::ALL {
         for play in PLAYS {
             for &kind in IncidentKind::ALL {
@@ -293,10 +293,10 @@ fn normal_game_hears_nothing_of_chess960() {
     assert!(english(&advice).contains("a start position of Chess960"));
 }
 
-/// 7.5.3 and 7.5.2 of 2023: no move is taken back, so the clocks are not set back either; 7.5.1: they may be. The penalty
-/// is in the times, and said to be only where there is one.
+/// 7.5.3 and 7.5.2 of 2023: no move is taken back, so the clocks are not set back either; 7.5.1: they may be. The times
+/// include the penalty, and the text says so only if there is one.
 #[test]
-fn times_to_set_go_back_where_a_move_does() {
+fn clocks_are_set_back_only_if_a_move_is_taken_back() {
     let times = Some(ClockReadings {
         before: ByColor {
             white: 3_600_000,
@@ -309,7 +309,7 @@ fn times_to_set_go_back_where_a_move_does() {
         undue: 30_000,
     });
     let standard = rules(Edition::Fide2023, Play::S);
-    let of = |stage| Situation::IllegalMove {
+    let illegal_move = |stage| Situation::IllegalMove {
         fault: Fault::Geometry,
         stage,
         offence: 1,
@@ -329,8 +329,8 @@ fn times_to_set_go_back_where_a_move_does() {
         times,
     };
     for (situation, before, now) in [
-        (of(Stage::Completed), true, true),
-        (of(Stage::Answered), true, false),
+        (illegal_move(Stage::Completed), true, true),
+        (illegal_move(Stage::Answered), true, false),
         (pressed, false, true),
         (pawn, false, true),
     ] {
@@ -343,14 +343,14 @@ fn times_to_set_go_back_where_a_move_does() {
         assert_eq!(advised.contains("White 0:56:10, Black 1:00:10"), now, "{advised}");
         assert!(advised.contains("The penalty time is included."), "{advised}");
     }
-    let old = english(&rules(Edition::Fide1997, Play::S).advise(&of(Stage::Completed), WHITE));
+    let old = english(&rules(Edition::Fide1997, Play::S).advise(&illegal_move(Stage::Completed), WHITE));
     assert!(
         old.contains("White 1:00:00, Black 0:58:20") && !old.contains("included"),
         "{old}"
     );
 }
 
-/// 2009, A4c: only what is claimed is penalised, and which offences before were claimed the board cannot see.
+/// 2009, A4c: only claimed offences are penalised, and the board cannot know which earlier offences were claimed.
 #[test]
 fn claimed_penalties_are_not_numbered() {
     let advice = rules(Edition::Fide2009, Play::Ru).advise(&illegal(Stage::Completed, 3), WHITE);
@@ -362,7 +362,7 @@ fn claimed_penalties_are_not_numbered() {
     assert!(!advised.contains("White's third offence"), "{advised}");
 }
 
-/// A player is nobody's "he", and a piece is none either; German texts speak of rule violations as the German Laws do.
+/// English texts avoid "he" for players and pieces; German texts use the German Laws' word for rule violations.
 #[test]
 fn texts_are_in_plain_words() {
     for &edition in Edition::ALL {

@@ -18,7 +18,7 @@ fn reads(table: &mut Table, white_s: u64, black_s: u64) {
     table.finds(Finding::Times { clock, sure: true });
 }
 
-/// A game of that edition with four moves of each, and the times on the clock.
+/// A game with four moves of each player, and the times on the clock.
 fn table(edition: Edition, white_s: u64, black_s: u64) -> Table {
     let mut table = Table::new(edition);
     table.referee.regulations.time_control = "90 min".parse().ok();
@@ -27,7 +27,7 @@ fn table(edition: Edition, white_s: u64, black_s: u64) -> Table {
     table
 }
 
-/// What became of the claims, in short.
+/// Events of claims and results since the last call, in short form.
 fn incidents(table: &mut Table) -> Vec<String> {
     let events = table.referee.take_events();
     let of_claim = |kind| matches!(kind, IncidentKind::DrawClaimed | IncidentKind::TwoMinuteClaim);
@@ -54,13 +54,13 @@ fn incidents(table: &mut Table) -> Vec<String> {
     };
     events
         .into_iter()
-        .filter_map(|said| short(said.event.kind))
+        .filter_map(|explained| short(explained.event.kind))
         .collect()
 }
 
-/// 2023: 9.2.2, 9.5.2: the record has the position three times; once accepted, the game is drawn.
+/// 2023: 9.2.2, 9.5.2: the record has the position three times. Accepting the claim draws the game.
 #[test]
-fn a_right_claim_is_borne_out_by_the_record_and_draws() {
+fn a_claim_supported_by_the_record_draws_the_game() {
     let mut table = Table::new(Edition::Fide2023);
     table.repeats(KNIGHTS, 2);
     table.referee.take_events();
@@ -87,8 +87,9 @@ fn a_right_claim_is_borne_out_by_the_record_and_draws() {
     );
 }
 
-/// 9.5(b) of 1997: half of the claimant's time, at most three minutes, and three for the opponent; 2009: three; 2014: two,
-/// in blitz one (B.2); 2023: in rapid one as well (A.3). The intended move is played (2023: 9.5.3, 4.3).
+/// Cost of a wrong claim. 1997, 9.5(b): half of the claimant's time, at most three minutes, and three more for the
+/// opponent; 2009: three; 2014: two, in blitz one (B.2); 2023: in rapid one as well (A.3). The intended move must be
+/// played (2023: 9.5.3, 4.3).
 #[test]
 fn a_wrong_claim_costs_what_the_edition_says() {
     for (edition, mode, article, clocks) in [
@@ -161,9 +162,9 @@ fn a_wrong_claim_costs_what_the_edition_says() {
     }
 }
 
-/// 9.2, 9.3: only the player on move claims; what is announced is a legal move, and for fifty moves no pawn move.
+/// 9.2, 9.3: only the player to move may claim. The announced move must be legal, and for fifty moves not a pawn move.
 #[test]
-fn a_claim_with_a_fault_of_form_is_told_as_that() {
+fn a_claim_with_a_formal_fault_is_reported_as_such() {
     let mut table = table(Edition::Fide2023, 240, 300);
     let note = table.command(r#""do":"claim","kind":"threefold","color":"black""#);
     assert!(
@@ -190,7 +191,7 @@ fn a_claim_with_a_fault_of_form_is_told_as_that() {
     );
 }
 
-/// 9.3.2: a hundred half-moves without capture or pawn move; with a move that is announced, 99 are enough (9.3.1).
+/// 9.3.2: a hundred half-moves without a capture or pawn move. With an announced move, 99 are enough (9.3.1).
 #[test]
 fn fifty_moves_are_counted_for_a_claim() {
     let fen = "4k3/8/8/8/8/8/4P3/R3K3 w - - 98 80";
@@ -205,9 +206,10 @@ fn fifty_moves_are_counted_for_a_claim() {
     assert!(note.contains("By the record the claim is right"), "{note}");
 }
 
-/// 1997: 10.2: draw or postpone, after a flag as well (10.2(c)); 2009: 10.2(c), 2014: G.5, 2023: III.5.3: or reject, two minutes.
+/// 1997, 10.2: draw or postpone, also after a flag (10.2(c)). 2009: 10.2(c), 2014: G.5, 2023: III.5.3: or reject, with
+/// two minutes for the opponent.
 #[test]
-fn the_two_minute_claim_has_what_the_arbiter_needs() {
+fn a_two_minute_claim_shows_the_evidence_for_the_arbiter() {
     for (edition, article, case) in [
         (Edition::Fide1997, "10.2, 10.1", "postpone_only"),
         (Edition::Fide2009, "10.2, 10.1", "decide"),
@@ -237,7 +239,7 @@ fn the_two_minute_claim_has_what_the_arbiter_needs() {
             "{postponed}"
         );
         assert_eq!(incidents(&mut table), ["two_minute_claim.postponed"]);
-        // The flag falls, and the arbiter decides only then.
+        // The arbiter decides only after the flag has fallen.
         let number = table.referee.watch.claim(None).map(|claim| claim.incident);
         table.command(r#""do":"set_result","result":"0-1","reason":"flag""#);
         table.referee.take_events();
@@ -253,9 +255,9 @@ fn the_two_minute_claim_has_what_the_arbiter_needs() {
     }
 }
 
-/// III.5.3: rejected, two minutes; 1997 has no minutes for that. III.4: five seconds a move and two minutes.
+/// III.5.3: two minutes for a rejected claim; 1997 does not add time. III.4: five seconds a move and two minutes.
 #[test]
-fn rulings_on_two_minute_claims_say_what_they_cost() {
+fn rulings_on_two_minute_claims_state_their_cost() {
     let ruled = |edition, kind: &str, ruling: &str| {
         let mut table = table(edition, 83, 451);
         table.command(&format!(r#""do":"claim","kind":"{kind}""#));
@@ -289,10 +291,10 @@ fn rulings_on_two_minute_claims_say_what_they_cost() {
     );
 }
 
-/// What speaks against a claim is said: too early, an increment, another period, not announced, blitz (1997: C.5; III.2).
+/// Objections: too early, an increment, another period, not announced, blitz (1997: C.5; III.2).
 #[test]
-fn what_speaks_against_a_two_minute_claim_is_said() {
-    let claimed = |control: &str, white_s, announced, mode| {
+fn objections_to_a_two_minute_claim_are_listed() {
+    let note_on_claim = |control: &str, white_s, announced, mode| {
         let mut table = table(Edition::Fide2023, white_s, 451);
         let regulations = &mut table.referee.regulations;
         regulations.time_control = control.parse().ok();
@@ -300,21 +302,21 @@ fn what_speaks_against_a_two_minute_claim_is_said() {
         regulations.rules = rules(Edition::Fide2023, mode, true);
         table.command(r#""do":"claim","kind":"quickplay""#)
     };
-    let early = claimed("90 min", 120, Some(true), Mode::Standard);
+    let early = note_on_claim("90 min", 120, Some(true), Mode::Standard);
     assert!(
         early.contains("White has 0:02:00 left, which is not less than two minutes"),
         "{early}"
     );
     assert!(!early.contains("Make sure"), "{early}");
-    let increment = claimed("90+30", 83, Some(false), Mode::Standard);
+    let increment = note_on_claim("90+30", 83, Some(false), Mode::Standard);
     assert!(increment.contains("Moves add time in this period"), "{increment}");
     assert!(
         increment.contains("has announced that these rules do not apply"),
         "{increment}"
     );
-    let period = claimed("2 h/40 + 1 h", 83, None, Mode::Rapid);
+    let period = note_on_claim("2 h/40 + 1 h", 83, None, Mode::Rapid);
     assert!(period.contains("This is not the last period"), "{period}");
-    let blitz = claimed("5 min", 83, Some(true), Mode::Blitz);
+    let blitz = note_on_claim("5 min", 83, Some(true), Mode::Blitz);
     assert!(blitz.contains("There is none in this mode of play"), "{blitz}");
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 e5");
@@ -326,7 +328,7 @@ fn what_speaks_against_a_two_minute_claim_is_said() {
     );
 }
 
-/// A claim is for a game that is being played; a game that ended by the Laws stays as it ended.
+/// A claim needs a game in progress, and a game that ended by the Laws keeps its result.
 #[test]
 fn a_claim_needs_a_game() {
     let mut table = Table::new(Edition::Fide2023);

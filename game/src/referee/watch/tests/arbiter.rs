@@ -1,4 +1,4 @@
-//! The arbiter's word on incidents.
+//! Decisions of arbiters on incidents.
 
 use super::*;
 use crate::command::Announced;
@@ -8,14 +8,14 @@ use shakmaty::Color;
 
 const KIND: &str = "illegal_move";
 
-/// White's illegal move is made and pressed; Black's next ones are legal.
+/// White makes and presses an illegal move.
 fn offends(table: &mut Table) {
     table.makes("f1d6").settles();
     table.completes(table.last(), CompletedBy::Press);
 }
 
-/// After a restart the referee gets what the journal has of the incidents.
-fn restarted(table: &mut Table, incidents: &mut Incidents) {
+/// Restarts the referee's incidents from the journal.
+fn restart_from_journal(table: &mut Table, incidents: &mut Incidents) {
     journaled(table, incidents);
     table.referee.resume_incidents(incidents);
 }
@@ -26,9 +26,9 @@ fn decides(table: &mut Table, number: u64, counts: bool) -> String {
     ))
 }
 
-/// What does not count is taken off: the next one is again the first.
+/// An offence that does not count is discounted, and the next one is the first again.
 #[test]
-fn an_offence_that_does_not_count_is_none() {
+fn an_offence_that_does_not_count_is_discounted() {
     for restart in [false, true] {
         let mut table = Table::new(Edition::Fide2023);
         let mut incidents = Incidents::default();
@@ -43,7 +43,7 @@ fn an_offence_that_does_not_count_is_none() {
             "there is no incident 77 in the game on board-1"
         );
         if restart {
-            restarted(&mut table, &mut incidents);
+            restart_from_journal(&mut table, &mut incidents);
             assert_eq!(table.referee.watch.offences.completed, incidents.offences());
         } else {
             assert_eq!(
@@ -57,9 +57,9 @@ fn an_offence_that_does_not_count_is_none() {
     }
 }
 
-/// What counts stays counted, and the next offence is the second.
+/// An offence that counts stays counted, and the next one is the second.
 #[test]
-fn an_offence_that_is_decided_without_a_word_on_it_counts() {
+fn an_offence_decided_without_a_ruling_on_counting_counts() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 e5");
     offends(&mut table);
@@ -72,9 +72,9 @@ fn an_offence_that_is_decided_without_a_word_on_it_counts() {
     assert_eq!(reports(&mut table, KIND), ["made", "lost 2"]);
 }
 
-/// 2023: A.5.2, B.3: once answered it stands; whether it counts all the same is for the arbiter, also after a restart.
+/// 2023: A.5.2, B.3: an answered illegal move stands. The arbiter decides whether it counts, also after a restart.
 #[test]
-fn what_stands_counts_when_the_arbiter_says_so() {
+fn a_move_that_stands_counts_if_the_arbiter_decides_so() {
     for restart in [false, true] {
         let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Blitz, false));
         let mut incidents = Incidents::default();
@@ -84,24 +84,23 @@ fn what_stands_counts_when_the_arbiter_says_so() {
         table.plays("Nc6");
         assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
         if restart {
-            restarted(&mut table, &mut incidents);
+            restart_from_journal(&mut table, &mut incidents);
             assert_eq!(incidents.offences(), ByColor::default());
         }
         assert_eq!(decides(&mut table, number, true), "");
         assert_eq!(table.referee.watch.offences.completed[Color::White], 1);
         if restart {
-            restarted(&mut table, &mut incidents);
+            restart_from_journal(&mut table, &mut incidents);
             assert_eq!(incidents.offences(), ByColor { white: 1, black: 0 });
         }
-        // Arbiters may change their minds.
         assert_eq!(decides(&mut table, number, false), "");
         assert_eq!(table.referee.watch.offences.completed[Color::White], 0);
     }
 }
 
-/// Art. 7.5.1: the position before it is gone back to. The offence stays counted.
+/// Art. 7.5.1: the position before the illegal move is restored. The offence stays counted.
 #[test]
-fn the_position_set_by_the_arbiter_ends_what_was_irregular() {
+fn a_position_set_by_the_arbiter_closes_irregular_moves() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 e5");
     offends(&mut table);
@@ -116,9 +115,10 @@ fn the_position_set_by_the_arbiter_ends_what_was_irregular() {
     assert_eq!(reports(&mut table, KIND), ["made", "lost 2"]);
 }
 
-/// 2023: 7.3. Only a person can know: they exchange the names. Under ten moves by both it is a new game.
+/// 2023: 7.3. Only a person can see reversed colours, and exchanges the names. Below ten moves by both, a new game is
+/// played.
 #[test]
-fn names_exchanged_during_a_game_are_colours_reversed() {
+fn names_exchanged_during_a_game_mean_reversed_colours() {
     for (moves, case) in [(8, "new_game 8"), (10, "goes_on 10")] {
         let mut table = Table::new(Edition::Fide2023);
         table.plays(&first(moves));
@@ -140,9 +140,9 @@ fn names(white: &str, black: &str, more: &str) -> String {
     format!(r#""do":"set_players","white":"{white}","black":"{black}"{more}"#)
 }
 
-/// The pairing file had the names the wrong way round, and the players sat right.
+/// The names in the pairing file were exchanged, and the players sat correctly.
 #[test]
-fn names_that_were_the_wrong_way_round_accuse_nobody() {
+fn correcting_exchanged_names_opens_no_incident() {
     for correction in [r#","correction":true"#, r#","by":"pairings""#] {
         let mut table = Table::new(Edition::Fide2023);
         table.plays(&first(8));
@@ -154,11 +154,11 @@ fn names_that_were_the_wrong_way_round_accuse_nobody() {
     }
 }
 
-/// The arbiter takes back that the players have each other's pieces, in one of three ways, also after a restart.
+/// The arbiter withdraws the report of reversed colours in one of three ways, also after a restart.
 #[test]
-fn colours_that_were_not_reversed_after_all_are_put_right() {
+fn a_wrong_report_of_reversed_colours_is_withdrawn() {
     for restart in [false, true] {
-        for back in [
+        for command in [
             names("A", "B", ""),
             names("A", "B", r#","correction":true"#),
             names("B", "A", r#","correction":true"#),
@@ -169,12 +169,12 @@ fn colours_that_were_not_reversed_after_all_are_put_right() {
             table.command(&names("A", "B", ""));
             table.command(&names("B", "A", r#","correction":false"#));
             if restart {
-                restarted(&mut table, &mut incidents);
+                restart_from_journal(&mut table, &mut incidents);
             } else {
                 assert_eq!(reports(&mut table, "colors_reversed"), ["new_game 8"]);
             }
-            table.command(&back);
-            assert_eq!(reports(&mut table, "colors_reversed"), ["-restored"], "{back}");
+            table.command(&command);
+            assert_eq!(reports(&mut table, "colors_reversed"), ["-restored"], "{command}");
             table.command(&names("C", "D", ""));
             table.command(&names("D", "C", ""));
             assert_eq!(
@@ -186,9 +186,9 @@ fn colours_that_were_not_reversed_after_all_are_put_right() {
     }
 }
 
-/// A pairing file that is written anew does not know what the arbiter has seen at the board.
+/// A rewritten pairing file does not contain the arbiter's observation at the board.
 #[test]
-fn a_pairing_file_does_not_overrule_that_colours_are_reversed() {
+fn a_pairing_file_does_not_overrule_reversed_colours() {
     for restart in [false, true] {
         let mut table = Table::new(Edition::Fide2023);
         let mut incidents = Incidents::default();
@@ -196,7 +196,7 @@ fn a_pairing_file_does_not_overrule_that_colours_are_reversed() {
         table.command(&names("A", "B", r#","by":"pairings""#));
         table.command(&names("B", "A", ""));
         if restart {
-            restarted(&mut table, &mut incidents);
+            restart_from_journal(&mut table, &mut incidents);
         } else {
             assert_eq!(reports(&mut table, "colors_reversed"), ["new_game 8"]);
         }
@@ -216,7 +216,7 @@ fn a_pairing_file_does_not_overrule_that_colours_are_reversed() {
     }
 }
 
-/// After the game it is too late to have another one played.
+/// After the game, it is too late for a new game with the right colours.
 #[test]
 fn names_exchanged_after_the_game_are_a_correction() {
     let mut table = Table::new(Edition::Fide2023);
@@ -228,9 +228,9 @@ fn names_exchanged_after_the_game_are_a_correction() {
     assert_eq!(reports(&mut table, "colors_reversed"), [""; 0]);
 }
 
-/// Two arbiters decide the same incident: the second one is told of the first decision.
+/// Two arbiters decide the same incident. The second one is refused with a note on the first decision.
 #[test]
-fn another_arbiters_decision_is_replaced_only_if_that_is_said() {
+fn another_arbiters_decision_is_replaced_only_on_request() {
     for restart in [false, true] {
         let mut table = Table::new(Edition::Fide2023);
         let mut incidents = Incidents::default();
@@ -244,7 +244,7 @@ fn another_arbiters_decision_is_replaced_only_if_that_is_said() {
             ""
         );
         if restart {
-            restarted(&mut table, &mut incidents);
+            restart_from_journal(&mut table, &mut incidents);
         }
         let refused = table.command(&decides("Berta", r#","decision":"nothing","counts":false"#));
         assert!(

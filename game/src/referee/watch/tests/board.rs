@@ -1,8 +1,8 @@
-//! What stands on the board: offences that count once, pieces that go on, jolted and unseen ones.
+//! Incidents on the board: offences that count once, pieces that move on, jolted pieces, and unread ones.
 
 use super::*;
 
-/// A game with a running clock, whose board shows the start position.
+/// A game with a running clock on a board that shows the start position.
 fn in_play(edition: Edition) -> Table {
     let mut table = Table::new(edition);
     table.finds(Finding::Clock(ClockChange::Connected));
@@ -22,14 +22,14 @@ fn is_about(event: &EventKind, wanted: &str) -> bool {
     }
 }
 
-/// The board shows what the line has now.
+/// Lets the board report the placement of the line.
 fn follows(table: &mut Table) {
     let board = table.placement();
     shows(table, &board);
 }
 
-/// Art. 7.5.1, 7.5.5: an illegal move is an offence once it is completed. Answered before the press it is not; the next
-/// move of its player completes it (6.2.1.2), since 2014.
+/// Art. 7.5.1, 7.5.5: an illegal move is an offence once it is completed. An answered move without a press is not
+/// completed. Since 2014, its player's next move completes it (6.2.1.2).
 #[test]
 fn an_illegal_move_answered_before_the_press_is_an_offence_once_completed() {
     for (edition, then) in [
@@ -53,10 +53,10 @@ fn an_illegal_move_answered_before_the_press_is_an_offence_once_completed() {
     }
 }
 
-/// Art. 4.7, 6.2.1: a piece that goes on before the press may never have left the hand. After the press it is the
-/// opponent's turn.
+/// Art. 4.7, 6.2.1: a piece that moves on before the press may never have left the hand. After the press, the opponent
+/// is to move.
 #[test]
-fn a_piece_that_goes_on_before_the_press_is_not_out_of_turn() {
+fn a_piece_that_moves_on_before_the_press_is_not_out_of_turn() {
     for (pressed, expected) in [(false, vec![]), (true, vec!["made"])] {
         let mut table = in_play(Edition::Fide2023);
         table.plays("e4 e5").makes("Nf3").settles();
@@ -73,10 +73,10 @@ fn a_piece_that_goes_on_before_the_press_is_not_out_of_turn() {
     }
 }
 
-/// Two moves of one piece with the opponent's between them, of which the record has none: a1 to h4 is no move, but a1 to
-/// a4 and a4 to h4 are two (Art. 3.3).
+/// The record misses two moves of one piece and the opponent's move between them. A rook cannot go from a1 to h4, but
+/// from a1 to a4 and from a4 to h4 it can (Art. 3.3).
 #[test]
-fn two_moves_that_the_record_misses_are_no_illegal_move() {
+fn two_unrecorded_moves_are_not_an_illegal_move() {
     let placement = |rook: &str, king: &str| {
         let mut placed = Board::empty();
         let square = |name: &str| name.parse::<shakmaty::Square>().expect("a square");
@@ -112,9 +112,10 @@ fn two_moves_that_the_record_misses_are_no_illegal_move() {
     }
 }
 
-/// Art. 7.4: the position to restore, the times before it, and what is still wrong as the pieces are put right.
+/// Art. 7.4: the incident contains the position to restore, the earlier times, and the wrong squares as they become
+/// fewer.
 #[test]
-fn a_jolted_table_is_told_until_it_is_put_right() {
+fn a_jolted_table_is_reported_until_it_is_put_right() {
     let mut table = in_play(Edition::Fide2023);
     reads(&mut table, 3000, 2900, Some(Color::White));
     let jolted = board("rnbqkbnr/pppp1p1p/4p1p1/8/8/P3P3/1PPP1PPP/RNBQKBNR");
@@ -140,15 +141,18 @@ fn a_jolted_table_is_told_until_it_is_put_right() {
         _ => None,
     };
     let mut events = table.referee.take_events();
-    events.retain(|said| is_about(&said.event.kind, "displaced_pieces"));
-    let left: Vec<usize> = events.iter().filter_map(|said| wrong(&said.event.kind)).collect();
+    events.retain(|explained| is_about(&explained.event.kind, "displaced_pieces"));
+    let left: Vec<usize> = events
+        .iter()
+        .filter_map(|explained| wrong(&explained.event.kind))
+        .collect();
     assert_eq!(left, [8, 2, 0]);
 }
 
-/// Art. 7.4: pieces that are put back after somebody ran into the table are not touched with the intention of moving them,
-/// also where no clock is stopped meanwhile.
+/// Art. 7.4: pieces that are put back after somebody ran into the table are not touched with the intention of moving
+/// them, even if the clock is not stopped meanwhile.
 #[test]
-fn what_slid_and_is_put_back_was_not_touched() {
+fn a_piece_that_slid_and_is_put_back_was_not_touched() {
     let stands = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR");
     let slid = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/P1P5/1P1P1PPP/RNBQKBNR");
     let after = board("rnbqkbnr/pppp1ppp/8/4p3/3PP3/8/PPP2PPP/RNBQKBNR");
@@ -178,9 +182,9 @@ fn what_slid_and_is_put_back_was_not_touched() {
     }
 }
 
-/// Art. 7.4: on a board that is polled, pieces stand where they do once the next answer has nothing else.
+/// Art. 7.4: on a polled board, a piece counts as standing on a square once the next answer contains no further change.
 #[test]
-fn silence_between_two_polls_displaces_nothing() {
+fn a_displacement_is_reported_only_after_the_next_poll() {
     let mut table = in_play(Edition::Fide2023);
     let expected = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
     changes(&mut table, &Board::new(), &expected);
@@ -196,9 +200,9 @@ fn silence_between_two_polls_displaces_nothing() {
     assert_eq!(reports(&mut table, "displaced_pieces").len(), 1);
 }
 
-/// Art. 2.3, before the round: which square, which piece, until it is read.
+/// Art. 2.3, before the round: the square and its piece are reported until the piece is read.
 #[test]
-fn a_piece_that_is_not_read_is_told_before_the_round() {
+fn an_unread_piece_is_reported_before_the_round() {
     let mut table = Table::new(Edition::Fide2023);
     let unseen = |table: &mut Table, unseen| {
         let snapshot = Snapshot {
@@ -221,9 +225,10 @@ fn a_piece_that_is_not_read_is_told_before_the_round() {
     assert_eq!(reports(&mut table, "sensor_fault"), ["-restored"]);
 }
 
-/// A square died in the game: it is told once, whatever comes to stand there, until it reads a piece or another game begins.
+/// A square fails during the game. One report per game, whatever piece comes to stand there, until the square reads a
+/// piece.
 #[test]
-fn a_dead_square_is_told_once_a_game() {
+fn a_dead_square_is_reported_once_a_game() {
     let mut table = Table::new(Edition::Fide2023);
     let squares = |table: &mut Table, placement: &str, unseen| {
         let snapshot = Snapshot {
@@ -251,10 +256,10 @@ fn a_dead_square_is_told_once_a_game() {
     assert_eq!(reports(&mut table, "sensor_fault"), ["-game_over"]);
 }
 
-/// Art. 7.4: two pieces that leave their squares in one scan were knocked over. A bishop that is drawn over the next square
-/// was not; it may have gone to a square that does not read it.
+/// Art. 7.4: two pieces that leave their squares in one scan were knocked over. A bishop that is slid over the next
+/// square was not; it may be on a square that does not read it.
 #[test]
-fn a_piece_that_is_drawn_has_not_been_knocked_over() {
+fn a_piece_slid_over_squares_was_not_knocked_over() {
     let before = "rnbqkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
     let knocked = "r2qkbnr/p1pppppp/1p6/8/3PP3/8/PPP2PPP/RNBQKBNR";
     let drawn = [
@@ -281,10 +286,10 @@ fn a_piece_that_is_drawn_has_not_been_knocked_over() {
     }
 }
 
-/// A player may hold the piece that is to be moved, or the one that is to be captured, for as long as the turn lasts.
-/// Any other piece that is missing was displaced (Art. 7.4).
+/// The player to move may hold the piece to be moved or the one to be captured for the whole turn. Any other missing
+/// piece was displaced (Art. 7.4).
 #[test]
-fn a_piece_that_the_player_on_move_holds_is_not_displaced() {
+fn a_piece_held_by_the_player_to_move_is_not_displaced() {
     let stands = "rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR";
     for (held, expected) in [
         ("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKB1R", vec![]),
@@ -302,7 +307,7 @@ fn a_piece_that_the_player_on_move_holds_is_not_displaced() {
 
 const ACROSS_THE_LINE: &str = "rnbqkbnr/ppp1pppp/8/3p4/3P4/3P4/PPP2PPP/RNBQKBNR";
 
-/// An irregular move comes to stand on the board, becomes a ply of the line, and is pressed.
+/// Puts an irregular move on the board, adds it to the line, and presses the clock.
 fn presses_illegal(table: &mut Table, name: &str, after: &str) {
     table.passes(1);
     let before = table.placement();
@@ -311,9 +316,9 @@ fn presses_illegal(table: &mut Table, name: &str, after: &str) {
     table.completes(table.last(), CompletedBy::Press);
 }
 
-/// Plies that are found in one observation are compared with the board once, after the last of them.
+/// Plies found in one observation are compared with the board once, after the last one.
 #[test]
-fn plies_found_together_accuse_nobody_of_what_stood_between_them() {
+fn plies_found_together_open_no_incidents_about_positions_between_them() {
     let mut table = in_play(Edition::Fide2023);
     table.passes(60);
     let stands = board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R");
@@ -336,13 +341,13 @@ fn plies_found_together_accuse_nobody_of_what_stood_between_them() {
     };
     table.finds_together(Finding::Squares(Box::new(snapshot)), "e4 e5 Nf3 Nc6");
     let events = table.passes(20).referee.take_events();
-    let accuses = |said: &&ExplainedEvent| matches!(said.event.kind, EventKind::IncidentOpened(_));
+    let accuses = |explained: &&ExplainedEvent| matches!(explained.event.kind, EventKind::IncidentOpened(_));
     assert_eq!(events.iter().filter(accuses).count(), 0);
 }
 
-/// A move that was misread was none: what its players were accused of since is void, and no offence is left.
+/// A misread move was never played. Incidents that rest on it are withdrawn, and no offence remains.
 #[test]
-fn an_accusation_that_rests_on_a_misread_move_is_withdrawn() {
+fn an_incident_that_rests_on_a_misread_move_is_withdrawn() {
     for (reread, expected) in [
         (2, vec!["completed 1", "-passed counts false"]),
         (1, vec!["completed 1", "-passed counts false"]),
@@ -360,10 +365,10 @@ fn an_accusation_that_rests_on_a_misread_move_is_withdrawn() {
     }
 }
 
-/// Art. 7.5.1: a pawn is set down across the line, pressed, and pushed to the square that it was meant for after the reply.
-/// The opponent, who saw it, has not objected.
+/// Art. 7.5.1: a pawn is put on a square of the next file and pressed. After the reply, it is pushed to the intended
+/// square. The opponent saw it and has not objected.
 #[test]
-fn an_answered_move_may_still_be_put_in_its_place() {
+fn an_answered_move_may_still_be_corrected() {
     for (wait, expected) in [
         (3, vec![]),
         (9, vec!["completed 1", "found_later 1", "-replaced"]),
@@ -378,7 +383,7 @@ fn an_answered_move_may_still_be_put_in_its_place() {
     }
 }
 
-/// Somebody who stops the clock objects: the arbiter comes now.
+/// A stopped clock means that a player objects, and the arbiter comes at once.
 #[test]
 fn a_stopped_clock_makes_an_illegal_move_certain() {
     let mut table = in_play(Edition::Fide2023);
@@ -389,7 +394,7 @@ fn a_stopped_clock_makes_an_illegal_move_certain() {
     assert_eq!(reports(&mut table, "illegal_move"), ["completed 1"]);
 }
 
-/// The capturing piece is back where it came from, and the captured one is still beside the board.
+/// The capturing piece is back on its square, and the captured one is still beside the board.
 #[test]
 fn a_capture_that_is_being_taken_back_is_not_irregular() {
     let mut table = in_play(Edition::Fide2023);
@@ -406,7 +411,7 @@ fn a_capture_that_is_being_taken_back_is_not_irregular() {
     assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
 }
 
-/// One king stands in the centre, and the other will follow, to show the result.
+/// One king stands in the centre, and the other one will follow, to show the result.
 #[test]
 fn a_king_in_the_centre_is_not_displaced() {
     let mut table = in_play(Edition::Fide2023);
@@ -419,9 +424,10 @@ fn a_king_in_the_centre_is_not_displaced() {
     assert_eq!(reports(&mut table, "displaced_pieces"), [""; 0]);
 }
 
-/// A knight that is read now and then where the record has none may stand there: no other square is called dead.
+/// A knight that is sometimes read on a square that should be empty may be there, so no other square is reported as
+/// dead.
 #[test]
-fn a_piece_that_is_read_elsewhere_accuses_no_square() {
+fn a_piece_read_elsewhere_opens_no_incident_about_its_square() {
     let mut table = Table::new(Edition::Fide2023);
     table.plays("e4 Na6").passes(60);
     let shown = |on_c6: bool| {
@@ -451,8 +457,8 @@ fn a_piece_that_is_read_elsewhere_accuses_no_square() {
     assert_eq!(unseen(&mut table), ["not_seen_in_play"]);
 }
 
-/// A clock that reports presses late: soon after a ply, a press is that of the player who made it, even if the sides of
-/// the clock are taken the wrong way round.
+/// The clock reports presses late. A press soon after a ply is that of the ply's player, even if the sides of the clock
+/// are taken the wrong way round.
 #[test]
 fn a_press_soon_after_a_ply_belongs_to_that_ply() {
     for (thought, accused) in [(1, 0), (5, 1)] {
@@ -469,16 +475,15 @@ fn a_press_soon_after_a_ply_belongs_to_that_ply() {
     }
 }
 
-/// The kinds of incidents that are open.
 fn open(table: &Table) -> Vec<&str> {
     let open = table.referee.open_incidents();
     open.map(|incident| incident.kind.as_str()).collect()
 }
 
-/// Art. 7.4: a piece that was displaced before somebody ran into the table, and what is left of an earlier jolt, belong to
-/// what has to be put right after it: one incident says all of it.
+/// Art. 7.4: a jolt includes pieces that were displaced before somebody ran into the table, and pieces left over from
+/// an earlier jolt. One incident covers all of them.
 #[test]
-fn a_jolt_takes_over_what_was_displaced_before() {
+fn a_jolt_takes_over_earlier_displacements() {
     let mut table = in_play(Edition::Fide2023);
     reads(&mut table, 3000, 2900, Some(Color::White));
     let pushed = board("rnbqkbnr/pppppppp/8/8/8/6PP/PPPPPP2/RNBQKBNR");
@@ -507,7 +512,7 @@ fn a_jolt_takes_over_what_was_displaced_before() {
 
 /// A board is turned by a half or by a quarter, not by both.
 #[test]
-fn a_board_is_turned_one_way() {
+fn a_board_is_turned_by_a_half_or_by_a_quarter() {
     let mut table = Table::of(STANDARD, rules(Edition::Fide2023, Mode::Rapid, false));
     turned(&mut table);
     assert_eq!(open(&table), ["board_rotated"]);

@@ -1,11 +1,11 @@
-//! The clock's times against the time that has passed (2023: 6.10).
+//! Checks of the clock's times against the elapsed time (2023: 6.10).
 
 use super::*;
 use crate::laws::Edition;
 use shakmaty::Color;
 
-/// A game of 90 minutes and 30 seconds a move, each taking 25 seconds, on a clock that gives `increment` seconds; the
-/// board is away for two minutes after the move of that number.
+/// Plays a game of 90 minutes and 30 seconds a move, with 25 seconds for each move, on a clock that adds `increment`
+/// seconds. The board is disconnected for two minutes after the ply with index `gap_after`.
 fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.time_control = "90+30".parse().ok();
@@ -19,7 +19,7 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
         } else {
             Color::Black
         };
-        // The move itself takes one of the seconds.
+        // The move itself takes one second.
         table.passes(24);
         left[color] -= 24;
         reads(&mut table, left.white, left.black, Some(color));
@@ -33,12 +33,15 @@ fn plays(increment: u64, gap_after: Option<usize>) -> Vec<String> {
         }
     }
     let events = table.referee.take_events();
-    events.iter().filter_map(|said| short(&said.event.kind)).collect()
+    events
+        .iter()
+        .filter_map(|explained| short(&explained.event.kind))
+        .collect()
 }
 
-/// What is reported of the clock: how, and how many moves of each lack their increments.
+/// Short form of a report about the clock: its case, and the number of moves of each player without their increments.
 fn short(event: &EventKind) -> Option<String> {
-    let (how, incident) = match event {
+    let (verb, incident) = match event {
         EventKind::IncidentOpened(incident) => ("opened", incident),
         EventKind::IncidentUpdated(incident) => ("updated", incident),
         _ => return None,
@@ -47,12 +50,12 @@ fn short(event: &EventKind) -> Option<String> {
     let moves = |name: &str| values.get(name).and_then(serde_json::Value::as_u64);
     let case = incident.case.strip_prefix("clock_inconsistent.")?;
     let (white, black) = (moves("white_moves")?, moves("black_moves")?);
-    Some(format!("{how} {case} {white} {black}"))
+    Some(format!("{verb} {case} {white} {black}"))
 }
 
-/// Increments are not missed at the first check, but at the second in a row; there is one incident all through the game.
+/// Missing increments are reported at the second failed check in a row. One incident covers the whole game.
 #[test]
-fn a_clock_without_increments_is_told_once() {
+fn a_clock_without_increments_is_reported_once() {
     let all = plays(0, None);
     assert_eq!(
         all.first().map(String::as_str),
@@ -67,28 +70,31 @@ fn a_clock_without_increments_is_told_once() {
 }
 
 #[test]
-fn a_right_clock_is_never_doubted() {
+fn a_right_clock_is_not_reported() {
     assert_eq!(plays(30, None), [""; 0]);
 }
 
-/// What passed while the board was away is not known: neither a right clock nor a wrong one is judged by it.
+/// Time that passes while the board is disconnected is unknown, so the check stops, whether the clock is right or
+/// wrong.
 #[test]
-fn nothing_is_reckoned_over_a_gap() {
+fn a_gap_stops_the_check_of_the_clock() {
     for increment in [0, 30] {
         assert_eq!(plays(increment, Some(0)), [""; 0], "{increment}");
     }
 }
 
-/// A clock, and how it is told to count.
+/// A kind of clock.
 struct Clockwork {
     control: &'static str,
-    /// What it takes off for a move of so many seconds.
+    /// Time that the clock takes off for a move, by its duration, in seconds.
     takes: fn(u64) -> u64,
-    /// The time of the next period, in seconds, and whether it comes with the move that reaches it, else at zero.
+    /// Time of the next period in seconds, and whether the clock adds it with the last move of the period rather than at
+    /// zero.
     next: Option<(u64, bool)>,
 }
 
-/// A game in which the nth ply takes `thinks(n)` seconds: what is reported of the clock, with the seconds that it lacks.
+/// Plays a game in which the nth ply takes `thinks(n)` seconds. Returns the reports about the clock with the missing
+/// time.
 fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
     let mut table = Table::new(Edition::Fide2023);
     let control: crate::laws::TimeControl = clock.control.parse().expect("a time control");
@@ -106,7 +112,6 @@ fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
             Color::Black
         };
         let (took, taken) = (thinks(nth), (clock.takes)(thinks(nth)));
-        // The move itself takes one of the seconds.
         table.passes(took - 1);
         let completed = u32::try_from(nth / 2 + 1).expect("a number");
         let runs_out = taken > left[color];
@@ -123,7 +128,7 @@ fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
         table.completes_after(table.last(), took);
     }
     let events = table.referee.take_events();
-    let lacks = events.iter().filter_map(|said| match &said.event.kind {
+    let lacks = events.iter().filter_map(|explained| match &explained.event.kind {
         EventKind::IncidentOpened(incident) => {
             let case = incident.case.strip_prefix("clock_inconsistent.")?;
             let amount = incident.evidence.values.get("amount")?.as_str()?;
@@ -134,10 +139,10 @@ fn reported(clock: &Clockwork, thinks: fn(usize) -> u64) -> Vec<String> {
     lacks.collect()
 }
 
-/// 6.3.1 and 6.10 of 2023: the time of the second period comes with the fourth move, or when the first is used up. Both
-/// are right; five minutes too few are not.
+/// 6.3.1 and 6.10 of 2023: the time of the second period comes with the fourth move, or when the first period is used
+/// up. Both are right; five minutes too few are wrong.
 #[test]
-fn the_second_period_is_reckoned_with() {
+fn the_second_period_is_taken_into_account() {
     let clock = |next, with_the_move| Clockwork {
         control: "8 min/4 + 20 min",
         takes: |took| took,
@@ -154,10 +159,10 @@ fn the_second_period_is_reckoned_with() {
     }
 }
 
-/// 6.3.2 and 6.10 of 2023: a delay of 30 seconds costs nothing for moves of 10 seconds, and takes 20 off those of 50. A
-/// clock that has no delay, or gives the 30 seconds like an increment, is told.
+/// 6.3.2 and 6.10 of 2023: with a delay of 30 seconds, moves of 10 seconds cost nothing, and moves of 50 cost 20. A
+/// clock without the delay, or with a larger one, is reported.
 #[test]
-fn a_delay_is_reckoned_move_by_move() {
+fn a_delay_is_taken_into_account_move_by_move() {
     let clock = |takes| Clockwork {
         control: "30 min, delay 30 s",
         takes,
@@ -172,9 +177,9 @@ fn a_delay_is_reckoned_move_by_move() {
     assert!(with_more[0].starts_with("too_much"), "{with_more:?}");
 }
 
-/// 6.10: a press without a move may have brought an increment, and a clock that gave it is right.
+/// 6.10: a press without a move may have added an increment, and a clock that did so is right.
 #[test]
-fn a_press_without_a_move_is_no_fault_of_the_clock() {
+fn a_press_without_a_move_is_not_a_fault_of_the_clock() {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.time_control = "90+30".parse().ok();
     table.finds(Finding::Clock(ClockChange::Connected));

@@ -1,12 +1,12 @@
-//! Flags: those of periods that are over, and those that lose the game.
+//! Flags of finished periods, and flags that lose the game.
 
 use super::*;
 use crate::laws::{Edition, Mode};
 
-/// 90 minutes for four moves and then 30 minutes: the second period is the last.
+/// 90 minutes for four moves and then 30 minutes. The second period is the last one.
 const TWO_PERIODS: &str = "90 min/4 + 30 min";
 
-/// A reading in which `player` has so many seconds and the opponent ten minutes, in the player's turn.
+/// Lets the clock report `seconds` for `player`, who is to move, and ten minutes for the opponent.
 fn thinks(table: &mut Table, player: Color, seconds: u64, flags: &[Color]) {
     let mut times = ByColor::new_with(|_| 600);
     times[player] = seconds;
@@ -14,12 +14,12 @@ fn thinks(table: &mut Table, player: Color, seconds: u64, flags: &[Color]) {
     table.passes(1);
 }
 
-/// DGT 3000 and 2500: the flag of a finished period is shown for five minutes beside the next period's time. It is
-/// reported once, as the end of that period, and the flag at the end of the last period loses the game.
+/// DGT 3000 and 2500: the flag of a finished period is shown for five minutes beside the time of the next period. It is
+/// reported once, as the end of that period. The flag at the end of the last period loses the game.
 #[test]
-fn the_flag_of_a_finished_period_loses_nothing() {
+fn the_flag_of_a_finished_period_does_not_lose() {
     for player in Color::ALL {
-        for (moves, said) in [(4, vec!["moves_made", "-passed"]), (3, vec!["fallen"])] {
+        for (moves, expected) in [(4, vec!["moves_made", "-passed"]), (3, vec!["fallen"])] {
             let mut table = timed(Some(TWO_PERIODS), moves);
             thinks(&mut table, player, 1, &[]);
             for second in 0..300 {
@@ -28,14 +28,15 @@ fn the_flag_of_a_finished_period_loses_nothing() {
             for second in 300..1800 {
                 thinks(&mut table, player, 1800 - second, &[]);
             }
-            assert_eq!(reports(&mut table, "flag_fall"), said, "{player} {moves}");
+            assert_eq!(reports(&mut table, "flag_fall"), expected, "{player} {moves}");
             thinks(&mut table, player, 0, &[player]);
             assert_eq!(reports(&mut table, "flag_fall"), ["fallen"], "{player} {moves}");
         }
     }
 }
 
-/// The clock does not say how many periods there are: without a time control, a flag beside time is that of a period.
+/// The clock does not report the number of periods. Without a time control, a flag beside remaining time is that of a
+/// period.
 #[test]
 fn the_flag_of_a_period_is_reported_once_without_a_time_control() {
     let mut table = timed(None, 4);
@@ -46,10 +47,10 @@ fn the_flag_of_a_period_is_reported_once_without_a_time_control() {
     assert_eq!(reports(&mut table, "flag_fall"), ["fallen", "-passed"]);
 }
 
-/// Some clocks show zero for a second before they add the next period's time, with a flag or without, and a jump of the
-/// time is believed only when it is read again.
+/// Some clocks show zero for a second, with or without a flag, before they add the time of the next period. A jump of
+/// the time is believed only at its second reading.
 #[test]
-fn zero_before_the_next_period_loses_nothing() {
+fn zero_before_the_next_period_does_not_lose() {
     for control in [Some(TWO_PERIODS), None] {
         for flags in [&[][..], &[Color::Black]] {
             let mut table = timed(control, 4);
@@ -69,7 +70,7 @@ fn zero_before_the_next_period_loses_nothing() {
     }
 }
 
-/// Readings were lost around zero: the time that ran meanwhile says that the period is over.
+/// Clock readings around zero were lost. The time that ran in between shows that the period is over.
 #[test]
 fn a_period_that_ended_between_two_readings_is_over() {
     let mut table = timed(Some(TWO_PERIODS), 3);
@@ -79,7 +80,8 @@ fn a_period_that_ended_between_two_readings_is_over() {
     assert_eq!(reports(&mut table, "flag_fall"), ["fallen"]);
 }
 
-/// A clock gives both players the time when one of them has used up theirs: the other's period is not over by the clock.
+/// The clock gives both players the time when one of them has used up theirs. The other player's period does not end by
+/// that.
 #[test]
 fn the_opponents_period_does_not_end() {
     let mut table = timed(Some(TWO_PERIODS), 4);
@@ -89,7 +91,7 @@ fn the_opponents_period_does_not_end() {
         .referee
         .take_events()
         .into_iter()
-        .filter_map(|said| match said.event.kind {
+        .filter_map(|explained| match explained.event.kind {
             EventKind::IncidentOpened(incident) if incident.kind.as_str() == "flag_fall" => {
                 Some(incident.color)
             }
@@ -99,7 +101,7 @@ fn the_opponents_period_does_not_end() {
     assert_eq!(opened, [Some(Color::White)]);
 }
 
-/// The clock was out when the period ended: its flag says so.
+/// The clock was disconnected when the period ended. Its flag shows the end.
 #[test]
 fn a_period_that_ended_unseen_is_reported_by_its_flag() {
     let mut table = timed(Some(TWO_PERIODS), 4);
@@ -112,7 +114,7 @@ fn a_period_that_ended_unseen_is_reported_by_its_flag() {
     assert_eq!(reports(&mut table, "flag_fall"), ["moves_made", "-passed"]);
 }
 
-/// A clock that was set to the first period only: the player has not lost, and the clock must be set.
+/// The clock was set to the first period only. The player has not lost, and the clock must be set.
 #[test]
 fn a_clock_without_the_next_period_is_reported() {
     let mut table = timed(Some(TWO_PERIODS), 4);
@@ -120,14 +122,14 @@ fn a_clock_without_the_next_period_is_reported() {
     reads_flags(&mut table, 0, 600, None, &[Color::White]);
     table.finds(Finding::Clock(ClockChange::Stopped)).passes(4);
     assert_eq!(reports(&mut table, "flag_fall"), ["next_period_missing"]);
-    // The arbiter sets the clock, and play goes on.
+    // The arbiter sets the clock, and play continues.
     reads(&mut table, 1800, 2400, None);
     table.finds(Finding::Clock(ClockChange::Started));
     thinks(&mut table, Color::White, 1799, &[]);
     assert_eq!(reports(&mut table, "flag_fall"), ["-passed"]);
 }
 
-/// In the last period a clock stops itself at zero.
+/// A clock stops itself at zero in the last period.
 #[test]
 fn a_clock_that_stops_itself_in_the_last_period_is_down_at_once() {
     let mut table = timed(Some("90+30"), 2);
@@ -136,7 +138,7 @@ fn a_clock_that_stops_itself_in_the_last_period_is_down_at_once() {
     assert_eq!(reports(&mut table, "flag_fall"), ["fallen"]);
 }
 
-/// Kings put in the centre by mistake, or a restart: play goes on in the same period, with its flag still shown.
+/// After kings put in the centre by mistake, or a restart, play continues in the same period with its flag still shown.
 #[test]
 fn the_flag_of_a_finished_period_survives_an_end_and_a_restart() {
     let mut table = timed(Some(TWO_PERIODS), 4);
@@ -163,8 +165,8 @@ fn the_flag_of_a_finished_period_survives_an_end_and_a_restart() {
     assert_eq!(reports(&mut table, "flag_fall"), [""; 0], "play goes on");
 }
 
-/// The two flags said who has lost, each another one; once both are down, only one incident is open. When one player gets
-/// the time of the next period, it is about the other again.
+/// Each of the two flags names a different loser. When both are down, only one incident is open. When one player gets
+/// the time of the next period, the incident is about the other player again.
 #[test]
 fn both_flags_leave_one_incident_open() {
     let open = |table: &Table| {
@@ -189,7 +191,6 @@ fn both_flags_leave_one_incident_open() {
     assert_eq!(open(&table), []);
 }
 
-/// After a restart, two flags that are down are not reported again.
 #[test]
 fn both_flags_are_reported_once_over_a_restart() {
     let mut table = timed(Some("90+30"), 2);
@@ -206,7 +207,8 @@ fn both_flags_are_reported_once_over_a_restart() {
     assert_eq!(reports(&mut table, "two_flags"), [""; 0]);
 }
 
-/// Art. 8.4: what was said of one player is over when it holds for both, and when the next period brings more time.
+/// Art. 8.4: the report about one player is replaced when it applies to both, and changes when the next period adds
+/// time.
 #[test]
 fn time_trouble_is_one_incident() {
     let mut table = timed(Some(TWO_PERIODS), 4);
@@ -224,9 +226,9 @@ fn time_trouble_is_one_incident() {
     );
 }
 
-/// Arbiters' manual of 2018 on Art. 3.4: nobody wins on time with a last move that broke Article 3 or 4.
+/// Arbiters' manual of 2018 on Art. 3.4: a last move that broke Article 3 or 4 does not win on time.
 #[test]
-fn an_illegal_last_move_wins_nothing_on_time() {
+fn an_illegal_last_move_does_not_win_on_time() {
     for (edition, mode, supervised, after, plain) in [
         (Edition::Fide2023, Mode::Standard, true, "after_offence", "fallen"),
         (Edition::Fide2023, Mode::Blitz, false, "after_offence", "fallen"),
@@ -248,7 +250,7 @@ fn an_illegal_last_move_wins_nothing_on_time() {
         table.completes(table.last(), CompletedBy::Press);
         thinks(&mut table, Color::White, 0, &[Color::White]);
         assert_eq!(reports(&mut table, "flag_fall"), [after], "{edition} {mode:?}");
-        // Once it has been dealt with, the flag counts.
+        // After a decision on the illegal move, the flag counts.
         let number = number_of(&table, "illegal_move");
         let decided = format!(r#""do":"close_incident","incident":{number}"#);
         assert_eq!(table.command(&decided), "");
@@ -257,7 +259,7 @@ fn an_illegal_last_move_wins_nothing_on_time() {
     }
 }
 
-/// An earlier illegal move that was followed by legal ones, and one of the player whose flag is down, change nothing.
+/// An earlier illegal move followed by legal ones changes nothing, nor does one of the player whose flag is down.
 #[test]
 fn an_illegal_move_that_was_not_the_opponents_last_changes_nothing() {
     for illegal in [Color::White, Color::Black] {
@@ -272,7 +274,7 @@ fn an_illegal_move_that_was_not_the_opponents_last_changes_nothing() {
         }
         let turn = Color::White;
         thinks(&mut table, turn, 0, &[turn]);
-        let said = reports(&mut table, "flag_fall");
-        assert_eq!(said, ["fallen"], "{illegal}");
+        let fallen = reports(&mut table, "flag_fall");
+        assert_eq!(fallen, ["fallen"], "{illegal}");
     }
 }

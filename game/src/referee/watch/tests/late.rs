@@ -7,15 +7,15 @@ use kiebitz_hardware::Timestamp;
 use shakmaty::Color;
 
 const KIND: &str = "late_start";
-/// When the tables of these tests are set up, and their rounds begin ten minutes later.
+/// Seconds from the set-up of the test tables to the start of their round.
 const ROUND: u64 = 600;
 
-/// A time in the test, in seconds from when the table was set up.
+/// Time `seconds` after the current time of the table.
 fn at(table: &Table, seconds: u64) -> Timestamp {
     table.now + Duration::from_secs(seconds)
 }
 
-/// A board at which the pieces and the clock are ready for a round in ten minutes.
+/// A board with pieces and clock ready for a round in ten minutes.
 fn ready(edition: Edition, default_time: Option<&str>) -> Table {
     let mut table = Table::new(edition);
     let rounds = [at(&table, ROUND), at(&table, 4 * 3600)];
@@ -25,7 +25,7 @@ fn ready(edition: Edition, default_time: Option<&str>) -> Table {
     table
 }
 
-/// The board tells what stands on it and that there is a clock, which stands.
+/// Lets the board report the start position and a stopped clock.
 fn stands_ready(table: &mut Table) {
     shows(table, &Board::new());
     table.finds(Finding::Clock(ClockChange::Connected));
@@ -43,7 +43,7 @@ fn late(table: &mut Table) -> Vec<String> {
 const NOTHING: [&str; 0] = [];
 
 #[test]
-fn a_clock_that_stands_is_told_two_minutes_after_the_round_began() {
+fn a_stopped_clock_is_reported_two_minutes_after_the_round_began() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 119);
     assert_eq!(late(&mut table), NOTHING);
@@ -57,7 +57,7 @@ fn a_clock_that_stands_is_told_two_minutes_after_the_round_began() {
 }
 
 #[test]
-fn a_clock_that_runs_in_time_is_nothing() {
+fn a_clock_started_in_time_is_not_reported() {
     for begins in [ROUND - 300, ROUND, ROUND + 100] {
         let mut table = ready(Edition::Fide2023, Some("30 min"));
         table.passes(begins);
@@ -67,8 +67,8 @@ fn a_clock_that_runs_in_time_is_nothing() {
     }
 }
 
-/// By edition: 1997 allows an hour, 2009 and those since 2017 nothing, unless the rules of the event say it; 2014 wants
-/// them to say it.
+/// Default time by edition: an hour in 1997; none in 2009 and since 2017, unless the rules of the event specify one;
+/// 2014 requires them to.
 #[test]
 fn default_time_is_that_of_the_event_or_of_the_edition() {
     let first = |edition, default_time, minutes: u64| {
@@ -100,13 +100,13 @@ fn default_time_is_that_of_the_event_or_of_the_edition() {
         ["not_running", "default_time"]
     );
     assert_eq!(first(Edition::Fide2014, None, 59), ["not_running"]);
-    // An hour later nothing is expected any more.
+    // An hour after the start of the round, the board is given up.
     assert_eq!(first(Edition::Fide2014, None, 60), ["not_running", "-passed"]);
 }
 
-/// 1997: 6.6; 2009: 6.6a; 2014: 6.7; 2018 and 2023: 6.6, 6.7.1 and, where neither is there, 6.7.2.
+/// 1997: 6.6; 2009: 6.6a; 2014: 6.7; 2018 and 2023: 6.6, 6.7.1 and, if neither player is there, 6.7.2.
 #[test]
-fn articles_of_each_edition() {
+fn a_late_start_cites_the_articles_of_its_edition() {
     let articles = |edition: Edition| {
         let mut table = ready(edition, Some("30 min"));
         table.passes(ROUND + 1800);
@@ -118,7 +118,9 @@ fn articles_of_each_edition() {
             }
             _ => None,
         };
-        let found = events.iter().filter_map(|said| incident(&said.event.kind));
+        let found = events
+            .iter()
+            .filter_map(|explained| incident(&explained.event.kind));
         found.collect::<Vec<(Severity, String)>>()
     };
     for (edition, stands, passed) in [
@@ -138,9 +140,9 @@ fn articles_of_each_edition() {
     }
 }
 
-/// White's clock runs and nobody moves; then Black's. Nobody is asked about who has yet to think.
+/// First White's clock runs without a move, then Black's. A player who is still within thinking time is not reported.
 #[test]
-fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
+fn a_first_move_missing_after_the_default_time_is_reported() {
     let mut table = ready(Edition::Fide2023, Some("15 min"));
     table.passes(ROUND);
     starts_clock(&mut table);
@@ -148,11 +150,11 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
     assert_eq!(late(&mut table), NOTHING);
     table.passes(1);
     let events = table.referee.take_events();
-    let [said] = events.as_slice() else {
+    let [opened] = events.as_slice() else {
         panic!("one incident: {events:?}")
     };
-    let EventKind::IncidentOpened(incident) = &said.event.kind else {
-        panic!("an incident: {said:?}")
+    let EventKind::IncidentOpened(incident) = &opened.event.kind else {
+        panic!("an incident: {opened:?}")
     };
     assert_eq!(incident.case, "late_start.no_first_move");
     assert_eq!((incident.color, incident.ply), (Some(Color::White), Some(1)));
@@ -160,7 +162,7 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
         (incident.severity, incident.article.as_str()),
         (Severity::Hint, "6.7.1")
     );
-    assert!(said.event.game.is_some());
+    assert!(opened.event.game.is_some());
     table.plays("e4");
     assert_eq!(late(&mut table), ["-passed"]);
     // Black's clock runs from now on.
@@ -179,9 +181,9 @@ fn a_first_move_that_is_missing_after_the_default_time_asks_for_that_player() {
     assert_eq!(late(&mut table), NOTHING);
 }
 
-/// Where the default time is zero, a player at the board is not suspected for thinking.
+/// With a default time of zero, a player at the board is not reported for thinking.
 #[test]
-fn a_first_move_is_thought_over_for_five_minutes() {
+fn a_player_may_think_five_minutes_about_the_first_move() {
     let mut table = ready(Edition::Fide2023, None);
     table.passes(ROUND + 30);
     starts_clock(&mut table);
@@ -191,7 +193,7 @@ fn a_first_move_is_thought_over_for_five_minutes() {
 }
 
 #[test]
-fn a_game_ended_before_its_first_move_ends_the_question() {
+fn a_game_ended_before_its_first_move_closes_the_incident() {
     let mut table = ready(Edition::Fide2023, Some("15 min"));
     table.passes(ROUND);
     starts_clock(&mut table);
@@ -205,9 +207,8 @@ fn a_game_ended_before_its_first_move_ends_the_question() {
     assert_eq!(late(&mut table), ["-game_over"]);
 }
 
-/// A board without a game in this round: it is reported once, and given up an hour after the default time.
 #[test]
-fn a_board_that_nobody_plays_on_is_not_told_of_for_ever() {
+fn an_unused_board_is_given_up_an_hour_after_the_default_time() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 90 * 60 - 1);
     assert_eq!(late(&mut table), ["not_running", "default_time"]);
@@ -217,10 +218,10 @@ fn a_board_that_nobody_plays_on_is_not_told_of_for_ever() {
     assert_eq!(late(&mut table), NOTHING);
 }
 
-/// No pieces, the pieces of the last game, pieces that are put away, no clock, no round, a board that is away: nothing
-/// says that a game should begin there.
+/// No pieces, pieces in the middle of a game, pieces put away, no clock, no round, or a disconnected board: no game is
+/// expected.
 #[test]
-fn a_board_that_is_not_ready_for_a_game_is_nothing() {
+fn a_board_that_is_not_ready_for_a_game_is_not_reported() {
     let all = |prepare: &dyn Fn(&mut Table)| {
         let mut table = ready(Edition::Fide2023, Some("30 min"));
         prepare(&mut table);
@@ -262,9 +263,9 @@ fn a_board_that_is_not_ready_for_a_game_is_nothing() {
     assert_eq!(late(&mut table), NOTHING);
 }
 
-/// A position that the arbiter gave is a game's beginning like any other.
+/// A game from a position set by the arbiter begins like any other.
 #[test]
-fn a_game_set_up_from_a_position_is_waited_for() {
+fn a_game_from_a_given_position_may_start_late() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     assert_eq!(table.command(&format!(r#""do":"new_game","fen":"{fen}""#)), "");
@@ -273,10 +274,9 @@ fn a_game_set_up_from_a_position_is_waited_for() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// Pieces that are set up again after a game of the round are not a game that is late; those of a game of the round before
-/// are, when it has ended.
+/// Pieces set up restarted after a game of this round are not a late start. After a game of the previous round, they are.
 #[test]
-fn a_game_is_of_one_round() {
+fn a_game_belongs_to_one_round() {
     for (begins, reports) in [(ROUND + 30, &[][..]), (ROUND - 590, &[]), (0, &["not_running"])] {
         let mut table = Table::new(Edition::Fide2023);
         let round = at(&table, 3600 + ROUND);
@@ -298,9 +298,8 @@ fn a_game_is_of_one_round() {
     }
 }
 
-/// The round begins at another time than planned, by an arbiter's word.
 #[test]
-fn the_arbiter_says_when_the_round_begins() {
+fn the_arbiter_sets_the_start_of_the_round() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 150);
     assert_eq!(late(&mut table), ["not_running"]);
@@ -316,7 +315,7 @@ fn the_arbiter_says_when_the_round_begins() {
     assert_eq!(late(&mut table), ["not_running"]);
     table.passes(28 * 60);
     assert_eq!(late(&mut table), ["default_time"]);
-    // Another one begins now, earlier than a typing mistake would have it.
+    // Another round begins now. A start more than a day away is a typing mistake.
     let begins = crate::events::time_text(at(&table, 25 * 3600));
     assert_eq!(
         table.command(&format!(r#""do":"start_round","begins":"{begins}""#)),
@@ -328,9 +327,8 @@ fn the_arbiter_says_when_the_round_begins() {
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// A round without a plan, by word alone.
 #[test]
-fn a_round_needs_no_plan() {
+fn a_round_without_a_schedule_can_be_started() {
     let mut table = Table::new(Edition::Fide2023);
     table.referee.regulations.default_time = "30 min".parse().ok();
     stands_ready(&mut table);
@@ -340,7 +338,7 @@ fn a_round_needs_no_plan() {
 }
 
 #[test]
-fn the_arbiter_closes_it_for_this_round() {
+fn a_closed_late_start_stays_closed_for_its_round() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 150);
     let number = number_of(&table, KIND);
@@ -353,14 +351,14 @@ fn the_arbiter_closes_it_for_this_round() {
     assert_eq!(late(&mut table), ["not_running", "-decided"]);
     table.passes(7200);
     assert_eq!(late(&mut table), NOTHING);
-    // The next round is another one.
+    // The next round has an incident of its own.
     table.passes(4 * 3600 - 7200 - 150 - ROUND + 200);
     assert_eq!(late(&mut table), ["not_running"]);
 }
 
-/// What was reported is not reported again after a restart, and goes on; what is over stays over.
+/// After a restart, a reported incident is not reported restarted and continues; a closed one stays closed.
 #[test]
-fn a_restart_within_the_round_goes_on() {
+fn a_late_start_continues_after_a_restart() {
     for closed in [false, true] {
         let mut table = ready(Edition::Fide2023, Some("30 min"));
         let regulations = table.referee.regulations.clone();
@@ -374,28 +372,28 @@ fn a_restart_within_the_round_goes_on() {
         assert_eq!(incidents.open().count(), usize::from(!closed));
 
         let now = at(&table, 20);
-        let mut again = Table::new(Edition::Fide2023);
-        again.referee.take_events();
-        again.referee = crate::referee::Referee::new("board-1", regulations);
-        again.referee.resume_incidents(&incidents);
-        again.now = now;
-        again.set_up(state(STANDARD));
-        stands_ready(&mut again);
-        again.passes(600);
-        assert_eq!(late(&mut again), NOTHING, "{closed}");
-        again.passes(1200);
+        let mut restarted = Table::new(Edition::Fide2023);
+        restarted.referee.take_events();
+        restarted.referee = crate::referee::Referee::new("board-1", regulations);
+        restarted.referee.resume_incidents(&incidents);
+        restarted.now = now;
+        restarted.set_up(state(STANDARD));
+        stands_ready(&mut restarted);
+        restarted.passes(600);
+        assert_eq!(late(&mut restarted), NOTHING, "{closed}");
+        restarted.passes(1200);
         let expected: &[&str] = if closed { &[] } else { &["default_time"] };
-        assert_eq!(late(&mut again), expected, "{closed}");
-        starts_clock(&mut again);
+        assert_eq!(late(&mut restarted), expected, "{closed}");
+        starts_clock(&mut restarted);
         let expected: &[&str] = if closed { &[] } else { &["-passed"] };
-        assert_eq!(late(&mut again), expected, "{closed}");
+        assert_eq!(late(&mut restarted), expected, "{closed}");
     }
 }
 
-/// A kiebitz that is started in the middle of a round tells of a clock that stands, and nothing of a default time at the
-/// end of which it did not look.
+/// After a start in the middle of a round, a stopped clock is reported, but not a default time whose end was not
+/// observed.
 #[test]
-fn a_start_in_the_middle_of_the_round_claims_nothing_of_before() {
+fn a_default_time_that_passed_unobserved_is_not_reported() {
     let mut table = Table::new(Edition::Fide2023);
     let round = table.now.saturating_sub(Duration::from_secs(2400));
     table.referee.regulations.rounds = Rounds::planned([round]);
@@ -408,7 +406,7 @@ fn a_start_in_the_middle_of_the_round_claims_nothing_of_before() {
 }
 
 #[test]
-fn default_time_is_told_in_minutes() {
+fn the_default_time_is_reported_in_minutes() {
     let mut table = ready(Edition::Fide2023, Some("30 min"));
     table.passes(ROUND + 1800);
     let events = table.referee.take_events();

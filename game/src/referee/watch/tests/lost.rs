@@ -1,4 +1,4 @@
-//! Where the record has lost the game, nobody is accused.
+//! No player is accused while the record does not match the game.
 
 use super::*;
 use crate::laws::Edition;
@@ -7,8 +7,8 @@ const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR";
 const AFTER_E5: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR";
 const AFTER_NF3: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R";
 
-/// After 1.e4 the board shows it; then Black's 1...e5 and White's 2.Nf3 stand on the board, and the line has only the
-/// last of them.
+/// The record misses a move. After 1.e4 on board and line, the board shows 1...e5 and 2.Nf3, but the line has 1...a6
+/// and 2.Nf3.
 fn lost() -> Table {
     let mut table = Table::new(Edition::Fide2023);
     table.finds(Finding::Clock(ClockChange::Connected));
@@ -18,7 +18,7 @@ fn lost() -> Table {
     table.passes(5);
     changes(&mut table, &Board::new(), &board(AFTER_E4));
     table.plays("e4").passes(5);
-    // The line takes the pawn's double step for a step on the other wing.
+    // The tracker misreads the pawn's double step as a step on the other wing.
     changes(&mut table, &board(AFTER_E4), &board(AFTER_E5));
     table.passes(1);
     changes(&mut table, &board(AFTER_E5), &board(AFTER_NF3));
@@ -26,12 +26,12 @@ fn lost() -> Table {
     table
 }
 
-/// Art. 8.1, 6.12.2: the score sheets are the evidence, and the arbiter is told that the record is none.
+/// Art. 8.1, 6.12.2: the score sheets are the evidence, and the incident says that the record is not.
 #[test]
-fn a_record_that_misses_a_move_is_told_and_accuses_nobody() {
+fn a_record_that_misses_a_move_is_reported_and_accuses_nobody() {
     let mut table = lost();
     table.passes(2);
-    // A move that would be illegal in the record.
+    // This move would be illegal in the record.
     let taken = board("rnbqkbnr/pppp1ppp/8/8/4p3/5N2/PPPP1PPP/RNBQKB1R");
     changes(&mut table, &board(AFTER_NF3), &taken);
     table.passes(5);
@@ -40,7 +40,7 @@ fn a_record_that_misses_a_move_is_told_and_accuses_nobody() {
     let events = table.referee.take_events();
     let opened: Vec<&str> = events
         .iter()
-        .filter_map(|said| match &said.event.kind {
+        .filter_map(|explained| match &explained.event.kind {
             EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
             _ => None,
         })
@@ -48,9 +48,9 @@ fn a_record_that_misses_a_move_is_told_and_accuses_nobody() {
     assert_eq!(opened, ["record_uncertain"]);
 }
 
-/// It is over when the board shows the record's last position.
+/// The incident closes when the board shows the last position of the record.
 #[test]
-fn it_is_over_when_record_and_board_agree() {
+fn the_incident_closes_when_record_and_board_agree() {
     let mut table = lost();
     table.passes(2);
     let expected = board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R");
@@ -58,9 +58,9 @@ fn it_is_over_when_record_and_board_agree() {
     assert_eq!(reports(&mut table, "record_uncertain"), ["missing", "-passed"]);
 }
 
-/// That they agree again may be an accident: the next move accuses nobody, a later one does.
+/// The agreement of board and record may be an accident. The next move opens no incident, a later one does.
 #[test]
-fn a_record_that_was_lost_accuses_nobody_before_it_has_proved_itself() {
+fn a_record_that_did_not_match_accuses_nobody_until_confirmed() {
     let expected = board("rnbqkbnr/1ppppppp/p7/8/4P3/5N2/PPPP1PPP/RNBQKB1R");
     for (played, reported) in [("", &[][..]), ("h6 g3", &["made"][..])] {
         let mut table = lost();
@@ -85,7 +85,7 @@ fn a_record_that_was_lost_accuses_nobody_before_it_has_proved_itself() {
     }
 }
 
-/// After 1.e4 e5, without a clock.
+/// A game after 1.e4 e5, without a clock.
 fn after_e5() -> Table {
     let mut table = Table::new(Edition::Fide2023);
     let placements = [Board::empty(), Board::new(), board(AFTER_E4), board(AFTER_E5)];
@@ -96,9 +96,10 @@ fn after_e5() -> Table {
     table
 }
 
-/// Without a clock: the knight has gone to a square that does not read it, and Black has replied. Nothing is displaced.
+/// Without a clock: the knight has gone to a square that does not read it, and Black has replied. No piece is
+/// displaced.
 #[test]
-fn a_piece_that_is_missing_since_before_a_reply_was_not_displaced() {
+fn a_piece_missing_since_before_a_reply_was_not_displaced() {
     let mut table = after_e5();
     let gone = board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/R1BQKBNR");
     let replied = board("rnbqkbnr/ppp2ppp/3p4/4p3/4P3/8/PPPP1PPP/R1BQKBNR");
@@ -107,16 +108,16 @@ fn a_piece_that_is_missing_since_before_a_reply_was_not_displaced() {
     changes(&mut table, &gone, &replied);
     table.passes(10);
     let events = table.referee.take_events();
-    let opened = events.iter().filter_map(|said| match &said.event.kind {
+    let opened = events.iter().filter_map(|explained| match &explained.event.kind {
         EventKind::IncidentOpened(incident) => Some(incident.kind.as_str()),
         _ => None,
     });
     assert_eq!(opened.collect::<Vec<_>>(), ["record_uncertain"]);
 }
 
-/// A knight that is not read may be on f3 or on h3: what looks wrong may be the record, until that is known.
+/// An unread knight may be on f3 or on h3. Until that is known, the record may be the error.
 #[test]
-fn nobody_is_accused_while_the_record_rests_on_a_guess() {
+fn nobody_is_accused_while_the_record_is_uncertain() {
     let mut table = Table::new(Edition::Fide2023);
     table.finds(Finding::Clock(ClockChange::Connected));
     table.finds(Finding::Clock(ClockChange::Started));
@@ -136,7 +137,7 @@ fn nobody_is_accused_while_the_record_rests_on_a_guess() {
     assert_eq!(reports(&mut table, "displaced_pieces"), ["at_once"]);
 }
 
-/// Black's pawn went to e5 in a gap, or has Black played something else? A rook jumps over a pawn.
+/// The record has 1...e5 in a gap, but Black may have played another move. A rook jumps over a pawn.
 #[test]
 fn nobody_is_accused_of_a_move_soon_after_a_reconstructed_one() {
     let accused = |played: &str, stands: &str, illegal: &str| {

@@ -1,8 +1,6 @@
-//! Captures put together block by block.
-
 use super::*;
 
-/// Puts together files that the writer does not write.
+/// Builder for captures that `CaptureWriter` does not write.
 pub(super) struct File {
     pub(super) big_endian: bool,
     pub(super) bytes: Vec<u8>,
@@ -94,7 +92,7 @@ impl File {
         self.reader().map(Result::unwrap).collect()
     }
 
-    /// The error that ends the file.
+    /// Returns the error at which reading ends.
     pub(super) fn error(&self) -> CaptureError {
         self.reader().last().unwrap().unwrap_err()
     }

@@ -1,4 +1,4 @@
-//! What the page is given.
+//! The files for the web page.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn reading(second: i64, running: Option<Color>) -> ClockView {
 }
 
 #[test]
-fn a_round_is_one_file_with_all_that_is_seen_of_its_games() {
+fn a_round_is_one_file_with_all_its_games() {
     let mut broadcast = broadcast(60);
     take(
         &mut broadcast,
@@ -68,7 +68,7 @@ fn a_round_is_one_file_with_all_that_is_seen_of_its_games() {
 }
 
 #[test]
-fn the_moves_of_a_game_say_what_the_board_shows_after_each() {
+fn the_moves_of_a_game_have_the_placement_after_each() {
     let mut broadcast = broadcast(0);
     take(
         &mut broadcast,
@@ -91,7 +91,7 @@ fn the_moves_of_a_game_say_what_the_board_shows_after_each() {
 }
 
 #[test]
-fn nothing_is_shown_from_an_illegal_move_on() {
+fn moves_end_before_an_illegal_one() {
     let mut broadcast = broadcast(0);
     let mut wrong = ply(2, "e8e6", "Ke6");
     (wrong.legal, wrong.san) = (false, None);
@@ -111,7 +111,7 @@ fn nothing_is_shown_from_an_illegal_move_on() {
 }
 
 #[test]
-fn a_position_that_is_not_drawn_yet_is_not_shown() {
+fn a_start_position_that_is_not_drawn_yet_is_not_published() {
     let mut broadcast = broadcast(0);
     broadcast.rename(EventFacts {
         start: Some(DrawnStart::Chess960(None)),
@@ -123,12 +123,12 @@ fn a_position_that_is_not_drawn_yet_is_not_shown() {
 }
 
 #[test]
-fn teams_have_what_their_players_have() {
+fn teams_have_the_points_of_their_players() {
     let mut broadcast = broadcast(0);
     let mut paired = (*tournament()).clone();
     let of = |team: &str| Some(team.to_owned());
     let pairings = &mut paired.rounds.get_mut(&3).expect("a round").pairings;
-    // Who has White changes from board to board.
+    // The teams change colours from board to board.
     let teams = [["SK Nord", "SK Süd"], ["SK Süd", "SK Nord"]];
     for (pairing, [white, black]) in pairings.iter_mut().zip(teams) {
         for (player, team) in [(&mut pairing.white, white), (&mut pairing.black, black)] {
@@ -145,7 +145,7 @@ fn teams_have_what_their_players_have() {
 }
 
 #[test]
-fn the_round_that_is_played_is_seen_first() {
+fn the_round_in_progress_is_the_current_one() {
     let mut broadcast = broadcast(0);
     let mut paired = (*tournament()).clone();
     paired.rounds.insert(4, paired.rounds[&3].clone());

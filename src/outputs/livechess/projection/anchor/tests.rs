@@ -1,7 +1,6 @@
 use super::*;
 use crate::outputs::livechess::projection::tests::{START, fens, game, played};
 
-/// What a client gets that says this position.
 fn plan(record: Option<&GameRecord>, fen: &str, may_set_up: bool) -> Option<SetupPlan> {
     plan_after(record, fen, may_set_up, None)
 }
@@ -14,13 +13,13 @@ fn plan_after(
 ) -> Option<SetupPlan> {
     let shown = record.and_then(|record| Position::read(&record.fen));
     let shown = shown.map_or_else(Board::default, |position| position.board);
-    let about = Circumstances {
+    let circumstances = Circumstances {
         current: record,
         shown: &shown,
         before,
         may_set_up,
     };
-    SetupPlan::make(Position::read(fen).expect("a position"), fen, about)
+    SetupPlan::make(Position::read(fen).expect("a position"), fen, circumstances)
 }
 
 fn counted(plan: Option<SetupPlan>) -> Anchor {
@@ -33,22 +32,22 @@ fn counted(plan: Option<SetupPlan>) -> Anchor {
 const FIVE: &str = "e4 e5 Nf3 Nc6 Bb5";
 
 #[test]
-fn moves_are_counted_from_the_position_that_a_client_says() {
+fn moves_are_counted_from_the_position_of_a_client() {
     let record = game("one", FIVE);
     let fens = fens(FIVE);
-    for (said, san) in [(5, ""), (4, "Bb5"), (3, "Nc6 Bb5"), (2, "Nf3 Nc6 Bb5")] {
-        let mut anchor = counted(plan(Some(&record), &fens[said], false));
+    for (ply, san) in [(5, ""), (4, "Bb5"), (3, "Nc6 Bb5"), (2, "Nf3 Nc6 Bb5")] {
+        let mut anchor = counted(plan(Some(&record), &fens[ply], false));
         let line = anchor.line(Some(&record));
         assert_eq!(line.san.join(" "), san);
-        assert_eq!(line.start, fens[said]);
+        assert_eq!(line.start, fens[ply]);
         assert!(line.leads_to(&Position::read(&fens[5]).expect("a position").board));
     }
 }
 
-/// A program that looks on wants the game from its beginning; it says so when it connects. A page that plays says the
-/// start position when it begins another game, and must not get the moves of the last one.
+/// A viewing program sends the start position when it connects, and needs the game from its beginning. A playing page
+/// sends the start position when it begins a new game, and must not get the moves of the last one.
 #[test]
-fn the_start_of_a_game_means_that_game_or_the_next_one() {
+fn a_start_position_means_the_current_game_or_the_next_one() {
     let record = game("one", FIVE);
     let mut whole = counted(plan(Some(&record), START, false));
     assert_eq!(whole.line(Some(&record)).san.len(), 5);
@@ -78,13 +77,13 @@ fn a_client_may_know_a_move_that_is_not_on_the_board_yet() {
     assert!(!line.leads_to(&Position::read(&ahead[5]).expect("a position").board));
     let line = anchor.line(Some(&game("one", "e4 e5 Nf3 Nc6 Bb5 a6 Ba4")));
     assert_eq!(line.san, ["Ba4"]);
-    // What was played instead is not counted from there.
+    // A client whose expected move was not played gets no moves.
     let line = anchor.line(Some(&game("one", "e4 e5 Nf3 Nc6 Bb5 d6 d4")));
     assert!(line.san.is_empty());
 }
 
 #[test]
-fn only_where_it_is_allowed_does_a_position_change_the_game() {
+fn a_position_changes_the_game_only_if_setup_is_allowed() {
     let record = game("one", FIVE);
     let other = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
     for record in [Some(&record), None] {
@@ -96,7 +95,7 @@ fn only_where_it_is_allowed_does_a_position_change_the_game() {
         plan(Some(&record), &back, true),
         Some(SetupPlan::TakeBack(_))
     ));
-    // The start of Chess960 is expected without being told.
+    // kiebitz expects a Chess960 start position without a command.
     let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1";
     counted(plan(None, drawn, false));
 }
@@ -109,7 +108,7 @@ fn moves_are_withdrawn_and_end_before_an_illegal_one() {
     assert_eq!(anchor.line(Some(&record)).san, ["e4", "e5", "Nf3"]);
     record.moves.truncate(1);
     assert_eq!(anchor.line(Some(&record)).san, ["e4"]);
-    // The arbiter has the game go on from another position.
+    // The arbiter sets a different position.
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1".to_owned();
     record
         .positions

@@ -1,4 +1,4 @@
-//! Brokers, journals and boards in any order: the broker gets every event, in order.
+//! Random sequences of connections, acknowledgements, reads and events. The broker gets every event, in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,29 +8,28 @@ use super::*;
 
 const BOARDS: usize = 3;
 const STEPS: usize = 3000;
-/// Messages that are sent ahead of their acknowledgements.
 const WINDOW: usize = 4;
 
-/// Everything beside the outbox store.
+/// The store and its surroundings: broker, journal and boards.
 struct World {
     chance: Chance,
     store: OutboxStore,
     boards: BTreeMap<Arc<str>, Board>,
-    /// Messages under way, while there is a connection.
+    /// Messages that were sent but not acknowledged; `None` while there is no connection.
     connection: Option<Vec<Ticket>>,
-    /// A page that is being read; `None`: that fails.
+    /// The page that is being read, with its events; `None` if reading fails.
     reading: Option<(BacklogPage, Option<Vec<BacklogEvent>>)>,
     most: Events,
 }
 
-/// A board's events, and what the broker has of them.
+/// A board's events, and the events that the broker has.
 #[derive(Default)]
 struct Board {
-    /// The broker had these at the start.
+    /// Last event that the broker had at the start.
     before: u64,
     handed_over: u64,
     journaled: u64,
-    /// The last number that a subscriber has who drops what they have.
+    /// Last seq that a subscriber has received that drops repeated events.
     received: u64,
     acknowledged: BTreeSet<u64>,
     acknowledged_up_to: u64,
@@ -74,14 +73,14 @@ impl World {
             11..=14 => self.acknowledge(),
             15 | 16 => self.begin_to_read(),
             17 | 18 => self.end_reading(),
-            _ => self.store.wake(),
+            _ => self.store.end_pause(),
         }
         let events = self.store.queue().events();
         assert!(events.count <= ROOM.count && (events.bytes <= ROOM.bytes || events.count == 1));
         self.most.count = self.most.count.max(events.count);
     }
 
-    /// Something happens on a board. The journal mostly has it before.
+    /// Publishes events of a board. In most cases the journal stores them first.
     fn happen(&mut self) {
         let nth = self.chance.below(BOARDS);
         let Some((name, board)) = self.boards.iter_mut().nth(nth) else {
@@ -91,10 +90,10 @@ impl World {
             board.handed_over += 1;
             let seq = board.handed_over;
             self.store.push(event(name, seq));
-            self.store.push(picture(name, seq));
+            self.store.push(retained(name, seq));
         }
         if self.chance.percent(70) {
-            // Sometimes it has more already than was handed over.
+            // Sometimes the journal already has the next event.
             let more = self.chance.below(2) as u64;
             board.journaled = board.journaled.max(board.handed_over + more);
         }
@@ -108,7 +107,7 @@ impl World {
 
     fn connect(&mut self) {
         if self.connection.is_none() {
-            self.store.restart(Some(picture("daemon", 0)));
+            self.store.restart(Some(retained("daemon", 0)));
             self.connection = Some(Vec::new());
         }
     }
@@ -119,7 +118,6 @@ impl World {
         }
     }
 
-    /// The broker gets what the window allows.
     fn send(&mut self) {
         let Some(under_way) = &mut self.connection else {
             return;
@@ -137,7 +135,7 @@ impl World {
         }
     }
 
-    /// The broker acknowledges a message, mostly the oldest.
+    /// Acknowledges a message, in most cases the oldest.
     fn acknowledge(&mut self) {
         let Some(under_way) = &mut self.connection else {
             return;
@@ -164,7 +162,7 @@ impl World {
         }
     }
 
-    /// Reads what the journal has now; it is taken in later.
+    /// Reads the events that the journal has now. They are loaded into the store later.
     fn begin_to_read(&mut self) {
         if self.connection.is_none() || self.reading.is_some() {
             return;
@@ -184,13 +182,13 @@ impl World {
 
     fn end_reading(&mut self) {
         match self.reading.take() {
-            Some((page, Some(events))) => drop(self.store.take_in(&page, events)),
-            Some((page, None)) => self.store.put_off(&page),
+            Some((page, Some(events))) => drop(self.store.load_page(&page, events)),
+            Some((page, None)) => self.store.postpone(&page),
             None => {}
         }
     }
 
-    /// Nothing more happens, and the broker stays.
+    /// Delivers the remaining messages without new events and without losing the connection.
     fn finish(&mut self) {
         self.journal_everything();
         self.connect();
@@ -202,7 +200,7 @@ impl World {
             self.acknowledge();
             self.begin_to_read();
             self.end_reading();
-            self.store.wake();
+            self.store.end_pause();
         }
         panic!("the broker never gets everything");
     }

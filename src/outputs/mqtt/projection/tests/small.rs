@@ -1,24 +1,24 @@
-//! The small topics: single words, health, and what is left of a board that is forgotten.
+//! The small topics: single values, health, and the topics of a board that is removed.
 
 use kiebitz_game::events::{DecidedBy, EndReason, GameResult, Players, time_text};
 
 use super::*;
 
-/// The single words among messages, by topic.
-fn words(messages: &[Message]) -> Vec<(String, String)> {
-    let words = messages
+/// The single values among messages, by topic.
+fn values(messages: &[Message]) -> Vec<(String, String)> {
+    let values = messages
         .iter()
         .filter(|message| message.media_type == MediaType::Text);
     let word = |message: &Message| {
         let text = String::from_utf8(message.payload.to_vec()).expect("text");
         (message.topic.replace("kiebitz/", ""), text)
     };
-    words.map(word).collect()
+    values.map(word).collect()
 }
 
-fn expected(words: &[(&str, &str)]) -> Vec<(String, String)> {
+fn expected(values: &[(&str, &str)]) -> Vec<(String, String)> {
     let topic = |(word, text): &(&str, &str)| (format!("boards/b/{word}"), (*text).to_owned());
-    words.iter().map(topic).collect()
+    values.iter().map(topic).collect()
 }
 
 fn command(action: &str, arguments: Value) -> EventKind {
@@ -30,18 +30,18 @@ fn command(action: &str, arguments: Value) -> EventKind {
 }
 
 #[test]
-fn each_word_of_the_game_is_published_when_it_changes() {
+fn each_value_of_the_game_is_published_when_it_changes() {
     let mut world = World::new();
     let empty = ["last_move", "turn", "result", "white", "black"].map(|word| (word, ""));
-    assert_eq!(words(&world.step(Vec::new())), expected(&empty));
-    // Names come before the game.
+    assert_eq!(values(&world.step(Vec::new())), expected(&empty));
+    // The names are known before the game.
     let names = serde_json::json!({"white": "Á. Nagy", "black": null});
     let named = Event {
         game: None,
         ..event(1, command("set_players", names))
     };
     let named = world.happens(vec![named]);
-    assert_eq!(words(&named), expected(&[("white", "Á. Nagy")]));
+    assert_eq!(values(&named), expected(&[("white", "Á. Nagy")]));
     let made = |number, uci, san| EventKind::MoveMade(ply(number, uci, san));
     let mut begins = started(
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -55,7 +55,7 @@ fn each_word_of_the_game_is_published_when_it_changes() {
     }
     let messages = world.step(vec![begins, made(1, "e2e4", "e4"), made(2, "e7e5", "e5")]);
     let own = |messages: &[Message]| {
-        let mut own = words(messages);
+        let mut own = values(messages);
         own.retain(|(topic, _)| topic.starts_with("boards/"));
         own
     };
@@ -93,7 +93,7 @@ fn each_word_of_the_game_is_published_when_it_changes() {
 }
 
 #[test]
-fn health_names_what_needs_a_person_and_is_dated_each_minute() {
+fn health_lists_problems_and_is_published_each_minute() {
     let mut world = World::new();
     let connected = EventKind::BoardConnected {
         port: "/dev/ttyUSB0".to_owned(),
@@ -149,7 +149,9 @@ fn a_forgotten_board_leaves_nothing_on_the_broker_until_it_comes_back() {
         version: None,
         orientation: None,
     }]);
-    let there = topics(&back);
-    assert!(there.contains(&"boards/b/state") && there.contains(&"homeassistant/device/b/config"));
-    assert!(!there.contains(&"boards/b/game"), "the game is forgotten");
+    let topics_after = topics(&back);
+    assert!(
+        topics_after.contains(&"boards/b/state") && topics_after.contains(&"homeassistant/device/b/config")
+    );
+    assert!(!topics_after.contains(&"boards/b/game"), "the game is forgotten");
 }
