@@ -46,7 +46,7 @@ pub use bus::{BusFigures, BusLine, BusSettings};
 pub use line::{Line, LineSettings, Place};
 pub use observation::{Identity, Observation, Observed};
 pub use probe::Probe;
-pub use session::{Recall, Session, SessionSettings};
+pub use session::{Session, SessionSettings};
 pub use time::Timestamp;
 
 /// Compiles and runs the example of the README.

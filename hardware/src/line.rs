@@ -8,7 +8,7 @@ use crate::observation::Observed;
 #[cfg(all(feature = "port", target_os = "linux"))]
 use crate::port::PortKind;
 use crate::probe::{Probe, ProbeSettings};
-use crate::session::{Recall, Session, SessionSettings};
+use crate::session::{Session, SessionSettings};
 use crate::time::Timestamp;
 
 /// The place of a board on its line.
@@ -258,11 +258,11 @@ impl Line {
         }
     }
 
-    /// Sets when the memory of the single board is to be read; see [`Session::recall`]. Has no effect on a bus, where boards
+    /// Sets whether the memory of the single board is wanted; see [`Session::recall`]. Has no effect on a bus, where boards
     /// report past changes when they are polled.
-    pub fn recall(&mut self, now: Timestamp, recall: Recall) {
+    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
         if self.mode() == LineMode::Single {
-            self.session.recall(now, recall);
+            self.session.recall(now, wanted);
         }
     }
 

@@ -14,7 +14,6 @@ use crate::observation::Observed;
 use crate::time::Timestamp;
 use listener::SessionListener;
 pub use settings::SessionSettings;
-pub use watch::Recall;
 use writer::SessionWriter;
 
 /// State machine for a single board on a port. Takes bytes and times, and returns observations. If it drives the board,
@@ -190,12 +189,14 @@ impl Session {
         }
     }
 
-    /// Sets when the board's memory is to be read, which holds the plies that were played while the board was not heard.
-    /// The memory is read once after that. Closing the port sets [`Recall::No`]. Has no effect in a session that only
-    /// listens, or whose settings forbid reading the memory.
-    pub fn recall(&mut self, now: Timestamp, recall: Recall) {
+    /// Sets whether the host wants the board's memory, which holds the changes that were made while the port was closed.
+    ///
+    /// If wanted, the memory is read once, after the first dump. It is not read after every opening, because the answer takes
+    /// up to 8.3 s, in which the board reports nothing, and rarely holds more than the first dump shows. Closing the port
+    /// resets the wish. Has no effect in a session that only listens, or whose settings forbid reading the memory.
+    pub fn recall(&mut self, now: Timestamp, wanted: bool) {
         if let Some(writer) = &mut self.writer {
-            writer.recall(now, recall);
+            writer.recall(now, wanted);
         }
     }
 

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use kiebitz_hardware::{Observation, Observed, Recall, Timestamp};
+use kiebitz_hardware::{Observation, Observed, Timestamp};
 use shakmaty::Bitboard;
 
 use super::presence::Presence;
@@ -350,8 +350,8 @@ impl Board {
         command.game().filter(|id| !self.referee.has_game(id))
     }
 
-    /// When the board's memory is to be read, because nothing else tells what was played while the board was not observed.
-    pub(super) fn wants_memory(&self) -> Recall {
+    /// Whether the board's memory is wanted, because nothing else shows the moves made while the board was not observed.
+    pub(super) fn wants_memory(&self) -> bool {
         self.tracker.wants_memory()
     }
 

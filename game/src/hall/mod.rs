@@ -19,7 +19,7 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_hardware::capture::{Content, Direction, Interface, LineMode, Packet};
-use kiebitz_hardware::{Line, LineSettings, Recall, Timestamp};
+use kiebitz_hardware::{Line, LineSettings, Timestamp};
 use kiebitz_protocol::Counters;
 
 use crate::command::{Answer, Command, Order, Refusal};
@@ -405,10 +405,15 @@ impl Hall {
         for entry in self.agenda.due(passed) {
             match entry {
                 Scheduled::Board(name) => {
-                    if let Some(board) = self.boards.get_mut(&name) {
+                    let board = self.boards.get_mut(&name);
+                    let wants_memory = board.is_some_and(|board| {
                         board.advance(passed);
-                    }
+                        board.wants_memory()
+                    });
                     self.board_handled(&name);
+                    if wants_memory && let Some(id) = self.line_of_board(&name) {
+                        self.with_line(now, id, |_, _| {});
+                    }
                 }
                 Scheduled::Line(id) => self.with_line(now, id, |_, _| {}),
             }
@@ -433,10 +438,15 @@ impl Hall {
 
     /// Shows a text on the display of a board's clock. Do not call it during a game.
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
-        let hall_line = self.lines.iter().find(|(_, hall_line)| hall_line.has(board));
-        if let Some(id) = hall_line.map(|(id, _)| *id) {
+        if let Some(id) = self.line_of_board(board) {
             self.with_line(now, id, |line, now| line.show(now, text));
         }
+    }
+
+    /// The line of a board. Looks through all lines.
+    fn line_of_board(&self, board: &str) -> Option<LineId> {
+        let mut lines = self.lines.iter();
+        lines.find(|(_, line)| line.has(board)).map(|(id, _)| *id)
     }
 
     /// Carries out a command for a board, unless it is refused.
@@ -483,14 +493,14 @@ impl Hall {
         self.line_handled(id);
     }
 
-    /// Sets when the memory of the only board on a line is to be read.
+    /// Sets whether the memory of the only board on a line is wanted.
     fn set_recall(&mut self, now: Timestamp, id: LineId) {
         let Some(hall_line) = self.lines.get_mut(&id) else {
             return;
         };
         let board = hall_line.alone().and_then(|name| self.boards.get(name));
-        let recall = board.map_or(Recall::No, Board::wants_memory);
-        hall_line.line.recall(now, recall);
+        let wanted = board.is_some_and(Board::wants_memory);
+        hall_line.line.recall(now, wanted);
     }
 
     /// Updates the deadline of a line, and marks the line as having possible output.

@@ -27,7 +27,7 @@
 use core::time::Duration;
 
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use kiebitz_hardware::{Recall, Session, SessionSettings, Timestamp};
+use kiebitz_hardware::{Session, Timestamp};
 use kiebitz_protocol::{Dump, Element, Field, FieldUpdate};
 use shakmaty::Color;
 
@@ -39,16 +39,15 @@ use super::playback::Playback;
 use super::rewind::Mark;
 use super::sensors::Sensors;
 use crate::events::{Recovery, Since};
-use crate::model::{IN_HANDS, MAX_GAME_AGE, TWO_MOVES};
+use crate::model::{IN_HANDS, MAX_GAME_AGE};
 use crate::position::start;
 use crate::tracker::memory::{self, last_start};
 
 /// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 
-/// Longest wait until a memory that is wanted is requested from a quiet board: as long as a session waits for that, and a
-/// little more.
-const REQUESTED_WITHIN: Duration = SessionSettings::QUIET.saturating_add(Duration::from_secs(1));
+/// Longest wait for the request of a memory that is wanted. A session sends it at once, if it may read the memory.
+const REQUESTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
@@ -127,9 +126,9 @@ impl Tracker {
         let Hearing::Back(_, mut until) = self.hearing else {
             return false;
         };
-        if self.wants_memory() != Recall::No {
-            let requested_by = until.max(self.quiet_since) + REQUESTED_WITHIN;
-            until = requested_by.min(until + self.model.unclear);
+        if self.memory_is_missing() {
+            self.waits(now, until);
+            until = until + REQUESTED_WITHIN;
         }
         if self.waits(now, until) {
             return self.gap_since.is_some();
@@ -154,13 +153,20 @@ impl Tracker {
         self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
+    /// Whether the board's memory is to be read. After a gap, the first dump has a while to explain it: a piece may be in the
+    /// air.
+    #[must_use]
+    pub(crate) fn wants_memory(&self) -> bool {
+        let explains_by = self.hearing.tells_by().unwrap_or_default();
+        self.memory_is_missing() && self.observed_at >= explains_by
+    }
+
     /// Whether the board's memory has not been requested and may tell what nothing else has told: what was played in a gap
     /// that no short line leads over, which reports were lost before it, or how a game began whose board is heard for the
     /// first time.
-    #[must_use]
-    pub(crate) fn wants_memory(&self) -> Recall {
+    fn memory_is_missing(&self) -> bool {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
-            return Recall::No;
+            return false;
         }
         let back = match &self.hearing {
             Hearing::Back(unheard, _) => Some(unheard),
@@ -170,23 +176,12 @@ impl Tracker {
             let board = self.sensors.board();
             // A game that is going on has two kings, and has begun.
             let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
-            let changed = back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
-            return if begun && changed {
-                Recall::AtOnce
-            } else {
-                Recall::No
-            };
+            return begun && back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
         };
-        let missing = back.is_some_and(|unheard| {
+        back.is_some_and(|unheard| {
             let unknown = unheard.refuted || !self.stands_over_gap(line);
             unheard.suspected.is_some() || self.gap_since.is_some() && unknown
-        });
-        match missing {
-            false => Recall::No,
-            // Several plies were played, or another game was begun: what is played now says nothing without them.
-            true if self.unexplained() > TWO_MOVES => Recall::AtOnce,
-            true => Recall::WhenQuiet,
-        }
+        })
     }
 
     /// Whether the first dump after a gap showed what the line leads to, and nothing says that more was played.

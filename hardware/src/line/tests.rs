@@ -79,7 +79,7 @@ fn a_lone_board_is_used_in_single_board_mode_for_any_configured_mode() {
         world.run(20);
         assert_eq!(world.found, [LineMode::Single]);
         assert_eq!(world.dumps().next(), Some(Place::Alone));
-        world.line.recall(world.now, Recall::WhenQuiet);
+        world.line.recall(world.now, true);
         world.run(5);
         assert!(
             world

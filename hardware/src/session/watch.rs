@@ -7,21 +7,6 @@ use kiebitz_protocol::{ClockTimes, Contents, Decoded, Dump, Field, Message};
 use super::settings::SessionSettings;
 use crate::time::Timestamp;
 
-/// When the board's memory is to be read.
-///
-/// A session does not read the memory on its own when the port opens. The answer takes up to 8.3 s, in which the board
-/// reports nothing, and the memory rarely holds more than the first dump shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Recall {
-    /// It is not read.
-    #[default]
-    No,
-    /// It is read after no square has changed for [`SessionSettings::quiet_dump`] since the first dump.
-    WhenQuiet,
-    /// It is read after the first dump, even if hands are moving: nothing is known of the game yet.
-    AtOnce,
-}
-
 /// State of a board on an open port that determines when to query it.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
@@ -57,7 +42,7 @@ pub(super) struct Watch {
     moved_at: Option<Timestamp>,
     /// When lost reports were first noticed. `None` if no report is missing.
     loss_noticed_at: Option<Timestamp>,
-    pub(super) recall: Recall,
+    pub(super) memory_wanted: bool,
     pub(super) memory_requested_at: Option<Timestamp>,
 }
 
@@ -80,7 +65,7 @@ impl Watch {
             unreported: Vec::new(),
             moved_at: None,
             loss_noticed_at: None,
-            recall: Recall::No,
+            memory_wanted: false,
             memory_requested_at: None,
         }
     }
@@ -202,11 +187,7 @@ impl Watch {
             .loss_noticed_at
             .filter(|noticed_at| self.last_message_at >= *noticed_at);
         let for_loss = noticed_at.map(|noticed_at| quiet_at.max(noticed_at + REPORT_DELAY));
-        let for_host = match self.recall {
-            Recall::No => None,
-            Recall::WhenQuiet => Some(quiet_at),
-            Recall::AtOnce => self.moved_at,
-        };
+        let for_host = self.moved_at.filter(|_| self.memory_wanted);
         let due = for_host.into_iter().chain(for_loss).min()?;
         Some(
             self.memory_requested_at

@@ -7,7 +7,7 @@ use kiebitz_protocol::{ClockMessage, Command, Decoded, Message};
 
 use super::question::{self, MAX_ANSWER_TIME, OPENING_COMMANDS, SIGN_OF_LIFE};
 use super::settings::SessionSettings;
-use super::watch::{Recall, Watch};
+use super::watch::Watch;
 use crate::facts::INPUT_BUFFER;
 use crate::time::Timestamp;
 
@@ -125,9 +125,9 @@ impl SessionWriter {
         open.earliest_write = open.earliest_write.max(now);
     }
 
-    pub(super) fn recall(&mut self, now: Timestamp, recall: Recall) {
+    pub(super) fn recall(&mut self, now: Timestamp, wanted: bool) {
         if let Some(open) = &mut self.open
-            && core::mem::replace(&mut open.watch.recall, recall) != recall
+            && core::mem::replace(&mut open.watch.memory_wanted, wanted) != wanted
         {
             open.earliest_write = open.earliest_write.max(now);
         }
@@ -355,7 +355,7 @@ impl Open {
         }
         if command == Command::SendEeMoves {
             self.watch.memory_requested_at = Some(now);
-            self.watch.recall = Recall::No;
+            self.watch.memory_wanted = false;
         }
         self.pending_query = question::expected(&command).map(|_| PendingQuery {
             command,

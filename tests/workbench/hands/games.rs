@@ -35,8 +35,17 @@ impl Game {
         Self { mode, start, moves }
     }
 
+    /// Plays random moves, from the standard start position or, with a number from 0 to 959, from one of Chess960. A
+    /// position of Chess960 that differs from the standard one on up to four squares becomes the standard one, because
+    /// kiebitz takes it for a standard position that was set up wrongly.
     pub fn random(chance: &mut Chance, start: Option<usize>, taste: Taste, plies: usize) -> Self {
-        let (start, mode) = start.map_or((Chess::new(), CastlingMode::Standard), chess960);
+        let standard = Chess::new();
+        let start = start.map(chess960).filter(|(start, _)| {
+            let board = start.board();
+            let same = |square: &Square| board.piece_at(*square) == standard.board().piece_at(*square);
+            Square::ALL.iter().filter(|square| !same(square)).count() > 4
+        });
+        let (start, mode) = start.unwrap_or((standard, CastlingMode::Standard));
         let mut position = start.clone();
         let mut moves = Vec::new();
         while moves.len() < plies && !position.is_game_over() {

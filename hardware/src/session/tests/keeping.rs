@@ -7,7 +7,7 @@ use kiebitz_protocol::{ClockAck, ClockMessage, Command, Element, Message, Piece}
 use super::super::question::OPENING_COMMANDS;
 use super::world::{START, World, field};
 use crate::emulator::BoardSettings;
-use crate::{Identity, Observation, Observed, Recall, SessionSettings};
+use crate::{Identity, Observation, Observed, SessionSettings};
 
 const PAWN: Option<Piece> = Some(Piece::WhitePawn);
 
@@ -61,7 +61,7 @@ fn a_memory_that_is_not_wanted_any_more_is_not_read() {
     world.open();
     world.recall();
     world.run(2500);
-    world.session.recall(world.now, Recall::No);
+    world.session.recall(world.now, false);
     world.run(20_000);
     assert!(!world.commands().contains(&Command::SendEeMoves));
 }

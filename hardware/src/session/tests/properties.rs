@@ -10,14 +10,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::world::START;
-use crate::{Observed, Recall, Session, SessionSettings, Timestamp};
+use crate::{Observed, Session, SessionSettings, Timestamp};
 
 #[derive(Debug, Clone)]
 enum Step {
     Bytes(Vec<u8>),
     Wait(u64),
     Show(String),
-    Recall(Recall),
+    Recall(bool),
     Reopen,
 }
 
@@ -60,7 +60,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => vec(any::<u8>(), 0..40).prop_map(Step::Bytes),
         6 => (0_u64..3000).prop_map(Step::Wait),
         1 => any::<String>().prop_map(Step::Show),
-        1 => prop_oneof![Just(Recall::No), Just(Recall::WhenQuiet), Just(Recall::AtOnce)].prop_map(Step::Recall),
+        1 => any::<bool>().prop_map(Step::Recall),
         1 => Just(Step::Reopen),
     ];
     vec(step, 0..120)
@@ -160,7 +160,7 @@ impl Port {
             }
             Step::Wait(millis) => self.pass(self.now + Duration::from_millis(millis))?,
             Step::Show(text) => self.session.show(self.now, &text),
-            Step::Recall(recall) => self.session.recall(self.now, recall),
+            Step::Recall(wanted) => self.session.recall(self.now, wanted),
             Step::Reopen => {
                 self.close("unplugged");
                 self.pass(self.now + Duration::from_secs(1))?;

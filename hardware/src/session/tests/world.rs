@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use kiebitz_protocol::{Command, CommandDecoder, Contents, Field, Piece};
 
 use crate::emulator::{BoardSettings, EmulatedBoard, EmulatedClock};
-use crate::{Observation, Observed, Recall, Session, SessionSettings, Timestamp};
+use crate::{Observation, Observed, Session, SessionSettings, Timestamp};
 
 pub(super) const START: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
 const BYTE: Duration = Duration::from_micros(1040);
@@ -79,7 +79,7 @@ impl World {
 
     /// The host wants the memory.
     pub(super) fn recall(&mut self) {
-        self.session.recall(self.now, Recall::WhenQuiet);
+        self.session.recall(self.now, true);
     }
 
     pub(super) fn close(&mut self, reason: &str) {
