@@ -110,7 +110,7 @@ impl Tracker {
     }
 
     /// Announces how the line differs after a playback from a checkpoint, followed by the findings held since then.
-    /// Drops held findings about plies that were replaced after them.
+    /// Drops held confirmations and completions of plies that were replaced later.
     pub(super) fn announce_held(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
         let Some(waiting) = line.announcements.held.take() else {

@@ -8,7 +8,7 @@
 //! - **unexplained** for each square that differs from the line's last position, and half as much again for each of the
 //!   last plies begun since; only **odd** if the piece on the square was captured within the last plies and may lie
 //!   beside its square,
-//! - half of **unexplained** for each ply played soon after an irregular one, for each such irregular ply,
+//! - half of **unexplained** for each ply and each irregular ply among the few plies before it,
 //! - the cost of both kings in the centre, if the line does not have them there (`node`),
 //! - **odd** for a last ply whose destination does not read its piece,
 //! - the cost of withdrawal of each announced ply that the line does not have. It is higher if nothing else on the
@@ -32,7 +32,7 @@ use crate::model::{Cost, Model, SEVERAL};
 
 /// Costs of all nodes of a tree, indexed by node.
 pub(super) struct Costs {
-    /// Cost of the plies up to and including that of the node.
+    /// Cost of the plies up to and including the node's.
     plies: Vec<Cost>,
     /// Cost of the plies and of the squares left unexplained.
     whole: Vec<Cost>,
@@ -79,7 +79,7 @@ impl Tree {
         let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
         let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
-        // A square that turns out not to be dead has failed to read a piece.
+        // A square that turns out not to be dead failed to read a piece before.
         let revived = known.without(node.unread).any();
         let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply
@@ -122,7 +122,7 @@ impl Tree {
         self.best_by(&self.costs())
     }
 
-    /// The best node, from costs that were computed before.
+    /// Like [`best`](Self::best), with costs that are already computed.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
         let ranks = self.ranks(costs).into_iter().enumerate();
         let best = ranks.filter_map(|(id, rank)| Some((rank?, id))).min();
@@ -154,17 +154,17 @@ impl Tree {
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
             if let Some(parent) = node.parent {
-                let told = plies.checked_sub(1).filter(|at| *at < announced.len());
-                let on_line = told.is_some_and(|at| announced[at] == id);
+                let announced_at = plies.checked_sub(1).filter(|at| *at < announced.len());
+                let on_line = announced_at.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
                 again[id] = again[parent];
                 if !on_line {
                     let same = |at: &usize| self.is_same_ply(announced[*at], id);
-                    let told = (common[id]..announced.len().min(64)).filter(same);
-                    again[id] |= told.fold(0, |all, at| all | 1 << at);
+                    let repeated = (common[id]..announced.len().min(64)).filter(same);
+                    again[id] |= repeated.fold(0, |all, at| all | 1 << at);
                 }
                 // If another ply was completed in its place, a reply does not support a suspicion.
-                let completed = told.is_some_and(|at| self.node(announced[at]).completed);
+                let completed = announced_at.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
             }
             if !credible[id] || self.is_suspicion(id) {
@@ -202,8 +202,8 @@ impl Tree {
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
             // A piece that stood this long was not in a hand. An irregular ply may be put right later, so its standing
             // proves nothing.
-            let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
-            let done = ply.pressed || left;
+            let stood_long = ply.stood >= model.patience && !ply.landed.recorded && regular;
+            let done = ply.pressed || stood_long;
             let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
                 (true, _) => model.unlikely,
                 // Withdrawing a guess costs as much as a ply: another guess does not win by having one ply fewer.
@@ -243,14 +243,16 @@ impl Tree {
 
     /// Whether another node stands for the announced ply as well: the same move with the same number, unless the board
     /// showed another position after it, or a ply of the same player that landed at the same moment.
-    fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
-        let (told, other) = (self.node(told), self.node(other));
-        let stood = told.stable && told.unread.is_empty();
-        let same = told.ply == other.ply
-            && told.played == other.played
-            && (!stood || told.state.board() == other.state.board());
-        let at_once = told.mover() == other.mover() && told.landed == other.landed && !told.landed.recorded;
-        same || (observed(told) && observed(other) && at_once)
+    fn is_same_ply(&self, announced: NodeId, other: NodeId) -> bool {
+        let (announced, other) = (self.node(announced), self.node(other));
+        let stood = announced.stable && announced.unread.is_empty();
+        let same = announced.ply == other.ply
+            && announced.played == other.played
+            && (!stood || announced.state.board() == other.state.board());
+        let at_once = announced.mover() == other.mover()
+            && announced.landed == other.landed
+            && !announced.landed.recorded;
+        same || (observed(announced) && observed(other) && at_once)
     }
 
     /// Whether another line is about as credible as `best` and has another ply, or none, in the place of `next`, and

@@ -36,7 +36,7 @@ impl Tracker {
             .any(|from| self.suspect_irregular_after(now, from))
     }
 
-    /// The same for an irregular move after the node `from`.
+    /// Adds the irregular move after the node `from` as a suspicion. Returns whether a node was added.
     fn suspect_irregular_after(&mut self, now: Timestamp, from: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);

@@ -16,7 +16,7 @@
 //! The announcement is held back
 //!
 //! - while more squares are unexplained than two moves can explain, or more squares were unexplained before the ply
-//!   than hands can account for,
+//!   than pieces in hands can account for,
 //! - while a king stands in the centre where the line does not have it: a result is being shown,
 //! - for **pause**, if only a dump shows the ply: the board's memory can be requested in that time,
 //! - until **doubt** after another piece of the same player was lifted, if that piece has been missing since before the
@@ -187,7 +187,7 @@ impl Tracker {
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
-        // If a dump shows a ply that was not reported, the board's memory is requested.
+        // The board's memory is requested if a dump shows a ply that was not reported; the ply waits for it.
         let asked_by = self
             .hearing
             .tells_by()
@@ -259,8 +259,8 @@ impl Tracker {
         tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
     }
 
-    /// When a player last lifted a piece that is still missing after later plies by the same player, from `next` on.
-    /// The piece may stand on a square that does not read it; setting it down was then an earlier ply.
+    /// When a player last lifted a piece that is still missing although the player has made a ply since, from `next`
+    /// on. The piece may stand on a square that does not read it; in that case, setting it down was an earlier ply.
     pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         let last = tree.node(best);
@@ -399,9 +399,9 @@ impl Tracker {
         Some(backed.max(node.since.max(tree.node(best).since) + rest))
     }
 
-    /// When a ply is supported well enough to be announced: a suspected irregular move after its reply has rested with
-    /// nothing else on the board unexplained, any other ply as soon as it stands. `None` if a suspicion is unsupported
-    /// as the board stands, or if the board is polled, since resting times between polls are unknown.
+    /// When a ply is supported well enough to be announced: a suspected irregular move once its reply has rested with
+    /// no square unexplained, any other ply as soon as it stands. `None` for a suspicion while squares are unexplained,
+    /// in a gap, or during the playback of a polled board, whose resting times are unknown.
     fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         if !tree.is_suspicion(next) {
@@ -412,7 +412,7 @@ impl Tracker {
         (whole && !polled).then(|| self.quiet_since + self.model.rest)
     }
 
-    /// Announces a ply as made. This completes the mover's last ply and confirms the opponent's.
+    /// Announces a ply as made. This completes the mover's previous ply and confirms the opponent's last one.
     pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
@@ -473,8 +473,8 @@ impl Tracker {
         self.confirm(now, tip, SettledBy::Shape)
     }
 
-    /// Makes the last confirmed ply that is followed by [`A_FEW`] others the root of the tree. Returns whether there
-    /// was one.
+    /// Makes the announced ply that is followed by [`A_FEW`] others the root of the tree, if it is confirmed. Returns
+    /// whether it did.
     fn close_old_plies(&mut self, now: Timestamp) -> bool {
         let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_none()) else {
             return false;

@@ -21,7 +21,7 @@ pub(super) struct LineOfPlay {
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
     pub(super) announcements: Announcements,
-    /// Each side's last press that belongs to an unannounced ply.
+    /// Each side's last press, unless it was credited to an earlier ply than the side's last.
     pub(super) pressed: ByColor<Option<Press>>,
     /// Whether an arbiter has given the position, and the board does not show it yet.
     pub(super) awaited: bool,
@@ -38,8 +38,8 @@ pub(super) struct LineOfPlay {
     pub(super) checkpoint: Option<Unheard>,
     /// Placement of the first dump after a gap, until the search for a line to it has ended.
     pub(super) found: Option<View>,
-    /// Number of searches for unobserved plies on the quiet board; see [`examine`](Tracker::examine).
-    /// `MAX_UNSEEN_PLIES` or more ends the search.
+    /// Number of searches for unobserved plies on the quiet board; see [`examine`](Tracker::examine). At
+    /// `MAX_UNSEEN_PLIES`, the search has ended.
     pub(super) examined: usize,
     /// Value of `quiet_since` at the last [`reopen`](Tracker::reopen), which runs once per change of the board.
     pub(super) reopened: Timestamp,

@@ -108,7 +108,7 @@ fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Se
     Some(shown.when)
 }
 
-/// When a piece last left a square, at most one scan after `landed_at`.
+/// When a piece last left a square, no later than a scan after `landed_at`.
 fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
     let mut changes = sensors.recent().rev();
     let left = changes.find(|change| {

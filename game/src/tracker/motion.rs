@@ -54,8 +54,8 @@ impl Habits {
         }
     }
 
-    /// Whether this player may be drawing a piece if no square in between can show it. Assumed of each player until
-    /// several moves have been seen.
+    /// Whether this player may be drawing a piece if no square in between can show it: until [`SEVERAL`] moves have
+    /// been seen, and then if at least one move in [`RARE_ONE_IN`] was drawn.
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;

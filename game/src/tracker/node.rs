@@ -238,9 +238,12 @@ pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
     left | shown.kings().into_iter().filter(arrived).collect::<Bitboard>()
 }
 
-/// Cost of a result shown by both kings. A king that rested on another square after the last ply landed was moved
-/// before the result was shown. The kings are put in the centre in one go: if the board was quiet for **doubt** after
-/// the first king arrived, that was a ply.
+/// Cost of a result shown by both kings: **odd**, and
+///
+/// - **unlikely** more if a king rested on another square after the last ply landed, because it was moved before the
+///   result was shown,
+/// - **odd** more if the kings came to the centre one after the other and the board was quiet for **doubt** after the
+///   first one, because that was probably a ply.
 fn cost_of_result(
     expected: &Board,
     landed: Timestamp,

@@ -36,7 +36,7 @@ impl Caution {
 }
 
 impl Tracker {
-    /// The most cautious assumption about the further way of a move's piece.
+    /// How the piece of a ply may still move, which determines the required rest.
     pub(super) fn caution(&self, id: NodeId) -> Caution {
         let Some(tree) = self.tree() else {
             return Caution::NothingFollows;

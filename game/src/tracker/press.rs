@@ -103,8 +103,8 @@ impl Tracker {
         Some(sole.mover())
     }
 
-    /// Finds the ply that a press belongs to: the player's last ply, or the one before it if the press was reported
-    /// late.
+    /// Credits a press to the player's ply in progress or, if the press was reported late, to the player's last
+    /// announced ply.
     fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
         let Some(tree) = self.tree() else { return };
         // A press confirms the position on the board, which may differ from the announced one.
@@ -232,7 +232,7 @@ impl Tracker {
         true
     }
 
-    /// The mover's last press, if the piece was lifted before it.
+    /// The mover's last press, if it came at or after `lifted_at`.
     pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Press> {
         let line = self.line.as_ref()?;
         line.pressed[mover].filter(|press| press.at >= lifted_at)

@@ -65,8 +65,8 @@ impl LineOfPlay {
         let tree = &self.tree;
         let root = &tree.node(tree.root()).state;
         let announced = tree.path(tree.tip());
-        let told = announced.iter().map(|id| &tree.node(*id).state);
-        let states: Vec<&State> = self.passed.iter().chain([root]).chain(told).collect();
+        let announced_states = announced.iter().map(|id| &tree.node(*id).state);
+        let states: Vec<&State> = self.passed.iter().chain([root]).chain(announced_states).collect();
         let oldest = states.len().saturating_sub(REMEMBERED_PLIES + 1);
         let plies = states.windows(2).skip(oldest);
         let touches = |ply: &[&State]| (difference(ply[0].board(), ply[1].board()) & unexplained).any();
@@ -94,7 +94,7 @@ impl LineOfPlay {
 }
 
 impl Tree {
-    /// Applies the sensors' recent changes after `since`.
+    /// Updates the tree with each of the sensors' recent changes after `since`.
     fn read(&mut self, sensors: &Sensors, since: Timestamp, now: Timestamp) {
         let mut past = sensors.as_of(since);
         self.update(&past, since);
@@ -110,15 +110,15 @@ impl Tree {
         self.update(sensors, now);
     }
 
-    /// Adds the plies of `line` after its state number `at`, with the status of each.
+    /// Adds the plies of `line` after its state number `at`, each with its status.
     fn take_over(&mut self, line: &LineOfPlay, at: usize, sensors: &Sensors, now: Timestamp) {
         let tree = &line.tree;
         let root = &tree.node(tree.root()).state;
         let states = line.passed.iter().chain([root]).skip(at + 1);
-        let told = tree.path(tree.tip()).into_iter().map(|id| tree.node(id));
-        let told = told.map(|node| (&node.state, Some(node)));
+        let announced = tree.path(tree.tip()).into_iter().map(|id| tree.node(id));
+        let announced = announced.map(|node| (&node.state, Some(node)));
         let mut parent = self.root();
-        for (state, node) in states.map(|state| (state, None)).chain(told) {
+        for (state, node) in states.map(|state| (state, None)).chain(announced) {
             let same = |other: &Node| other.state.board() == state.board();
             let id = self
                 .find_after(parent, same)

@@ -39,9 +39,9 @@ pub(crate) struct Sensors {
     /// Changes reported since the last [`take_changes`](Self::take_changes), oldest first.
     fresh: Vec<SensorChange>,
     readings: [Readings; 64],
-    /// Squares whose pieces are not read but assumed.
+    /// Squares whose pieces are assumed although their sensors do not read them.
     unseen: Bitboard,
-    /// Whether White sits with the connector on the right.
+    /// Whether White sits with the connector on the right. Field i then has the square that field 63-i has otherwise.
     turned: bool,
     /// Whether a dump has come, so that the contents of every square are known.
     known: bool,
@@ -101,7 +101,6 @@ impl Sensors {
         &self.fields
     }
 
-    /// Whether a dump has come, so that the contents of every square are known.
     pub(crate) fn known(&self) -> bool {
         self.known
     }
@@ -110,7 +109,6 @@ impl Sensors {
         self.dumped_at
     }
 
-    /// Whether White sits with the connector on the right, so that the square of field i is that of 63-i otherwise.
     pub(crate) fn turned(&self) -> bool {
         self.turned
     }
@@ -204,7 +202,6 @@ impl Sensors {
         self.recent.len() == MAX_RECENT
     }
 
-    /// Squares whose pieces are not read but assumed.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
     }
@@ -240,7 +237,7 @@ impl Sensors {
         halted: Option<(Side, u32)>,
         cleared: Option<&Dump>,
     ) -> Option<(usize, &'e [Element])> {
-        // A dump that shows a change clears the reports, because their order is then incomplete.
+        // A dump that shows a change clears the reports, because some of them were lost.
         let reports: Vec<(Field, Contents)> = self.reports.iter().rev().copied().collect();
         memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
@@ -315,8 +312,8 @@ impl Sensors {
         self.set(when.into(), square_of(field, self.turned), contents)
     }
 
-    /// Processes a field update that repeats the known contents. Boards report only changes, so two reports in between
-    /// were lost, and the square changed at `at`.
+    /// Processes a field update that repeats the known contents. Boards report only changes, so the report of a change
+    /// in between was lost, and the square came to show these contents at `at`.
     pub(crate) fn repeated(&mut self, at: Timestamp, field: Field) {
         self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
     }
@@ -520,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dump_shows_may_have_been_long_before_and_what_a_record_holds_is_in_order() {
+    fn changes_in_a_dump_have_no_order_and_changes_in_a_record_do() {
         let report = Since::at(at(1000));
         let (dumped, recorded) = (Since::between(at(0), at(9000)), Since::recorded(at(0), at(9000)));
         assert!(!report.precedes(dumped));
@@ -529,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_changes_the_later_one_tells_when_both_had_happened() {
+    fn the_later_of_two_changes_dates_both() {
         let (recorded, report) = (Since::recorded(at(0), at(1000)), Since::at(at(2000)));
         assert_eq!(recorded.and(report), report);
         let recorded = Since::recorded(at(0), at(3000));

@@ -288,8 +288,8 @@ impl Tracker {
         }
     }
 
-    /// Number of these plies made before the clock was stopped; all of them if it was not stopped, or if nothing shows
-    /// it.
+    /// Number of these plies made before the clock was stopped; all of them if it was not stopped, or if its state is
+    /// unknown.
     fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
         let all = announced.len();
         let stopped = self.clock.stopped_since().filter(|_| !self.recovering());

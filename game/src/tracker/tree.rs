@@ -3,12 +3,12 @@
 //! The root is an earlier position of the line. After every change of a square, every node is compared with the sensors
 //! again. Then the tree grows, starting with the cheapest lines, by plies
 //!
-//! - whose squares all show them now,
-//! - whose squares all show them but one, if the reply captured the piece there or stands on the square that the piece
-//!   left, or
-//! - if the best line leaves squares unexplained: whose squares have all shown them at some time since the ply before.
-//!   In a time scramble, a piece that was set down off-centre may be read only after the reply, so that one report
-//!   completes several plies.
+//! - that all their squares show now,
+//! - that all their squares but one show, if the reply captured the piece on that square, or stands on the square that
+//!   the piece left, or
+//! - that all their squares have shown at some time since the ply before, if the best line leaves squares unexplained
+//!   or has unread pieces or hidden plies. In a time scramble, a piece that was set down off-centre may be read only
+//!   after the reply, so that one report completes several plies.
 //!
 //! While no square is unexplained, a confirmed ply that was pressed or answered, on a board that showed it exactly,
 //! closes its alternatives. This only keeps the tree small: `reopen` can bring the alternatives back. A leaf whose
@@ -28,7 +28,7 @@ use crate::events::Since;
 use crate::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{Footprint, PossibleMove, State};
 
-/// The credible lines of play, from the last closed ply on. Parents come before their children.
+/// The credible lines of play, from a confirmed ply on. Parents come before their children.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     model: &'static Model,
@@ -81,7 +81,7 @@ impl Tree {
         path
     }
 
-    /// Adds a ply that brings its piece to `square`, which does not read it.
+    /// Adds a ply that puts a piece on `square`, which does not read it.
     pub(super) fn add_unread(
         &mut self,
         parent: NodeId,
@@ -237,8 +237,8 @@ impl Tree {
         }
     }
 
-    /// Closes nodes that more than [`REMEMBERED_PLIES`] plies follow, because several lines can stay equally credible
-    /// for a whole game.
+    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies. Otherwise, lines that stay equally credible would
+    /// keep the whole game open.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -457,8 +457,9 @@ impl Tree {
         }
     }
 
-    /// Marks a node as hidden by its reply, which landed at `replied`: no scan can have come between the two plies. A
-    /// piece that appears to be lifted after the reply landed was lifted within the same scan.
+    /// Marks a node as hidden by its reply, which landed at `replied`. No scan came between the two plies, so the node
+    /// landed at most a scan earlier. Charges **odd** if its piece was reported as lifted after the reply landed, which
+    /// is possible only within one scan.
     fn hide(&mut self, id: NodeId, replied: Timestamp) {
         let node = &mut self.nodes[id];
         let from = replied.saturating_sub(ONE_SCAN_APART);
@@ -468,9 +469,9 @@ impl Tree {
         node.stray += usize::from(node.lifted_at > replied) * self.model.odd;
     }
 
-    /// The first child of a node for which `is` holds.
-    pub(super) fn find_after(&self, parent: NodeId, is: impl Fn(&Node) -> bool) -> Option<NodeId> {
-        let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && is(&self.nodes[*id]);
+    /// The first child of a node for which `matches` holds.
+    pub(super) fn find_after(&self, parent: NodeId, matches: impl Fn(&Node) -> bool) -> Option<NodeId> {
+        let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && matches(&self.nodes[*id]);
         (parent..self.nodes.len()).find(child)
     }
 

@@ -91,8 +91,8 @@ fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     (arrives && sensors.board().piece_at(unmet).is_none()).then_some(unmet)
 }
 
-/// Since when the board has read fewer pieces of the moving kind than the node has; `None` if the board reads them all,
-/// so that the piece stands elsewhere.
+/// Since when the board has read fewer pieces of the move's kind than the node's position has; `None` if the board
+/// reads them all, so that the piece stands elsewhere.
 fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<Timestamp> {
     let piece = candidate.m.role().of(node.state.turn());
     let count = |board: &Board| board.by_piece(piece).count();
@@ -105,7 +105,7 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
         read += usize::from(change.before == Some(piece));
         if read >= all {
             // The board's record has no times: the piece counts as missing only since the last recorded change.
-            let last = sensors.recent().rfind(|told| told.when.recorded);
+            let last = sensors.recent().rfind(|other| other.when.recorded);
             return Some(last.filter(|_| change.when.recorded).unwrap_or(change).when.at);
         }
     }
@@ -119,8 +119,8 @@ fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Senso
     };
     let count = |board: &Board| board.by_piece(piece).count();
     let (come, gone) = sensors.changes_since(then).fold((0, 0), |(come, gone), change| {
-        let is = |shown: Option<Piece>| usize::from(shown == Some(piece));
-        (come + is(change.after), gone + is(change.before))
+        let matching = |shown: Option<Piece>| usize::from(shown == Some(piece));
+        (come + matching(change.after), gone + matching(change.before))
     });
     count(sensors.board()) + gone < count(state.board()) + come
 }

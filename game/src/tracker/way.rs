@@ -1,4 +1,4 @@
-//! Cost of the squares that showed a piece on its way from its origin to its destination.
+//! Cost of the squares that showed a piece between its departure and its arrival.
 //!
 //! | the piece | cost |
 //! | --- | --- |
