@@ -11,15 +11,13 @@ use super::line::LineOfPlay;
 use super::node::{NodeId, Played};
 use crate::events::{CorrectionReason, Ply};
 
-/// The announced plies of a line.
 #[derive(Debug, Default)]
 pub(super) struct Announcements {
     /// All announced plies that were not withdrawn, from the first one on.
     pub(super) announced: Vec<AnnouncedPly>,
     /// Descriptions of plies that are not announced yet, each with the length of the queue of findings at that time.
     unannounced: Vec<(usize, Ply)>,
-    /// Length of the queue of findings when the playback of a record from a checkpoint began; plies are not announced
-    /// before it ends.
+    /// Length of the queue of findings at the start of a playback from a checkpoint; announcements wait for its end.
     pub(super) held: Option<usize>,
 }
 
@@ -31,7 +29,6 @@ fn is_same((a, b): &(&AnnouncedPly, &AnnouncedPly)) -> bool {
 }
 
 impl LineOfPlay {
-    /// The plies of the line, from the first one on.
     pub(super) fn plies(&self) -> Vec<AnnouncedPly> {
         let tree = &self.tree;
         let announced = core::iter::once(tree.root()).chain(tree.path(tree.tip()));
@@ -50,7 +47,6 @@ impl Announcements {
 }
 
 impl Tracker {
-    /// Stores the description of a ply that now belongs to the line, for its announcement.
     pub(super) fn note_unannounced(&mut self, ply: Ply) {
         let waiting = self.findings.len();
         if let Some(line) = &mut self.line {
@@ -60,8 +56,7 @@ impl Tracker {
         }
     }
 
-    /// Announces how the line differs from the announced plies: new plies, other plies in their place, or fewer.
-    /// `reason` and `odds` are the reason of a withdrawal and the log-odds against the withdrawn plies.
+    /// Announces new plies, replaced plies or withdrawals. `reason` and `odds` are about the withdrawn plies.
     pub(super) fn announce_line(&mut self, now: Timestamp, reason: CorrectionReason, odds: Option<i64>) {
         let Some(line) = self
             .line

@@ -30,7 +30,6 @@ use super::node::{Node, NodeId, Played};
 use super::tree::Tree;
 use crate::model::{Cost, Model, SEVERAL};
 
-/// Costs of all nodes of a tree, indexed by node.
 pub(super) struct Costs {
     /// Cost of the plies up to and including the node's.
     plies: Vec<Cost>,
@@ -63,7 +62,6 @@ impl Tree {
         Costs { plies, whole }
     }
 
-    /// Cost of the unusual features of a ply, given the plies before it.
     fn strain(&self, id: NodeId) -> Cost {
         let model = self.model();
         let node = self.node(id);
@@ -90,12 +88,10 @@ impl Tree {
             + unnoticed * model.unexplained / 2
     }
 
-    /// Cost of the squares that a node leaves unexplained.
     fn unexplained(&self, node: &Node) -> Cost {
         let model = self.model();
         let plies = || std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL);
-        // A captured piece may lie beside its square for some plies. It may be laid there before the capturing piece is
-        // lifted.
+        // A captured piece may lie beside its square for some plies, even before the capturing piece is lifted.
         let captures = |ply: &Node| Some((ply.captured?, self.node(ply.parent?).landed.at));
         let mut captured: Vec<_> = plies().filter_map(captures).collect();
         let mut cost = node.result.unwrap_or(0);
@@ -116,13 +112,10 @@ impl Tree {
         cost
     }
 
-    /// The node with the lowest cost. Ties go to the line that withdraws the fewest plies, then to the line that was
-    /// found first.
     pub(crate) fn best(&self) -> NodeId {
         self.best_by(&self.costs())
     }
 
-    /// Like [`best`](Self::best), with costs that are already computed.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
         let ranks = self.ranks(costs).into_iter().enumerate();
         let best = ranks.filter_map(|(id, rank)| Some((rank?, id))).min();
@@ -139,8 +132,7 @@ impl Tree {
         cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
-    /// For each node, its cost including withdrawals, and the number of announced plies that it withdraws; `None` for a
-    /// node that does not compete.
+    /// Cost of each node with withdrawals, and number of plies that it withdraws; `None` if it does not compete.
     fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
@@ -200,8 +192,7 @@ impl Tree {
                 && announced
                     .get(at + 2)
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            // A piece that stood this long was not in a hand. An irregular ply may be put right later, so its standing
-            // proves nothing.
+            // A piece that stood this long was not in a hand. An irregular ply may be put right even later.
             let stood_long = ply.stood >= model.patience && !ply.landed.recorded && regular;
             let done = ply.pressed || stood_long;
             let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
@@ -210,8 +201,7 @@ impl Tree {
                 (_, true) => model.ply,
                 _ => model.withdrawn,
             };
-            // Players take back the reply first. If the piece of the earlier ply returns first, both players have
-            // played on.
+            // If the earlier ply's piece returned before the reply's, the plies were not taken back but played on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
@@ -232,7 +222,6 @@ impl Tree {
         next.from() == Some(first.to())
     }
 
-    /// Whether a ply moved only a king.
     fn moves_king(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let king = |board: &Board| board.king_of(node.mover());
@@ -241,8 +230,7 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether another node stands for the announced ply as well: the same move with the same number, unless the board
-    /// showed another position after it, or a ply of the same player that landed at the same moment.
+    /// Whether `other` is the same move and number without contrary evidence, or landed at the same moment.
     fn is_same_ply(&self, announced: NodeId, other: NodeId) -> bool {
         let (announced, other) = (self.node(announced), self.node(other));
         let stood = announced.stable && announced.unread.is_empty();
@@ -255,8 +243,7 @@ impl Tree {
         same || (observed(announced) && observed(other) && at_once)
     }
 
-    /// Whether another line is about as credible as `best` and has another ply, or none, in the place of `next`, and
-    /// one of the two has a piece on a square that does not read it.
+    /// Whether another line about as credible as `best` lacks `next`, and one of the two has an unread piece.
     pub(super) fn is_ambiguous(&self, next: NodeId, best: NodeId) -> bool {
         let Some(parent) = self.node(next).parent else {
             return false;
@@ -284,7 +271,6 @@ impl Tree {
         ambiguous.any(|ply| self.is_ambiguous(ply, self.best()))
     }
 
-    /// Whether `through` is on the path to `id`, or is `id`.
     pub(super) fn passes(&self, id: NodeId, through: NodeId) -> bool {
         std::iter::successors(Some(id), |id| self.node(*id).parent).any(|id| id == through)
     }

@@ -10,8 +10,7 @@ use crate::events::{Evidence, Grounds, Ply, Rival};
 use crate::model::A_FEW;
 
 impl Tracker {
-    /// Builds the ply of a node as it is announced now, and marks the node as ambiguous if another one is as credible.
-    /// `None` without a line, and for the root.
+    /// Marks the node as ambiguous if another one is as credible. `None` without a line, and for the root.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
         tree.node_mut(id).ambiguous = tree.is_ambiguous(id, tree.best());

@@ -9,12 +9,10 @@ use crate::clock::{Clock, ClockChange, Side};
 use crate::events::{CompletedBy, CorrectionReason, EndReason, Ply, Recovery, SensorChange, SettledBy};
 use crate::position::{State, Variant};
 
-/// A conclusion of the tracker.
 #[derive(Debug, Clone)]
 pub(crate) enum Finding {
     /// A new line of play begins from the placement on the board.
     Start(Start),
-    /// A ply was announced.
     Made(Box<Ply>),
     /// The ply with this number was announced wrongly. The new ply replaces it and all later ones.
     Amended {
@@ -28,7 +26,6 @@ pub(crate) enum Finding {
         /// Log-odds against the first of these plies, in hundredths of a nat; `None` if the board's record decides.
         odds: Option<i64>,
     },
-    /// The ply is beyond doubt.
     Settled {
         ply: u32,
         by: SettledBy,
@@ -63,21 +60,18 @@ pub(crate) enum Finding {
         clock: Clock,
         sure: bool,
     },
-    /// The squares have changed, or the board's orientation has.
     Squares(Box<Snapshot>),
-    /// Many pieces slid at once, as when somebody runs into the table. Until [`Steadied`](Self::Steadied), nothing on
-    /// the board counts as a move.
+    /// Many pieces slid at once; until [`Steadied`](Self::Steadied), nothing on the board counts as a move.
     Jolted,
-    /// The pieces stand as before, or play continues although some do not.
+    /// Jolted pieces stand as before, or play continues although some do not.
     Steadied,
     /// The board's port has closed; until it opens again, anything may happen unobserved.
     Away,
 }
 
-/// The placement on the board, and its changes since the last snapshot, without any interpretation as moves.
+/// The placement and its changes since the last snapshot, without interpretation as moves.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
-    /// The placement, without result pieces.
     pub board: Board,
     /// Changes, oldest first. Empty if only the orientation or the assumed pieces have changed.
     pub changes: Vec<SensorChange>,
@@ -85,8 +79,7 @@ pub(crate) struct Snapshot {
     pub watched: bool,
     /// Squares of [`board`](Self::board) whose pieces are not read but assumed.
     pub unseen: Bitboard,
-    /// Whether White sits with the connector on the right. If this differs from the last snapshot, earlier changes were
-    /// on other squares.
+    /// Whether White sits with the connector on the right. A change of this flag also moves earlier changes.
     pub turned: bool,
     /// When the last dump came. The changes that it showed had happened at some time before.
     pub dumped_at: Timestamp,

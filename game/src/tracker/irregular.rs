@@ -14,8 +14,7 @@ use super::node::{Node, NodeId, Played};
 use crate::position::{Instead, PossibleMove};
 
 impl Tracker {
-    /// Adds the mover's irregular move as a suspicion, if the board shows one. Replies to it are searched for
-    /// meanwhile. Returns whether a node was added.
+    /// Adds the mover's irregular move as a suspicion, if the board shows one. Returns whether it did.
     pub(super) fn suspect_irregular(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() {
             return false;
@@ -36,7 +35,6 @@ impl Tracker {
             .any(|from| self.suspect_irregular_after(now, from))
     }
 
-    /// Adds the irregular move after the node `from` as a suspicion. Returns whether a node was added.
     fn suspect_irregular_after(&mut self, now: Timestamp, from: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);

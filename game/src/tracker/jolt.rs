@@ -19,12 +19,11 @@ use crate::events::{CorrectionReason, Since};
 use crate::model::TWO_MOVES;
 
 impl Tracker {
-    /// Whether the pieces have been jolted and do not stand as before yet.
     pub(super) fn is_jolted(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.jolted)
     }
 
-    /// Detects a jolt, or that the pieces stand as before it. Returns whether a jolt is going on.
+    /// Returns whether a jolt is going on.
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
         if self.is_jolted() {
             if self.stands_again() {
@@ -63,7 +62,6 @@ impl Tracker {
             return false;
         }
         line.jolted = true;
-        // A ply that began with the jolt was not a move.
         if let Some(id) = recent.get(played).copied() {
             self.retract(now, id, CorrectionReason::Recovered, odds);
         }
@@ -78,7 +76,7 @@ impl Tracker {
         shown(tip) || (shown(best) && tree.path(best).contains(&tip))
     }
 
-    /// Ends a jolt after which nobody puts the pieces back. Returns whether it did.
+    /// Returns whether play continues after a jolt although nobody puts the pieces back.
     pub(super) fn give_up_jolt(&mut self, now: Timestamp) -> bool {
         if self.clock.running() == Some(false) {
             return false;
@@ -100,8 +98,7 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
-        // Play continues with a few wrong squares, not with many. In a gap, anything may have been played; closing the
-        // gap resolves this.
+        // Play continues with a few wrong squares only. In a gap, closing the gap decides.
         if left.count() > TWO_MOVES && self.gap_since.is_none() {
             return false;
         }
@@ -119,16 +116,13 @@ impl Tracker {
     }
 }
 
-/// A piece that slid to a neighbouring square.
 #[derive(Debug, Clone, Copy)]
 struct Slide {
     from: Square,
     to: Square,
-    /// When the piece was reported on `to`.
     at: Timestamp,
 }
 
-/// The pieces that have left their squares since `since` and appeared on neighbouring squares.
 fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     let shown = sensors.board();
     let moved = sensors.touched_since(since);
@@ -165,13 +159,12 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     slides
 }
 
-/// Whether more than twice as many pieces arrived on squares as slid there, so that they are being set up.
+/// Whether more than twice as many pieces arrived as slid, so that they are being set up.
 fn more_were_placed(before: &Board, sensors: &Sensors, slid: usize) -> bool {
     let placed = sensors.differing(before) & sensors.board().occupied();
     placed.count() > 2 * slid
 }
 
-/// Whether a ply was made before any other piece slid.
 fn comes_before(node: &Node, slides: &[Slide]) -> bool {
     let mut others = slides.iter().filter(|slide| !squares(node).contains(slide.to));
     others.all(|slide| node.landed.at <= slide.at)

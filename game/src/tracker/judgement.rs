@@ -56,13 +56,12 @@ use super::tree::Tree;
 use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
 use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
 
-/// Whether a ply may be announced.
 enum Ready {
-    /// It may be announced, on these grounds.
+    /// On these grounds.
     Now(Grounds),
-    /// It may not be announced before this time.
+    /// Not before this time.
     At(Timestamp),
-    /// It may not be announced while the board stays as it is.
+    /// Not while the board stays as it is.
     Not,
 }
 
@@ -96,7 +95,7 @@ impl Tracker {
         }
     }
 
-    /// Announces, amends, withdraws or confirms one ply. Returns whether it did.
+    /// Returns whether a ply was announced, amended, withdrawn or confirmed.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
         let known = !self.may_miss_reports();
         // In a gap, plies may have led back to the same position.
@@ -151,7 +150,6 @@ impl Tracker {
         self.confirm_tip(now, tip) || self.close_old_plies(now)
     }
 
-    /// Whether `next`, on the path to the best node, can be announced.
     fn readiness(&self, now: Timestamp, next: NodeId, best: NodeId) -> Ready {
         let Some(tree) = self.tree() else {
             return Ready::Not;
@@ -159,8 +157,7 @@ impl Tracker {
         let node = tree.node(next);
         let unexplained = tree.node(best).differs;
         let differs = unexplained.count();
-        // Squares that were unexplained before this ply show that something else was played, or that pieces are being
-        // put away.
+        // Squares unexplained before this ply show that something else was played, or pieces are being put away.
         let before = |square: &Square| self.sensors.changed_at(*square) < node.lifted_at;
         let left = unexplained.into_iter().filter(before).count();
         // A king in the centre that the line does not have there shows a result, or is being put away after one.
@@ -213,8 +210,7 @@ impl Tracker {
             return stand(Caution::MayBeDrawn);
         }
         if best != next {
-            // A piece that is drawn across the board can look like a reply while it crosses a square. So the reply must
-            // have stood as well, and longer if it hides the ply before it.
+            // A piece that is drawn across the board can look like a reply while it crosses a square.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
             let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
             let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
@@ -252,8 +248,7 @@ impl Tracker {
         stand(self.caution(next))
     }
 
-    /// When a ply may be announced although another one in its place is as credible. If kings show the result, no later
-    /// evidence will decide between them, so there is no wait.
+    /// When an ambiguous ply may be announced: at once if kings show the result, as no evidence will follow.
     fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
         let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
         tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
@@ -291,8 +286,7 @@ impl Tracker {
         })
     }
 
-    /// Handles a best line that contradicts the announced one: instead of `announced`, it has the node `instead`, or no
-    /// ply. Returns whether a ply was amended or withdrawn.
+    /// Handles a best line with `instead`, or no ply, in place of `announced`. Returns whether the line changed.
     fn reconsider(
         &mut self,
         now: Timestamp,
@@ -346,7 +340,7 @@ impl Tracker {
         true
     }
 
-    /// Withdraws `announced` if the position before it has stood long enough. Returns whether it did.
+    /// Returns whether `announced` was withdrawn because the position before it has stood long enough.
     fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
         let Some(line) = &self.line else { return false };
         let (node, best) = (line.tree.node(announced), line.tree.node(best));
@@ -412,7 +406,7 @@ impl Tracker {
         (whole && !polled).then(|| self.quiet_since + self.model.rest)
     }
 
-    /// Announces a ply as made. This completes the mover's previous ply and confirms the opponent's last one.
+    /// Completes the mover's previous ply and confirms the opponent's last one as well.
     pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
@@ -446,7 +440,7 @@ impl Tracker {
         }
     }
 
-    /// Confirms the last ply if it was pressed, or has stood long enough. Returns whether it did.
+    /// Returns whether the last ply was confirmed, by its press or its standing time.
     pub(super) fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);
@@ -473,8 +467,7 @@ impl Tracker {
         self.confirm(now, tip, SettledBy::Shape)
     }
 
-    /// Makes the announced ply that is followed by [`A_FEW`] others the root of the tree, if it is confirmed. Returns
-    /// whether it did.
+    /// Makes the ply followed by [`A_FEW`] others the root of the tree, if it is confirmed. Returns whether it did.
     fn close_old_plies(&mut self, now: Timestamp) -> bool {
         let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_none()) else {
             return false;

@@ -13,11 +13,9 @@ use super::tree::Tree;
 use crate::events::DoubtfulPlies;
 use crate::position::State;
 
-/// A line of play from its start position, with all open doubts about it.
 #[derive(Debug)]
 pub(super) struct LineOfPlay {
-    /// The states before the tree's root, one per ply from the start position on. Play can be taken back to any of
-    /// them.
+    /// The states before the tree's root, one per ply. Play can be taken back to any of them.
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
     pub(super) announcements: Announcements,
@@ -25,10 +23,8 @@ pub(super) struct LineOfPlay {
     pub(super) pressed: ByColor<Option<Press>>,
     /// Whether an arbiter has given the position, and the board does not show it yet.
     pub(super) awaited: bool,
-    /// Since when the line has not led to the placement on the board, after a gap; play may continue from that
-    /// placement.
+    /// Since when the line has not led to the board, after a gap. Play may continue from the board.
     pub(super) lost: Option<Timestamp>,
-    /// Whether many pieces slid at once and do not stand as before yet.
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
     pub(super) doubt: Option<DoubtfulPlies>,
@@ -53,7 +49,6 @@ pub(super) struct Press {
 }
 
 impl LineOfPlay {
-    /// A line without doubts, all of whose plies have been announced.
     pub(super) fn new(passed: Vec<State>, tree: Tree) -> Self {
         let mut line = Self {
             passed,
@@ -76,7 +71,6 @@ impl LineOfPlay {
 }
 
 impl Tracker {
-    /// Replaces the line of play.
     pub(super) fn follow(&mut self, line: LineOfPlay) {
         self.line = Some(line);
         if !self.hearing.is_away() {
@@ -95,7 +89,6 @@ impl Tracker {
         self.line.as_ref().map(|line| &line.tree)
     }
 
-    /// Whether there is a line, but it does not lead to the placement on the board after a gap.
     pub(super) fn is_lost(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.lost.is_some())
     }
@@ -106,7 +99,6 @@ impl Tracker {
         }
     }
 
-    /// Marks the line as lost from `at` on, unless it is already.
     pub(super) fn lose_line(&mut self, at: Timestamp) {
         if let Some(line) = &mut self.line {
             line.lost.get_or_insert(at);

@@ -20,7 +20,6 @@ use crate::events::Since;
 use crate::model::{Cost, Model};
 use crate::position::Footprint;
 
-/// Time at which a ply was made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
     pub(super) lifted_at: Timestamp,
@@ -29,12 +28,12 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Cost of answering a ply with the timing `before`, if only the order of the reports is known.
+    /// Cost of answering `before` if only the order of the reports is known.
     pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
         usize::from(self.landed.precedes(before.landed)) * model.reversed
     }
 
-    /// Cost of answering a ply with the timing `before`.
+    /// Cost of answering `before`.
     pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
         if self.landed.at + ONE_SCAN_APART < before.lifted_at {
             return model.reversed;
@@ -44,9 +43,8 @@ impl Timing {
         (usize::from(early) + usize::from(lifted_first)) * model.odd
     }
 
-    /// Cost of following the same player's previous ply, with the timing `before`. `hides` is true if the ply hides the
-    /// reply in between. A hand needs more than a scan for such a ply; within a scan, it can only draw a piece on to
-    /// the next square.
+    /// Cost of following the player's previous ply `before`. `hides` is true if the ply hides the reply in between;
+    /// within one scan, a hand can only draw a piece on to the next square.
     pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
         let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
         usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
@@ -54,8 +52,7 @@ impl Timing {
 }
 
 impl Timing {
-    /// Timing of a ply with this footprint after `parent`. A square that does not show the ply now counts from its last
-    /// report of the ply.
+    /// Timing after `parent`. A square that does not show the ply now counts from its last report of it.
     pub(super) fn of(parent: &Node, footprint: &Footprint, sensors: &Sensors, now: Timestamp) -> Self {
         let start = Since::at(Timestamp::from_micros(0));
         let shown = footprint

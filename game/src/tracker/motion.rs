@@ -25,7 +25,6 @@ struct Tally {
 }
 
 impl Habits {
-    /// Counts how a node's move was made, if its squares can show it.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
         let Some(crossed) = crossed(m, node, sensors) else {
@@ -44,7 +43,6 @@ impl Habits {
         }
     }
 
-    /// Whether the node's piece may still be moving over the squares.
     pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors, model: &Model) -> bool {
         match crossed(m, node, sensors) {
             Some(crossed) => crossed,

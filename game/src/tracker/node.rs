@@ -34,14 +34,12 @@ pub(crate) struct Node {
     pub(crate) since: Timestamp,
     /// When the last square of the ply came to show it.
     pub(crate) landed: Since,
-    /// Whether all squares of the ply show it now.
     pub(crate) shown: bool,
     /// The squares on which the sensors differ from this state, except for kings that show a result.
     pub(crate) differs: Bitboard,
     /// Cost of both kings standing in the centre, if this state does not have them there.
     pub(super) result: Option<Cost>,
-    /// For each square that differs: when it came to show its contents, and the piece on it if the square is empty in
-    /// this state.
+    /// For each differing square: when it last changed, and its piece if the square is empty in this state.
     pub(super) unexplained: Vec<(Timestamp, Option<Piece>)>,
     pub(crate) standing: PlyStatus,
     /// Longest time for which the squares of the ply showed it without a break.
@@ -55,19 +53,16 @@ pub(crate) struct Node {
     /// Unread squares that have read their piece for a moment.
     pub(super) witnessed: Bitboard,
     pub(super) captured: Option<Piece>,
-    /// Whether the whole board has shown exactly this state at some time.
+    /// Whether the whole board has ever shown exactly this state.
     pub(crate) exact: bool,
-    /// Whether at some time only the squares of the ply had changed since its piece was lifted, and all of them were
-    /// read and showed it.
+    /// Whether only its own squares had changed since the lift while all of them were read and showed it.
     pub(super) clear: bool,
-    /// Whether the whole board has shown exactly this state for **rest** without any change, so that no piece was on
-    /// its way.
+    /// Whether the whole board has shown exactly this state for **rest**, with no piece on its way.
     pub(super) stable: bool,
     /// When the piece of the ply returned to its origin; `None` while it has not.
     pub(super) back: Option<Timestamp>,
     /// Whether no children are added any more, because the next ply is beyond doubt or lies too far back.
     pub(super) closed: bool,
-    /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
     pub(super) pressed: bool,
     /// Whether a press supports this irregular move. Without a press, it is a suspicion until it has a reply.
@@ -89,15 +84,12 @@ pub(crate) enum Played {
     Irregular(Option<(Square, Square)>),
 }
 
-/// How far a node's ply has been published.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PlyStatus {
-    /// One of several possible plies.
     #[default]
     Candidate,
-    /// Reported to the referee as made; it may still be withdrawn or amended.
+    /// Reported as made; it may still be withdrawn or amended.
     Announced,
-    /// Announced, and beyond doubt.
     Confirmed,
 }
 
@@ -139,7 +131,6 @@ impl Node {
         !self.state.turn()
     }
 
-    /// Compares the state with the current sensors.
     pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp, model: &Model) {
         self.look_at_unread(sensors, now);
         let kings = put_in_the_centre(self.state.board(), sensors.board());
@@ -199,8 +190,7 @@ impl Node {
         stands.then(|| sensors.changed_at(from))
     }
 
-    /// Records unread squares that read their piece after all: for a moment if the square is weak, for longer if a hand
-    /// has pushed the piece into place.
+    /// Records unread squares that read their piece: for a moment if weak, for longer if a hand moved the piece.
     fn look_at_unread(&mut self, sensors: &Sensors, now: Timestamp) {
         for square in self.unread {
             let shown = sensors.board().piece_at(square);
@@ -227,8 +217,7 @@ impl Node {
     }
 }
 
-/// The squares that both kings left for the centre, and their squares there if they differ from `expected`; empty if
-/// the kings do not show a result. Such a placement cannot arise in play.
+/// The squares that both kings left for the centre, and their new squares; empty if no result is shown.
 pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
     if outcome_of_kings(shown).is_none() {
         return Bitboard::EMPTY;

@@ -23,7 +23,6 @@ use crate::events::Caution;
 use crate::model::Model;
 
 impl Caution {
-    /// Time for which a move must have stood, without a press or a reply, before it is announced.
     pub(super) const fn rest(self, model: &Model) -> Duration {
         match self {
             Self::NothingFollows => model.settle,
@@ -76,8 +75,7 @@ fn goes_on(m: Move, other: Move) -> bool {
     from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
 }
 
-/// Whether a neighbouring square showed the piece within a scan of its departure, so that it may only have been
-/// touched.
+/// Whether the piece appeared beside its square within a scan, so that it may only have been touched.
 fn is_nudge(m: Move, sensors: &Sensors) -> bool {
     let near = m
         .from()

@@ -40,7 +40,7 @@ impl Tracker {
         self.announce(now, Finding::Clock(change));
     }
 
-    /// Learns White's side from a clock that is started at the start position: White's time runs first (Laws Art. 6.6).
+    /// White's time runs first (Laws Art. 6.6), so a clock started at the start position shows White's side.
     fn clock_started(&mut self, now: Timestamp) {
         let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
         let at_start = self.gap_since.is_none() && self.tree().is_some_and(begins);
@@ -49,15 +49,13 @@ impl Tracker {
         }
     }
 
-    /// Learns White's side from a running clock that is plugged in during a game: it runs for the side to move, if no
-    /// piece is in a hand.
+    /// A running clock plugged in during a game runs for the side to move, if no piece is in a hand.
     fn clock_connected(&mut self, now: Timestamp) {
         let turn = self.tree().and_then(|tree| {
             let tip = tree.node(tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
-        // The mover of the last ply may not have pressed yet. If the sides were known before, the next press is better
-        // evidence.
+        // The mover of the last ply may not have pressed yet. If the sides were known before, the next press is better.
         let unknown = self.clock.white_side().is_none() && self.gap_since.is_none();
         let runs = self
             .clock
@@ -85,8 +83,7 @@ impl Tracker {
         self.credit_press(now, color, elapsed);
     }
 
-    /// The player of the only ply since the last press of either side; `None` if there are several, because the press
-    /// may belong to any of them.
+    /// The player of the only ply since the last press; `None` if there are several, as it may be for any of them.
     fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
         let tree = self.tree()?;
         let pressed = self.clock.pressed_at();
@@ -103,8 +100,7 @@ impl Tracker {
         Some(sole.mover())
     }
 
-    /// Credits a press to the player's ply in progress or, if the press was reported late, to the player's last
-    /// announced ply.
+    /// Credits a press to the ply in progress or, if it was reported late, to the player's last announced ply.
     fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
         let Some(tree) = self.tree() else { return };
         // A press confirms the position on the board, which may differ from the announced one.
@@ -142,8 +138,7 @@ impl Tracker {
         }
     }
 
-    /// Keeps a press for a ply that is not announced yet, and counts it as support for the player's suspected irregular
-    /// move.
+    /// Keeps a press for an unannounced ply, and lets it support the player's suspected irregular move.
     fn note_press(&mut self, color: Color, press: Press) {
         let Some(line) = &mut self.line else { return };
         line.pressed[color] = Some(press);
@@ -217,8 +212,7 @@ impl Tracker {
         );
     }
 
-    /// Announces that a ply is beyond doubt, unless it is only a candidate, confirmed already or ambiguous. Returns
-    /// whether it did.
+    /// Returns whether the ply was confirmed: not if it is a candidate, confirmed already or ambiguous.
     pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: SettledBy) -> bool {
         let Some(line) = &mut self.line else { return false };
         if line.tree.node(id).standing != PlyStatus::Announced || line.tree.is_ambiguous_line(id) {

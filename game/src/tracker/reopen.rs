@@ -17,8 +17,7 @@ use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{PossibleMove, State, difference};
 
 impl Tracker {
-    /// Replaces the tree if the line leaves squares unexplained and another line explains more of them. Returns whether
-    /// it did.
+    /// Returns whether the tree was replaced, because another line explains more of the unexplained squares.
     pub(super) fn reopen(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() || self.playback.is_some() {
             return false;
@@ -94,7 +93,6 @@ impl LineOfPlay {
 }
 
 impl Tree {
-    /// Updates the tree with each of the sensors' recent changes after `since`.
     fn read(&mut self, sensors: &Sensors, since: Timestamp, now: Timestamp) {
         let mut past = sensors.as_of(since);
         self.update(&past, since);
@@ -140,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Adds an announced ply that the observations do not support. Returns its id.
+    /// Adds an announced ply that the observations do not support.
     fn adopt(
         &mut self,
         parent: NodeId,

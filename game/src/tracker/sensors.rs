@@ -43,7 +43,6 @@ pub(crate) struct Sensors {
     unseen: Bitboard,
     /// Whether White sits with the connector on the right. Field i then has the square that field 63-i has otherwise.
     turned: bool,
-    /// Whether a dump has come, so that the contents of every square are known.
     known: bool,
 }
 
@@ -85,7 +84,6 @@ impl Sensors {
         sensors
     }
 
-    /// Sensors without any report yet, on a board whose orientation is known.
     pub(crate) fn turned_like(turned: bool) -> Self {
         Self {
             turned,
@@ -117,7 +115,6 @@ impl Sensors {
         self.changed(square).at
     }
 
-    /// When a square came to show its current contents.
     pub(crate) fn changed(&self, square: Square) -> Since {
         self.changed[usize::from(square)]
     }
@@ -126,7 +123,7 @@ impl Sensors {
         self.recent.iter()
     }
 
-    /// Applies a change that other sensors have reported. Returns whether anything changed.
+    /// Returns whether anything changed.
     pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
         let contents = change.after.and_then(wire_piece);
         let field = field_of(change.square, self.turned);
@@ -178,7 +175,6 @@ impl Sensors {
         self.presses.push_back((at, color));
     }
 
-    /// Copies the presses up to `until` from other sensors.
     pub(crate) fn take_presses(&mut self, other: &Self, until: Timestamp) {
         self.presses.clone_from(&other.presses);
         self.forget_presses_after(until);
@@ -192,7 +188,6 @@ impl Sensors {
         self.presses.iter().any(|(at, by)| *by == color && *at >= since)
     }
 
-    /// Whether changes after `since` have been dropped from the recent ones.
     pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
         self.has_forgotten() && self.recent.front().is_some_and(|first| first.when.at > since)
     }
@@ -216,7 +211,6 @@ impl Sensors {
         }
     }
 
-    /// Removes the pieces that are assumed but not read.
     pub(crate) fn disbelieve(&mut self) {
         for square in core::mem::take(&mut self.unseen) {
             self.board.discard_piece_at(square);
@@ -242,13 +236,11 @@ impl Sensors {
         memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
 
-    /// Takes the changes reported since the last call, oldest first, including readings of weak squares that did not
-    /// change the board.
+    /// Takes the changes reported since the last call, oldest first, with the readings of weak squares.
     pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
         core::mem::take(&mut self.fresh)
     }
 
-    /// Whether anything was reported since the last [`take_changes`](Self::take_changes).
     pub(crate) fn has_untaken(&self) -> bool {
         !self.fresh.is_empty()
     }
@@ -268,13 +260,11 @@ impl Sensors {
         self.changes_since(since).map(|change| change.square).collect()
     }
 
-    /// Squares that do not show the contents that `expected` has there.
     pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
         difference(&self.board, expected) | self.result_squares().without(expected.occupied())
     }
 
-    /// The pieces of `expected` on squares that now read empty, each with its field index, in the order in which they
-    /// were lifted.
+    /// The pieces of `expected` on squares that read empty, with their field indices, in the order of lifting.
     pub(crate) fn lifted(&self, expected: &Board) -> Vec<(usize, WirePiece)> {
         let nothing = expected.occupied().without(self.board.occupied());
         let mut squares: Vec<Square> = nothing.without(self.result_squares()).into_iter().collect();
@@ -300,7 +290,7 @@ impl Sensors {
         }
     }
 
-    /// Processes a field update. Returns whether the board changed.
+    /// Returns whether the board changed.
     pub(crate) fn set_field(&mut self, when: impl Into<Since>, field: Field, contents: Contents) -> bool {
         let before = core::mem::replace(&mut self.fields[field.index()], contents);
         if before != contents {
@@ -312,13 +302,12 @@ impl Sensors {
         self.set(when.into(), square_of(field, self.turned), contents)
     }
 
-    /// Processes a field update that repeats the known contents. Boards report only changes, so the report of a change
-    /// in between was lost, and the square came to show these contents at `at`.
+    /// Handles a repeated report. Boards report only changes, so the report of a change in between was lost.
     pub(crate) fn repeated(&mut self, at: Timestamp, field: Field) {
         self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
     }
 
-    /// Processes a dump. Returns whether anything changed, or whether it is the first dump.
+    /// Returns whether anything changed, or whether this is the first dump.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;
         self.known = true;
@@ -402,8 +391,7 @@ impl Sensors {
         }
     }
 
-    /// Counts a reading of a square. Returns whether the square is weak, so that its piece still counts as standing
-    /// there.
+    /// Counts a reading. Returns whether the square is weak, so that its piece still counts as standing there.
     fn is_read_weakly(&mut self, when: Since, square: Square, piece: Option<Piece>) -> bool {
         let shown = self.board.piece_at(square);
         let own = &mut self.readings[usize::from(square)];
@@ -449,8 +437,7 @@ impl Sensors {
         believed
     }
 
-    /// Empties a weak square that does not read its piece, if `piece` has come to stand on `to` and the board now reads
-    /// more pieces of its kind.
+    /// Empties a weak square whose piece has come to stand on `to`, if the board now reads more of its kind.
     fn leave_weak_square(&mut self, when: Since, to: Square, piece: Piece) {
         let count = count_of(&self.board, Some(piece));
         let left = Square::ALL.into_iter().find(|square| {
@@ -470,13 +457,11 @@ impl Sensors {
     }
 }
 
-/// Statistics of how steadily a square reads its piece.
 #[derive(Debug, Clone, Copy, Default)]
 struct Readings {
     /// The piece that the square reads at times.
     piece: Option<Piece>,
     read: Option<Piece>,
-    /// When the last reading came.
     at: Timestamp,
     /// Number of successive readings, of the piece or of nothing, that each lasted at most [`PASSING`].
     short: usize,

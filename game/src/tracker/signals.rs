@@ -23,19 +23,16 @@ use crate::events::{CorrectionReason, EndReason, Recovery, SettledBy};
 use crate::model::{Cost, IN_HANDS};
 use crate::position::{State, Variant, outcome_of_kings, start};
 
-/// A result that the board shows, with the evidence about it.
 struct Sign {
     outcome: KnownOutcome,
     by: EndReason,
-    /// When its pieces came to stand there.
     since: Timestamp,
     /// Cost of the evidence against it.
     against: Cost,
 }
 
 impl Tracker {
-    /// Begins a new line if a start position stands on the board and the best line does not already explain it. Returns
-    /// whether it did.
+    /// Returns whether a new line began from a start position that the best line does not explain.
     pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
         let result_pieces = self.sensors.result_squares().any();
         if self.stands_as_expected() {
@@ -82,7 +79,7 @@ impl Tracker {
         true
     }
 
-    /// Rotates the board if the position that the arbiter has given stands on it the other way round.
+    /// Rotates the board if the arbiter's position stands on it the other way round.
     fn turn_to_expected(&mut self, now: Timestamp) {
         let Some(line) = &self.line else { return };
         let root = line.tree.node(line.tree.root()).state.board();
@@ -107,7 +104,6 @@ impl Tracker {
         here.or_else(|| Some((find(&turned)?, true)))
     }
 
-    /// Whether the line is at its start position, and the board shows that position after castling.
     fn has_castled_from_start(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let tip = line.tree.node(line.tree.tip());
@@ -115,17 +111,15 @@ impl Tracker {
         })
     }
 
-    /// Whether White may have castled before the board was connected: the king's arrival was not observed, and the
-    /// clock runs.
+    /// Whether White may have castled before the board was connected, with the clock running.
     fn may_have_castled(&self) -> bool {
         let king = self.sensors.board().king_of(Color::White);
         let unseen = king.is_some_and(|king| self.sensors.changed(king).is_late());
         unseen && self.clock.running() == Some(true)
     }
 
-    /// Begins a new line if the usual start position stands on the board except for one or two pieces that the board
-    /// does not read. These pieces are assumed to stand on their squares until play shows otherwise. Returns whether it
-    /// did.
+    /// Begins a line from the usual start position with one or two unread pieces, which are assumed until play shows
+    /// otherwise. Returns whether it did.
     fn find_start_in_part(&mut self, now: Timestamp) -> bool {
         // In a playback, the next change has no known time, so the position is not known to have stood.
         let known = !self.disturbed && self.playback.is_none();
@@ -168,7 +162,7 @@ impl Tracker {
         }
     }
 
-    /// Announces a result that the board shows. Returns whether it is a new one.
+    /// Returns whether a new result was announced.
     pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
         let Some(sign) = self.result_on_board() else {
             self.shown = None;
@@ -205,14 +199,12 @@ impl Tracker {
     fn result_on_board(&self) -> Option<Sign> {
         let tree = self.tree()?;
         let board = |id: NodeId| tree.node(id).state.board();
-        // Plies before the result are announced first.
         let gap = self.gap_since.is_some() || self.is_lost();
         self.result_piece(board(tree.tip()))
             .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
     }
 
-    /// The result shown by a result piece. If pieces of the game are missing, the result piece is probably one of them,
-    /// misread.
+    /// A result piece. It is probably a misread piece of the game if such pieces are missing.
     fn result_piece(&self, expected: &Board) -> Option<Sign> {
         let outcome = self.sensors.shown_result()?;
         let squares = self.sensors.result_squares();
@@ -232,9 +224,9 @@ impl Tracker {
         })
     }
 
-    /// The result shown by two kings in the centre, which cannot arise in play. The colour of their squares gives the
-    /// result: light for White, dark for Black, one of each for a draw. `before` is the placement before the kings were
-    /// moved; `unannounced` is true if a ply before them is not announced yet.
+    /// Both kings in the centre, which cannot arise in play: on light squares White won, on dark squares Black won, on
+    /// one of each it is a draw. `before` is the placement before; `unannounced` is true if a ply is still to be
+    /// announced.
     fn kings_in_centre(&self, before: &Board, unannounced: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
@@ -250,15 +242,14 @@ impl Tracker {
         })
     }
 
-    /// When the last of these squares changed; if there are none, when the board last changed.
+    /// When the last of these squares changed, or the board if there are none.
     pub(super) fn stands_since(&self, squares: Bitboard) -> Timestamp {
         let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies, beginning with the one from which it is most credible that pieces were being set up
-    /// for the next game. Such pieces go to their squares in `start`, where players seldom move them. They are moved
-    /// after the clock was stopped or, without a clock, in one go.
+    /// Withdraws the last plies, from the one on from which they are more credible as the set-up of the next game. Its
+    /// pieces go to their squares in `start`, after the clock was stopped or, without a clock, in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -288,8 +279,7 @@ impl Tracker {
         }
     }
 
-    /// Number of these plies made before the clock was stopped; all of them if it was not stopped, or if its state is
-    /// unknown.
+    /// Number of these plies made before the clock was stopped; all, if that is unknown or did not happen.
     fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
         let all = announced.len();
         let stopped = self.clock.stopped_since().filter(|_| !self.recovering());
@@ -309,8 +299,7 @@ impl Tracker {
         if ran { last + 1 } else { all }
     }
 
-    /// When the pieces on a board without a clock began to move without a pause of **rest**; `None` if there is a
-    /// clock, or in a playback of the board's memory.
+    /// When pieces began to move without a pause of **rest**; `None` with a clock, or for the board's memory.
     pub(super) fn in_one_go(&self) -> Option<Timestamp> {
         if self.recovering() || self.clock.running().is_some() {
             return None;

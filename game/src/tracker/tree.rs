@@ -106,8 +106,7 @@ impl Tree {
         node.is_irregular() && node.standing == PlyStatus::Candidate && !node.backed
     }
 
-    /// An irregular move of `color` supported by the placement alone, if a line through it is the best one or leaves
-    /// fewer squares unexplained than the best one.
+    /// A suspicion of `color` whose line is the best, or leaves fewer squares unexplained than the best.
     pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
         let best = self.best();
         let otherwise = self.nodes[best].differs.count();
@@ -141,13 +140,11 @@ impl Tree {
         rivals.into_iter().map(|rival| (rival, against[rival])).collect()
     }
 
-    /// Number of announced plies that a line does not have.
     pub(crate) fn withdrawn_by(&self, id: NodeId) -> usize {
         let (announced, path) = (self.path(self.tip()), self.path(id));
         announced.len() - announced.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
-    /// Compares every node with the sensors and adds the plies that they now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
@@ -158,8 +155,8 @@ impl Tree {
             node.stable |= node.shown && node.differs.is_empty() && stood;
             let shown = node.shown;
             node.measure(sensors, now, self.model);
-            // If the ply's squares show it again, its piece may have stood elsewhere in between. If the destination
-            // does not read the piece, the time of its arrival is unknown until a ply follows.
+            // The piece may have stood elsewhere before its squares show it again. If its destination does not read it,
+            // its arrival is unknown until a ply follows.
             let again = !shown && !node.was_captured(sensors);
             if node.shown && (again || (!followed && node.is_unread())) {
                 node.stray = node.stray.max(stray(node, sensors, now, self.model));
@@ -177,9 +174,8 @@ impl Tree {
         self.prune();
     }
 
-    /// Adds the plies that the sensors show now or, with `from_history`, have shown. The most credible lines are
-    /// extended first, together with the nodes added to them: several plies that appear at once can have more orders
-    /// than are worth keeping.
+    /// Adds plies to the most credible lines first, because several plies that appear at once can have more orders than
+    /// are worth keeping. `from_history` includes plies that the sensors have shown before.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let costs = self.costs();
         let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
@@ -206,7 +202,6 @@ impl Tree {
         }
     }
 
-    /// Compares every node with the sensors, without adding any.
     pub(crate) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
         self.updated_at = now;
         for node in &mut self.nodes {
@@ -237,8 +232,7 @@ impl Tree {
         }
     }
 
-    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies. Otherwise, lines that stay equally credible would
-    /// keep the whole game open.
+    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies, so that no game stays open as a whole.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -252,7 +246,6 @@ impl Tree {
         }
     }
 
-    /// Allows new children of a node again.
     fn open(&mut self, id: NodeId) {
         let node = &mut self.nodes[id];
         node.closed = false;
@@ -303,8 +296,7 @@ impl Tree {
         node.unread.into_iter().filter(nothing).collect()
     }
 
-    /// Makes `id` the root and drops every node that does not descend from it. Returns the states before it, beginning
-    /// with that of the old root.
+    /// Makes `id` the root, with its descendants. Returns the states before it, from the old root's on.
     pub(crate) fn advance(&mut self, id: NodeId) -> Vec<State> {
         let passed = std::iter::once(self.root())
             .chain(self.path(id))
@@ -328,7 +320,6 @@ impl Tree {
         }
     }
 
-    /// Turns a node and all announced nodes after it back into candidates.
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
             let node = &mut self.nodes[other];
@@ -338,7 +329,7 @@ impl Tree {
         }
     }
 
-    /// Drops a node and its descendants. Nodes before it keep their ids.
+    /// Nodes before `id` keep their ids.
     pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
             self.open(parent);
@@ -364,7 +355,6 @@ impl Tree {
         });
     }
 
-    /// Drops leaves that are hopeless and, if the tree is too large, the least credible leaves.
     fn prune(&mut self) {
         loop {
             let costs = self.costs();
@@ -373,8 +363,7 @@ impl Tree {
             let tip = self.tip();
             leaves
                 .sort_by_cached_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
-            // At most half of the leaves are dropped at once: the parents of the worst leaves may be worse than the
-            // remaining leaves.
+            // The parents of the worst leaves may be worse than the other leaves, so at most half of them go at once.
             let too_many = self.size().saturating_sub(MAX_READINGS);
             let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
@@ -401,7 +390,6 @@ impl Tree {
         self.nodes.len() - closed / 2
     }
 
-    /// For each node, whether it has children.
     pub(super) fn followed(&self) -> Vec<bool> {
         let mut followed = vec![false; self.nodes.len()];
         for parent in self.nodes.iter().filter_map(|node| node.parent) {
@@ -410,14 +398,13 @@ impl Tree {
         followed
     }
 
-    /// The candidates without children.
     fn leaves(&self) -> Vec<NodeId> {
         let followed = self.followed();
         let is_leaf = |id: &NodeId| self.nodes[*id].standing == PlyStatus::Candidate && !followed[*id];
         (1..self.nodes.len()).filter(is_leaf).collect()
     }
 
-    /// Adds the children of a node that the sensors now show, and replies that hide such a child.
+    /// Adds the children of a node that the sensors show, and replies that hide such a child.
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;
@@ -469,7 +456,6 @@ impl Tree {
         node.stray += usize::from(node.lifted_at > replied) * self.model.odd;
     }
 
-    /// The first child of a node for which `matches` holds.
     pub(super) fn find_after(&self, parent: NodeId, matches: impl Fn(&Node) -> bool) -> Option<NodeId> {
         let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && matches(&self.nodes[*id]);
         (parent..self.nodes.len()).find(child)
@@ -479,7 +465,6 @@ impl Tree {
         self.find_after(parent, |node| node.played == played)
     }
 
-    /// The child reached by a possible move, added to the tree if it is missing.
     fn child(
         &mut self,
         parent: NodeId,
@@ -496,8 +481,7 @@ impl Tree {
     }
 }
 
-/// The reply that hides a move from the scan on exactly one square: it captured the piece before the square was
-/// scanned, or stands on the square that the piece left.
+/// The reply that hides one square of a move from the scan, by a capture there or by standing on its origin.
 fn hidden_reply(
     node: &Node,
     candidate: &PossibleMove,

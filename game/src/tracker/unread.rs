@@ -26,8 +26,6 @@ use crate::model::A_FEW;
 use crate::position::{Footprint, PossibleMove, State};
 
 impl Tree {
-    /// Adds the plies after a node that bring a piece to a square that does not read it. The module documentation has
-    /// the conditions.
     pub(super) fn grow_unread(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
         let node = self.node(id);
         if node.closed || node.differs.is_empty() {
@@ -82,7 +80,7 @@ impl Tree {
     }
 }
 
-/// The only square of a ply that does not show it, if it reads empty in place of a piece.
+/// The only square of a ply that does not show it, if it reads empty instead of a piece.
 fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     let unmet = footprint.unmet(sensors.board()).single_square()?;
     let arrives = footprint
@@ -125,8 +123,7 @@ fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Senso
     count(sensors.board()) + gone < count(state.board()) + come
 }
 
-/// Whether the board shows a reply to a move whose piece is not read on `square`, or the capture of that piece and a
-/// reply to the capture.
+/// Whether the board shows a reply to a move that ended unread on `square`, or to its capture there.
 fn answered(state: &State, square: Square, sensors: &Sensors, captures: bool) -> bool {
     let board = sensors.board();
     let opponent = state.board().by_color(state.turn());

@@ -40,8 +40,7 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
         })
 }
 
-/// Cost of sightings of the ply's piece after it was lifted, on squares off its way, or resting on its way while the
-/// other player moved.
+/// Cost of sightings of the ply's piece off its way, or resting on its way while the other player moved.
 pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Model) -> Cost {
     let Played::Move(Move::Normal {
         role,
