@@ -77,7 +77,7 @@ impl Tree {
         let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
         let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
-        // A square that turns out not to be dead failed to read a piece before.
+        // A square that is not dead after all has failed to read a piece.
         let revived = known.without(node.unread).any();
         let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply
@@ -230,7 +230,8 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether `other` is the same move and number without contrary evidence, or landed at the same moment.
+    /// Whether `other` stands for the announced ply as well: the same move with the same number, unless the board
+    /// showed another position after it, or a ply of the same player that landed at the same moment.
     fn is_same_ply(&self, announced: NodeId, other: NodeId) -> bool {
         let (announced, other) = (self.node(announced), self.node(other));
         let stood = announced.stable && announced.unread.is_empty();

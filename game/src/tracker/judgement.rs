@@ -95,7 +95,7 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a ply was announced, amended, withdrawn or confirmed.
+    /// Announces, amends, withdraws or confirms one ply. Returns whether it did.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
         let known = !self.may_miss_reports();
         // In a gap, plies may have led back to the same position.
@@ -210,7 +210,8 @@ impl Tracker {
             return stand(Caution::MayBeDrawn);
         }
         if best != next {
-            // A piece that is drawn across the board can look like a reply while it crosses a square.
+            // A piece that is drawn across the board can look like a reply while it crosses a square, so the reply must
+            // stand as well, and longer if it hides the ply before it.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
             let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
             let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
@@ -248,7 +249,8 @@ impl Tracker {
         stand(self.caution(next))
     }
 
-    /// When an ambiguous ply may be announced: at once if kings show the result, as no evidence will follow.
+    /// When a ply may be announced: an ambiguous one **unclear** after its lift. If kings show the result, there is no
+    /// wait, because no later evidence will decide.
     fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
         let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
         tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
@@ -340,7 +342,7 @@ impl Tracker {
         true
     }
 
-    /// Returns whether `announced` was withdrawn because the position before it has stood long enough.
+    /// Withdraws `announced` if the position before it has stood long enough. Returns whether it did.
     fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
         let Some(line) = &self.line else { return false };
         let (node, best) = (line.tree.node(announced), line.tree.node(best));
@@ -368,7 +370,7 @@ impl Tracker {
     fn amended_at(&self, announced: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         let node = tree.node(instead);
-        // If its squares do not show the ply, its piece has moved on, or a hand is on its way there.
+        // If the squares of `instead` do not show it, its piece has moved on, or a hand is on its way there.
         if best == instead && !node.shown && !node.inferred {
             return None;
         }
@@ -406,7 +408,7 @@ impl Tracker {
         (whole && !polled).then(|| self.quiet_since + self.model.rest)
     }
 
-    /// Completes the mover's previous ply and confirms the opponent's last one as well.
+    /// Announces a ply, completes the mover's previous ply, and confirms the opponent's last one.
     pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
@@ -440,7 +442,7 @@ impl Tracker {
         }
     }
 
-    /// Returns whether the last ply was confirmed, by its press or its standing time.
+    /// Confirms the last ply if it was pressed or has stood long enough. Returns whether it did.
     pub(super) fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);

@@ -2,7 +2,7 @@
 //!
 //! | timing | cost |
 //! | --- | --- |
-//! | the ply stood more than a scan before the piece of the ply that it answers was lifted, so that the two were played in the other order | **reversed** |
+//! | the ply stood more than a scan before the answered ply's piece was lifted: the other order | **reversed** |
 //! | its piece was lifted before the answered ply stood | **odd** |
 //! | its piece was lifted before that of the answered ply | **odd** more |
 //! | its piece was lifted before that of the same player's previous ply | **unlikely** |

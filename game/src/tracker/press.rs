@@ -55,7 +55,7 @@ impl Tracker {
             let tip = tree.node(tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
-        // The mover of the last ply may not have pressed yet. If the sides were known before, the next press is better.
+        // The mover of the last ply may not have pressed yet. If the sides were known before, wait for a press.
         let unknown = self.clock.white_side().is_none() && self.gap_since.is_none();
         let runs = self
             .clock

@@ -123,7 +123,7 @@ impl Sensors {
         self.recent.iter()
     }
 
-    /// Returns whether anything changed.
+    /// Applies a change from other sensors. Returns whether anything changed.
     pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
         let contents = change.after.and_then(wire_piece);
         let field = field_of(change.square, self.turned);
@@ -290,7 +290,7 @@ impl Sensors {
         }
     }
 
-    /// Returns whether the board changed.
+    /// Processes a field update. Returns whether the board changed.
     pub(crate) fn set_field(&mut self, when: impl Into<Since>, field: Field, contents: Contents) -> bool {
         let before = core::mem::replace(&mut self.fields[field.index()], contents);
         if before != contents {
@@ -307,7 +307,7 @@ impl Sensors {
         self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
     }
 
-    /// Returns whether anything changed, or whether this is the first dump.
+    /// Processes a dump. Returns whether anything changed, or whether this is the first dump.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;
         self.known = true;

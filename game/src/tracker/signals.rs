@@ -32,7 +32,7 @@ struct Sign {
 }
 
 impl Tracker {
-    /// Returns whether a new line began from a start position that the best line does not explain.
+    /// Begins a line from a start position that the best line does not explain. Returns whether it did.
     pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
         let result_pieces = self.sensors.result_squares().any();
         if self.stands_as_expected() {
@@ -143,7 +143,7 @@ impl Tracker {
         true
     }
 
-    /// Stops assuming unread pieces once most pieces have been put away.
+    /// Stops assuming unread pieces once more than half of the pieces have been put away.
     pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
         if self.sensors.unseen().is_empty() {
             return;
@@ -162,7 +162,7 @@ impl Tracker {
         }
     }
 
-    /// Returns whether a new result was announced.
+    /// Announces a result that the board shows. Returns whether there was a new one.
     pub(super) fn find_result(&mut self, now: Timestamp) -> bool {
         let Some(sign) = self.result_on_board() else {
             self.shown = None;

@@ -155,8 +155,8 @@ impl Tree {
             node.stable |= node.shown && node.differs.is_empty() && stood;
             let shown = node.shown;
             node.measure(sensors, now, self.model);
-            // The piece may have stood elsewhere before its squares show it again. If its destination does not read it,
-            // its arrival is unknown until a ply follows.
+            // If a ply's squares show it again, its piece may have stood elsewhere in between. If its destination does
+            // not read it, the time of its arrival is unknown until a ply follows.
             let again = !shown && !node.was_captured(sensors);
             if node.shown && (again || (!followed && node.is_unread())) {
                 node.stray = node.stray.max(stray(node, sensors, now, self.model));
@@ -232,7 +232,7 @@ impl Tree {
         }
     }
 
-    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies, so that no game stays open as a whole.
+    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies: lines can stay equally credible all game.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -296,7 +296,8 @@ impl Tree {
         node.unread.into_iter().filter(nothing).collect()
     }
 
-    /// Makes `id` the root, with its descendants. Returns the states before it, from the old root's on.
+    /// Makes `id` the root and drops every node that does not descend from it. Returns the states before it, from the
+    /// old root's on.
     pub(crate) fn advance(&mut self, id: NodeId) -> Vec<State> {
         let passed = std::iter::once(self.root())
             .chain(self.path(id))
@@ -481,7 +482,8 @@ impl Tree {
     }
 }
 
-/// The reply that hides one square of a move from the scan, by a capture there or by standing on its origin.
+/// The reply that hides one square of a move from the scan, by a capture there or by standing on the move's
+/// origin.
 fn hidden_reply(
     node: &Node,
     candidate: &PossibleMove,
