@@ -10,7 +10,7 @@ use crate::events::{Evidence, Grounds, Ply, Rival};
 use crate::model::A_FEW;
 
 impl Tracker {
-    /// Marks the node as ambiguous if another one is as credible. `None` without a line, and for the root.
+    /// Builds the ply of a node, and marks the node as ambiguous if another one is as credible. `None` for the root.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
         tree.node_mut(id).ambiguous = tree.is_ambiguous(id, tree.best());

@@ -79,8 +79,8 @@ pub(crate) struct Snapshot {
     pub watched: bool,
     /// Squares of [`board`](Self::board) whose pieces are not read but assumed.
     pub unseen: Bitboard,
-    /// Whether White sits with the connector on the right. If it differs from the last snapshot,
-    /// earlier changes were on other squares.
+    /// Whether White sits with the connector on the right. If it differs from the last snapshot, earlier changes were
+    /// on other squares.
     pub turned: bool,
     /// When the last dump came. The changes that it showed had happened at some time before.
     pub dumped_at: Timestamp,

@@ -23,7 +23,7 @@ impl Tracker {
         self.line.as_ref().is_some_and(|line| line.jolted)
     }
 
-    /// Returns whether a jolt is going on.
+    /// Detects the begin or end of a jolt. Returns whether one is going on.
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
         if self.is_jolted() {
             if self.stands_again() {
@@ -76,7 +76,7 @@ impl Tracker {
         shown(tip) || (shown(best) && tree.path(best).contains(&tip))
     }
 
-    /// Returns whether play continues after a jolt although nobody puts the pieces back.
+    /// Ends a jolt after **patience**, although nobody puts the pieces back. Returns whether it did.
     pub(super) fn give_up_jolt(&mut self, now: Timestamp) -> bool {
         if self.clock.running() == Some(false) {
             return false;

@@ -19,11 +19,11 @@ pub(super) struct LineOfPlay {
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
     pub(super) announcements: Announcements,
-    /// Each side's last press, unless it was credited to an earlier ply than the side's last.
+    /// Each side's last press, without presses that were credited to a ply before the last one.
     pub(super) pressed: ByColor<Option<Press>>,
     /// Whether an arbiter has given the position, and the board does not show it yet.
     pub(super) awaited: bool,
-    /// Since when the line has not led to the board, after a gap. Play may continue from the board.
+    /// Since when the line has not led to the placement on the board, after a gap.
     pub(super) lost: Option<Timestamp>,
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.

@@ -40,7 +40,7 @@ impl Tracker {
         self.announce(now, Finding::Clock(change));
     }
 
-    /// White's time runs first (Laws Art. 6.6), so a clock started at the start position shows White's side.
+    /// Learns White's side from a clock started at the start position: White's time runs first (Laws Art. 6.6).
     fn clock_started(&mut self, now: Timestamp) {
         let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
         let at_start = self.gap_since.is_none() && self.tree().is_some_and(begins);
@@ -49,13 +49,13 @@ impl Tracker {
         }
     }
 
-    /// A running clock plugged in during a game runs for the side to move, if no piece is in a hand.
+    /// Learns White's side from a running clock plugged in during a game: it runs for the side to move.
     fn clock_connected(&mut self, now: Timestamp) {
         let turn = self.tree().and_then(|tree| {
             let tip = tree.node(tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
-        // The mover of the last ply may not have pressed yet. If the sides were known before, wait for a press.
+        // The mover of the last ply may not have pressed yet. In a gap, a press is better evidence than this clock.
         let unknown = self.clock.white_side().is_none() && self.gap_since.is_none();
         let runs = self
             .clock
@@ -83,7 +83,7 @@ impl Tracker {
         self.credit_press(now, color, elapsed);
     }
 
-    /// The player of the only ply since the last press; `None` if there are several, as it may be for any of them.
+    /// The player of the only ply since the last press; `None` if there are several, since it may be for any of them.
     fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
         let tree = self.tree()?;
         let pressed = self.clock.pressed_at();
@@ -212,7 +212,7 @@ impl Tracker {
         );
     }
 
-    /// Returns whether the ply was confirmed: not if it is a candidate, confirmed already or ambiguous.
+    /// Confirms a ply unless it is a candidate, confirmed already or ambiguous. Returns whether it did.
     pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: SettledBy) -> bool {
         let Some(line) = &mut self.line else { return false };
         if line.tree.node(id).standing != PlyStatus::Announced || line.tree.is_ambiguous_line(id) {

@@ -17,7 +17,7 @@ use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{PossibleMove, State, difference};
 
 impl Tracker {
-    /// Returns whether the tree was replaced, because another line explains more of the unexplained squares.
+    /// Replaces the tree if another line explains more of the unexplained squares. Returns whether it did.
     pub(super) fn reopen(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() || self.playback.is_some() {
             return false;

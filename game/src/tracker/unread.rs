@@ -123,7 +123,7 @@ fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Senso
     count(sensors.board()) + gone < count(state.board()) + come
 }
 
-/// Whether the board shows a reply to a move that ended unread on `square`, or to its capture there.
+/// Whether the board shows a reply to a move whose piece is not read on `square`, or to the capture of that piece.
 fn answered(state: &State, square: Square, sensors: &Sensors, captures: bool) -> bool {
     let board = sensors.board();
     let opponent = state.board().by_color(state.turn());

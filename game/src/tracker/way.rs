@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use crate::position::State;
 
-    /// Plays a rook from a1 to c1 through these changes of squares, and returns the cost of its way. A change like
-    /// `("b1R", 1200)` puts a rook on b1, 1200 ms before the next change.
+    /// Returns the cost of the way of a rook from a1 to c1 through these changes. `("b1R", 1200)` puts a rook on b1,
+    /// 1200 ms before the next change.
     fn cost_of_rook_to_c1(changes: &[(&str, u64)]) -> Cost {
         let mut now = Timestamp::from_micros(1_000_000_000);
         let state =
