@@ -236,7 +236,7 @@ impl Sensors {
         memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
 
-    /// Takes the changes reported since the last call, oldest first, with the readings of weak squares.
+    /// Takes the changes reported since the last call, oldest first, with the observations of weak squares.
     pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
         core::mem::take(&mut self.fresh)
     }
@@ -391,7 +391,7 @@ impl Sensors {
         }
     }
 
-    /// Counts a reading. Returns whether the square is weak, so that its piece still counts as standing there.
+    /// Counts an observation. Returns whether the square is weak, so that its piece still counts as standing there.
     fn is_read_weakly(&mut self, when: Since, square: Square, piece: Option<Piece>) -> bool {
         let shown = self.board.piece_at(square);
         let own = &mut self.readings[usize::from(square)];
@@ -463,9 +463,9 @@ struct Readings {
     piece: Option<Piece>,
     read: Option<Piece>,
     at: Timestamp,
-    /// Number of successive readings, of the piece or of nothing, that each lasted at most [`PASSING`].
+    /// Number of successive observations, of the piece or of nothing, that each lasted at most [`PASSING`].
     short: usize,
-    /// Number of pieces of this kind on the board at the last steady reading; lowered if the board reads fewer.
+    /// Number of pieces of this kind on the board at the last steady observation; lowered if the board reads fewer.
     count: usize,
 }
 
