@@ -10,8 +10,7 @@ use super::turn::Turn;
 use crate::position::castled;
 
 impl Turn<'_> {
-    /// For a castling that did not begin with the king alone: when it began, and whether both pieces were lifted
-    /// together.
+    /// Start of a castling that did not begin with the king alone, and whether both pieces were lifted together.
     pub(crate) fn rook_first(&self) -> Option<(Timestamp, bool)> {
         let Some(Move::Castle { king, rook }) = self.ply.played else {
             return None;
@@ -47,8 +46,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Time at which both pieces left, if one scan read both squares empty and a later one both pieces on their new
-    /// squares.
+    /// Time at which both pieces left, if both departures and both arrivals each lie within one scan.
     fn castled_at_once(&self, king: Square, rook: Square) -> Option<Timestamp> {
         let color = self.ply.color;
         let (king_to, rook_to) = castled(king, rook, color);
@@ -60,8 +58,7 @@ impl Turn<'_> {
         Some(first)
     }
 
-    /// Time at which the pawn left, if the same scan read the new piece. One hand puts the pawn down before it takes
-    /// the new piece.
+    /// Time at which the pawn left, if the new piece came in the same scan. One hand puts the pawn down first.
     fn promoted_at_once(&self, from: Square, to: Square, role: Role) -> Option<Timestamp> {
         let color = self.ply.color;
         let left = self.trace.left(from, Role::Pawn.of(color), self.since)?;
@@ -87,8 +84,8 @@ impl Turn<'_> {
         left
     }
 
-    /// The earlier of two times of one scan, which reads the squares of king and rook a few milliseconds apart. `None`
-    /// if they are further apart.
+    /// The earlier of two times within one scan, which reads both squares a few milliseconds apart; `None` if they are
+    /// not.
     fn at_once(&self, one: Timestamp, other: Timestamp) -> Option<Timestamp> {
         let first = one.min(other);
         (one.max(other).saturating_duration_since(first) <= self.trace.model.settle).then_some(first)

@@ -14,7 +14,7 @@ use crate::position::{difference, outcome_of_kings};
 /// Maximum number of squares with displaced pieces. If more differ, pieces are being set up or cleared away.
 const MAX_SQUARES: usize = 10;
 
-/// Displaced squares, which no move explains.
+/// Squares that no move explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Astray {
     pub(crate) squares: Bitboard,
@@ -106,8 +106,8 @@ impl BoardComparison<'_> {
             .collect()
     }
 
-    /// The displaced squares among `squares`, which differed when a move was made. A piece that appears elsewhere was
-    /// displaced; for a missing piece, the square may be misread.
+    /// The displaced squares among `squares`, which differed when a move was made. An appeared piece was displaced, but
+    /// the square of a missing piece may be misread, so it has a longer grace period.
     pub(crate) fn still_displaced(&self, squares: Bitboard) -> Option<Astray> {
         let shown = self.trace.board();
         let squares = strays(self.tip.board(), shown, squares);
@@ -155,14 +155,12 @@ impl BoardComparison<'_> {
         }
     }
 
-    /// Whether all `squares` last changed in one scan.
     fn at_once(&self, squares: Bitboard) -> bool {
         let changed = squares.into_iter().map(|square| self.trace.changed_at(square));
         in_one_scan(changed)
     }
 
-    /// Whether another piece of `color` left its square nearby in the same scan. A hand does not lift two pieces at
-    /// once.
+    /// Whether another piece of `color` left a nearby square in the same scan: a hand lifts one piece at a time.
     fn knocked(&self, fallen: Square, color: Color) -> bool {
         let at = self.trace.changed_at(fallen);
         let mut scan = self

@@ -8,8 +8,7 @@ use shakmaty::{Bitboard, Board, Square};
 
 use super::Acts;
 
-/// Minimum number of changes of a faulty square. Players cause fewer, even if they capture one piece after the other on
-/// it.
+/// Minimum number of changes of a faulty square. Players cause fewer, even with one capture after the other on it.
 const MIN_FAULTY_CHANGES: usize = 11;
 /// Minimum number of these changes that bring back the expected content.
 const MIN_FAULTY_RETURNS: usize = 5;

@@ -1,4 +1,4 @@
-//! Finds illegal and other irregular moves from the placement on the board.
+//! Finds irregular moves from the placement on the board: illegal moves, moves out of turn, unpromoted pawns.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -19,26 +19,22 @@ pub(crate) struct Irregular {
     pub(crate) from: Square,
     pub(crate) to: Square,
     pub(crate) kind: Kind,
-    /// Whether it is the other player's turn.
     pub(crate) out_of_turn: bool,
     /// Whether a pawn stands on the last rank after an otherwise legal move.
     pub(crate) unpromoted: bool,
-    /// The squares that the act changed.
     pub(crate) squares: Bitboard,
-    /// Time at which the last of these squares changed.
+    /// Time of the last change of [`squares`](Self::squares).
     pub(crate) since: Timestamp,
     /// Whether a legal move can begin like this, so that the act may not be finished.
     pub(super) halfway: bool,
     /// Whether a king stands in the centre, far from its square, as it does to show a result.
     shows_result: bool,
-    /// Whether the piece appeared on a neighbouring square in the same scan: it may have been pushed by accident,
-    /// without being lifted.
+    /// Whether the piece came to a neighbouring square within one scan: it may have been pushed by accident.
     pub(super) pushed: bool,
     /// Whether the piece on the destination left in the same scan, so that both were knocked over.
     pub(super) upset: bool,
 }
 
-/// The pieces that an irregular act moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     OnePiece,
@@ -49,7 +45,7 @@ pub(crate) enum Kind {
 }
 
 impl Irregular {
-    /// Whether both are the same act, regardless of time.
+    /// Whether both are the same act, at whatever time.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let known = |act: &Self| {
             (
@@ -66,9 +62,9 @@ impl Irregular {
 }
 
 impl Acts {
-    /// Time from which an act certainly was made, if it still stands then and the line of play is unchanged; the wait
-    /// is the same as for a ply on a quiet board. `pressed` is the player's press, and `recorded` says that the act
-    /// counts as a ply. `None` if only later play can decide.
+    /// Time from which an act was certainly made, if it still stands and the line of play is unchanged, as for a ply on
+    /// a quiet board. `pressed` is the time of its player's press; `recorded` means that the act counts as a ply.
+    /// `None` if only later play can decide.
     pub(crate) fn certain_at(
         &self,
         act: &Irregular,
@@ -81,7 +77,6 @@ impl Acts {
             None if recorded => Some(act.since + model.doubt),
             None if act.unpromoted => None,
             None if act.halfway || act.shows_result => Some(act.since + model.patience),
-            // The piece may have been pushed there by accident.
             None if act.pushed => None,
             None => Some(act.since + model.doubt),
         }
@@ -158,7 +153,7 @@ impl BoardComparison<'_> {
         (illegal && soon).then_some(act)
     }
 
-    /// Whether the act stood before the last ply was made, and so belongs to an earlier turn.
+    /// Whether the act stood before the last ply was made, and so does not belong to this turn.
     fn stood_before(&self, act: &Irregular) -> bool {
         self.last
             .is_some_and(|last| act.since + ONE_SCAN_APART < last.ply.lifted_at)
@@ -173,8 +168,8 @@ impl BoardComparison<'_> {
         })
     }
 
-    /// Whether the piece rested on another square on its way while an opponent's piece moved. Its player has then moved
-    /// it twice, and the record lacks the moves in between.
+    /// Whether the piece rested on its way while an opponent's piece moved. Its player has then moved it twice, and the
+    /// record lacks the moves in between.
     fn is_two_moves(&self, act: &Irregular) -> bool {
         let Some(piece) = self.tip.board().piece_at(act.from) else {
             return false;
@@ -214,7 +209,7 @@ impl Acts {
 }
 
 impl Irregular {
-    /// An act from one square to another, with its times from the trace.
+    /// An act by the side to move in `before`, with the times from `trace`.
     fn new(
         trace: &Trace,
         before: &State,
@@ -302,8 +297,8 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// The capture of an own piece of the same kind. It leaves only one square that differs: its piece was lifted, and the
-/// same kind of piece came back to its own square after that.
+/// The capture of an own piece of the same kind. Only one square differs: its piece left, and a piece of the same kind
+/// then came back to its own square.
 fn captured_own_kind(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
     let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;

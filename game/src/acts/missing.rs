@@ -8,13 +8,12 @@ use super::standing::BoardComparison;
 use crate::events::Ply;
 use crate::position::State;
 
-/// Number of last positions in which a lacking move may have been legal.
+/// Number of last positions searched for the one in which a lacking move was legal.
 const MAX_PLIES_BACK: usize = 8;
 
 impl BoardComparison<'_> {
-    /// Squares of pieces that stand elsewhere in the line, and that seem to have been played before its last ply,
-    /// before the last press at `pressed`, or before a later move of the other player. `plies` are the plies of the
-    /// line and `start` its first state.
+    /// Squares of pieces that differ between board and line and seem to have been played before the last ply, before
+    /// the press at `pressed`, or before a later move of the other player. `start` is the state before `plies`.
     pub(crate) fn missing<'p>(
         &self,
         pressed: Option<Timestamp>,

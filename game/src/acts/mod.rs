@@ -3,9 +3,6 @@
 //!
 //! The watchers of the referee ask for such acts, and the Laws decide their consequences. The later stations do not
 //! read squares, so an act is reported only once it is certain enough to tell somebody.
-//!
-//! - [`Turn`] answers questions about the acts on the way to a ply.
-//! - [`BoardComparison`] compares the board with the last position of the line of play.
 
 mod castled;
 mod displaced;
@@ -77,13 +74,12 @@ impl Acts {
         self.trace.model
     }
 
-    /// Time at which an act of the time `done` can be judged: by then, the board has reported all of it, a faulty
-    /// square has shown its fault, and the hand would have put a slip right.
+    /// Time at which an act made at `done` can be judged: reports are complete, faulty squares show, slips are put
+    /// right.
     pub(crate) fn judged_at(&self, done: Timestamp) -> Timestamp {
         done + self.model().doubt
     }
 
-    /// Takes in a snapshot of the squares.
     pub(crate) fn see(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.trace.update(now, snapshot);
         self.unseen = snapshot.unseen;
@@ -94,7 +90,6 @@ impl Acts {
         self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
     }
 
-    /// Sets the time until which the board's changes are known. `None` for a board that reports changes at once.
     pub(crate) fn polled(&mut self, until: Option<Timestamp>) {
         self.polled_until = until;
     }
@@ -109,26 +104,23 @@ impl Acts {
         unknown.then(|| now + self.model().rest)
     }
 
-    /// Notes that the board went away.
     pub(crate) fn lose_visibility(&mut self, now: Timestamp) {
         self.visibility.blind = true;
         self.visibility.away_at = now;
     }
 
-    /// Notes that a line of play begins with the placement on the board.
+    /// Call when a line of play begins with the placement on the board.
     pub(crate) fn regain_visibility(&mut self) {
         self.visibility.blind = false;
     }
 
-    /// Ends blindness after a gap if the board shows `tip`, the last position of the line, and a dump has shown all
-    /// squares.
+    /// Ends blindness if a dump has shown all squares and the board shows `tip`, the line's last position.
     pub(crate) fn trust_again(&mut self, tip: Option<&State>) {
         if self.visibility.blind && self.is_whole() && tip.is_some_and(|tip| self.shows(tip.board())) {
             self.visibility.blind = false;
         }
     }
 
-    /// Whether the squares are still unexplained after a gap or a reading of the memory.
     pub(crate) fn is_blind(&self) -> bool {
         self.visibility.blind
     }
@@ -138,7 +130,7 @@ impl Acts {
         self.visibility.dumped_at > self.visibility.away_at
     }
 
-    /// Whether several squares were misread lately, so that a square that reads empty for a moment proves little.
+    /// Whether several squares were misread lately, so that one more proves little.
     pub(crate) fn is_disturbed(&self, now: Timestamp) -> bool {
         self.trace.is_disturbed(now)
     }
@@ -152,7 +144,6 @@ impl Acts {
         difference(self.trace.board(), placement).count()
     }
 
-    /// Squares with a piece on the line of play that the sensors do not read.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
     }
@@ -169,13 +160,11 @@ impl Acts {
         read.map(|shown| shown.square).collect()
     }
 
-    /// Time of the last change of any square.
     pub(crate) fn quiet_since(&self) -> Timestamp {
         self.trace.quiet_since
     }
 
-    /// Time since which the pieces of the usual start position have stood rotated by 90 degrees, on files instead of
-    /// ranks. `None` if they do not stand so.
+    /// Time since which the usual start position has stood turned by 90 degrees; `None` if it does not stand so.
     pub(crate) fn turned_by_a_quarter(&self) -> Option<Timestamp> {
         let rotated = |square: Square| {
             Square::from_coords(
@@ -202,10 +191,8 @@ impl Acts {
     }
 }
 
-/// Maximum number of changes in the evidence of an incident.
 const MAX_EVIDENCE_CHANGES: usize = 32;
 
-/// Whether `times` can belong to one scan.
 fn in_one_scan(times: impl Iterator<Item = Timestamp> + Clone) -> bool {
     let (first, last) = (times.clone().min(), times.max());
     first

@@ -11,14 +11,13 @@ pub(crate) struct Exchanged {
     pub(crate) square: Square,
     pub(crate) stood: Role,
     pub(crate) stood_at: Timestamp,
-    /// The later piece; it came at `at`.
+    /// Kind of the later piece, which came at `at`.
     pub(crate) now: Role,
     pub(crate) at: Timestamp,
 }
 
 impl Turn<'_> {
-    /// The piece on the promotion square, and the time since which it is read, if its kind differs from the chosen one.
-    /// `None` if the chosen piece stands there, or none.
+    /// The piece on the promotion square and its arrival; `None` if the square reads the chosen piece, or none.
     pub(crate) fn replaced(&self) -> Option<(Role, Timestamp)> {
         let (chosen, to) = self.ply.played.and_then(|m| Some((m.promotion()?, m.to())))?;
         let shown = self.trace.board().piece_at(to)?;

@@ -8,7 +8,6 @@ use super::trace::Trace;
 use crate::events::Ply;
 use crate::position::{State, difference};
 
-/// The board and the last position of the line of play.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoardComparison<'a> {
     pub(super) trace: &'a Trace,
@@ -17,7 +16,6 @@ pub(crate) struct BoardComparison<'a> {
     pub(super) aside: Bitboard,
 }
 
-/// The last ply of the line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last<'a> {
     pub(crate) ply: &'a Ply,
@@ -47,12 +45,12 @@ impl Acts {
 }
 
 impl BoardComparison<'_> {
-    /// Squares that differ from the line's last position, without those set aside.
+    /// Squares that differ from the line's last position, without `aside`.
     pub(crate) fn differs(&self) -> Bitboard {
         self.differs_anywhere() & !self.aside
     }
 
-    /// Squares that differ from the line's last position, including those set aside.
+    /// Squares that differ from the line's last position, including `aside`.
     pub(crate) fn differs_anywhere(&self) -> Bitboard {
         difference(self.trace.board(), self.tip.board())
     }
@@ -63,13 +61,13 @@ impl BoardComparison<'_> {
         squares.all(|square| self.trace.board().piece_at(square) == placement.piece_at(square))
     }
 
-    /// Number of pieces by which the board has fewer than the line.
+    /// Number of pieces that the line has more than the board.
     pub(crate) fn taken_off(&self) -> usize {
         let stood = self.tip.board().occupied().count();
         stood.saturating_sub(self.trace.board().occupied().count())
     }
 
-    /// Time of the last change of `squares`. `None` if none of them has changed since the board was first heard.
+    /// Time of the last change of `squares`; `None` if none of them has changed since the board was first heard.
     pub(crate) fn stood_since(&self, squares: Bitboard) -> Option<Timestamp> {
         let since = self.trace.stood_since(squares);
         (since > Timestamp::from_micros(0)).then_some(since)

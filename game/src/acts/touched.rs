@@ -68,8 +68,8 @@ impl Turn<'_> {
         touched
     }
 
-    /// The opponent's pieces that were lifted and put back after the opponent pressed at `pressed`, with the time at
-    /// which each was lifted.
+    /// The opponent's pieces that were lifted and put back after the opponent's press at `pressed`, and the time of
+    /// each lift.
     pub(crate) fn adjusted(&self, now: Timestamp, pressed: Timestamp) -> Vec<(Square, Timestamp)> {
         let own = self.absences(self.ply.color);
         let lifted = self.absences(!self.ply.color).into_iter();
@@ -140,15 +140,13 @@ impl Turn<'_> {
 }
 
 impl Acts {
-    /// Whether a square touched at `from` has changed no more often than hands change it, and is not among `aside`. If
-    /// it has changed more often, its sensor is at fault.
+    /// Whether a square touched at `from` and not among `aside` has changed no more often than hands change it.
     pub(crate) fn is_steady(&self, square: Square, from: Timestamp, aside: Bitboard) -> bool {
         self.trace.is_steady(square, from) && !aside.contains(square)
     }
 }
 
 impl Absence {
-    /// Whether one of `others` was away at the same time.
     fn overlaps(&self, others: &[Self]) -> bool {
         others
             .iter()

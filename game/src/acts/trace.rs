@@ -22,8 +22,7 @@ pub(super) struct Trace {
     pub(super) quiet_since: Timestamp,
     /// Content of each square before its last change.
     before: Board,
-    /// The last squares that read the same piece again after a moment, each square once, with the time of the second
-    /// reading.
+    /// The last squares that read the same piece again after a moment, each once, with the time of that reading.
     blinks: VecDeque<(Square, Timestamp)>,
 }
 
@@ -72,8 +71,7 @@ impl Trace {
         }
     }
 
-    /// Notes a square that lost its piece and reads it again a moment later: it was misread, or a hand adjusted the
-    /// piece.
+    /// Notes a square that reads its piece again after a moment: it was misread, or a hand adjusted the piece.
     fn note_blink(&mut self, at: Timestamp, square: Square, after: Option<Piece>) {
         let back = after.is_some() && after == self.before.piece_at(square);
         if back && at.saturating_duration_since(self.changed_at(square)) <= self.model.rest {
@@ -85,8 +83,7 @@ impl Trace {
         }
     }
 
-    /// Whether [`MIN_BLINKS`] squares were misread within [`DISTURBED_FOR`], so that a square that reads empty for a
-    /// moment proves little.
+    /// Whether [`MIN_BLINKS`] squares were misread within [`DISTURBED_FOR`], so that one more proves little.
     pub(super) fn is_disturbed(&self, now: Timestamp) -> bool {
         let first = self.blinks.front();
         self.blinks.len() == MIN_BLINKS && first.is_some_and(|(_, first)| *first + DISTURBED_FOR >= now)
@@ -100,7 +97,6 @@ impl Trace {
         self.changed[usize::from(square)]
     }
 
-    /// Time of the last change of any of `squares`.
     pub(super) fn stood_since(&self, squares: Bitboard) -> Timestamp {
         let at = squares.into_iter().map(|square| self.changed_at(square)).max();
         at.unwrap_or(Timestamp::from_micros(0))
@@ -115,7 +111,7 @@ impl Trace {
         self.since(since).filter(|shown| shown.square == square).count()
     }
 
-    /// Whether a square touched at `from` has changed no more often than hands change it. If it has, its sensor is at
+    /// Whether a square touched at `from` has changed no more often than hands change it; otherwise its sensor is at
     /// fault.
     pub(super) fn is_steady(&self, square: Square, from: Timestamp) -> bool {
         self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
@@ -149,25 +145,23 @@ impl Trace {
         absences
     }
 
-    /// Time at which a piece last left its square, from `since` on. `None` if it did not leave, or only a dump showed
-    /// it.
+    /// Time of the last departure of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
     pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let left = shown.rfind(|shown| shown.before == Some(piece))?;
         (!left.when.is_late()).then_some(left.when.at)
     }
 
-    /// Time at which a piece last came to its square, from `since` on. `None` if it did not come, or only a dump showed
-    /// it.
+    /// Time of the last arrival of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
     pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let landed = shown.rfind(|shown| shown.after == Some(piece))?;
         (!landed.when.is_late()).then_some(landed.when.at)
     }
 
-    /// Squares to which `piece` came from `since` on and which it left again, oldest first. A square that loses the
-    /// piece for at most a scan was misread, and its stay continues. A stay is left out if the piece was read elsewhere
-    /// before it left: its square did not report the departure.
+    /// Stays of `piece` on squares that it left again, from `since` on, oldest first. A stay continues if the square
+    /// misses the piece for at most a scan. It does not count if the piece came to another square before the stay
+    /// ended, because its own square did not report the departure.
     pub(super) fn stays(&self, since: Timestamp, piece: Piece) -> Vec<Stay> {
         let mut stays: Vec<Stay> = Vec::new();
         let mut open: Vec<(Square, Timestamp)> = Vec::new();
@@ -192,7 +186,7 @@ impl Trace {
                 _ => {}
             }
         }
-        // A piece of the same kind that returns to its own square is another piece.
+        // A piece that comes back to its own square is another piece of the same kind.
         let came = |shown: &SensorChange| {
             let mut earlier = self
                 .since(since)
@@ -219,15 +213,13 @@ fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
     }
 }
 
-/// Number of misread squares within [`DISTURBED_FOR`] from which the serial line counts as disturbed. Players adjust
-/// fewer pieces, and a faulty sensor is a single square.
+/// Number of misread squares from which the serial line counts as disturbed. Players adjust fewer pieces, and a faulty
+/// sensor is a single square.
 const MIN_BLINKS: usize = 4;
 const DISTURBED_FOR: Duration = Duration::from_secs(120);
-/// Maximum number of changes of a sound square: two lifts and two returns. A square with more changes has a faulty
-/// sensor.
+/// Maximum number of changes of a sound square: two lifts and two returns.
 const MAX_CHANGES: usize = 4;
 
-/// A time for which a piece was off its square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Absence {
     pub(super) square: Square,
@@ -242,7 +234,7 @@ impl Absence {
     }
 }
 
-/// A time for which a piece stood on a square that it then left.
+/// A time for which a piece stood on a square before it left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stay {
     pub(super) square: Square,

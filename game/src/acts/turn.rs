@@ -13,7 +13,7 @@ use crate::position::{State, difference};
 /// Minimum length of a turn that is not played in a hurry.
 const MIN_UNHURRIED: Duration = Duration::from_secs(3);
 
-/// A player's turn, which ended with an observed ply.
+/// A player's turn that ended with an observed ply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
     pub(super) trace: &'a Trace,
@@ -24,8 +24,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Acts {
-    /// The turn in which `ply` was made from the state `before`. It excludes everything before `since` and all changes
-    /// of the squares `aside`.
+    /// The turn of `ply`, made from the state `before`. Changes before `since` or of the squares `aside` do not count.
     pub(crate) fn turn<'a>(
         &'a self,
         ply: &'a Ply,
@@ -44,7 +43,6 @@ impl Acts {
 }
 
 impl Turn<'_> {
-    /// The squares that the ply changed.
     pub(crate) fn squares(&self) -> Bitboard {
         difference(self.before.board(), self.ply.after.board())
     }

@@ -34,7 +34,6 @@ struct World {
     pressed: Vec<(u32, Option<u64>)>,
     /// Number of announced plies whose order is not certain.
     uncertain: usize,
-    /// Number of settled plies.
     settled: usize,
     /// The log-odds for each settled ply, and against each retracted one.
     odds: Vec<Option<i64>>,

@@ -5,7 +5,6 @@ use shakmaty::{Bitboard, Square};
 use super::super::tree::Tree;
 use super::{START, World};
 
-/// The squares on which the board differs from the line.
 fn missing(world: &World) -> Option<Bitboard> {
     world.tracker.expected().map(|(_, differs)| differs)
 }

@@ -39,8 +39,8 @@ fn plies_in_a_gap_were_pressed_if_the_clock_runs_for_the_other_side() {
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
-/// The knights went out and back in the gap. The time that stood still before the gap has changed, so both players have
-/// pressed.
+/// The knights went out and back in the gap. White's time stood still before the gap and changed in it, so both players
+/// have pressed.
 #[test]
 fn plies_that_lead_back_to_the_same_position_are_not_left_out() {
     let after = |white: u8| {
@@ -139,7 +139,6 @@ fn plies_in_the_wrong_order_refute_a_line_over_a_gap() {
 fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
-    // Too many plies were played in the gap to reconstruct them.
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
     world.has_announced("e4");
     world.wait(10_000);
@@ -148,8 +147,7 @@ fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// Five plies lead back to the last known position. The last two of them were observed, so the position did not simply
-/// stand.
+/// Five plies lead back to the last known position. Two of them were observed, so the board did not simply stand still.
 #[test]
 fn plies_that_lead_back_to_the_last_position_are_announced() {
     let mut world = World::new(START);
@@ -162,7 +160,7 @@ fn plies_that_lead_back_to_the_last_position_are_announced() {
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    // The moves are Bc4 Qh4 Bd3.
+    // 2. Bc4 Qh4 3. Bd3
     change_unreported(&mut world, "d8. h4q f1. d3B");
     world.wait(60_000).observe(Observation::Opened);
     // The memory was not requested.
@@ -204,8 +202,8 @@ fn a_game_goes_on_after_a_rook_captured_a_rook_in_its_corner() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// A pawn was in a hand when play was to be rejoined, so the plies before the first known placement are lost. If the
-/// pawn had rested before, they are known.
+/// A pawn was in a hand when play was to be rejoined, so the plies before the first known placement are lost. They are
+/// known if the pawn had rested before.
 #[test]
 fn plies_before_play_is_rejoined_are_undecidable() {
     let announced = |h3: &str| {
@@ -278,8 +276,7 @@ fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
     assert_eq!(before(3000), "withdrawn Undecidable:");
 }
 
-/// The pieces were set up again, and the next game begins with the same move. A takeback of four unheard plies is not
-/// assumed.
+/// The next game begins with the same move. A takeback of four unheard plies is not assumed.
 #[test]
 fn a_game_with_the_same_first_move_after_a_gap_is_a_new_one() {
     let played = |plies: &[&str]| {
@@ -432,7 +429,7 @@ fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
     world.shows("c4. b5B").has_announced("Inferred: Be2 no, Bb5");
 }
 
-/// The knights have gone out and back, the last one in a gap. This is not a takeback.
+/// The knights have gone out and back, the last one in a gap.
 #[test]
 fn a_position_that_recurs_in_a_gap_is_not_a_takeback() {
     let mut world = World::new(START);
@@ -482,12 +479,11 @@ fn a_game_that_begins_just_before_a_gap_is_undecidable_in_it() {
     world.has_announced("e4 e5 Nf3 Nc6 Bc4 Bc5 Undecidable:");
 }
 
-/// An inferred line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
-    // Black's pawn has moved, so White seems to be on move. But Black moves next.
+    // The placement suggests that White is to move, but Black moves next.
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.shows("d7. d6p").wait(6000).shows("b8. c6n").wait(6000);
     let announced = world.announced.join(" ");
@@ -495,8 +491,7 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
 }
 
-/// Both move at the same time, which does not show the side to move. Then Black moves again, which is not an illegal
-/// move by anybody.
+/// The simultaneous moves do not show the side to move, so Black's next move is not illegal.
 #[test]
 fn moves_at_the_same_time_do_not_prove_a_line() {
     let mut world = World::new(START);
@@ -512,7 +507,7 @@ fn moves_at_the_same_time_do_not_prove_a_line() {
     assert!(!announced.contains("b8c6"), "{announced}");
 }
 
-/// White's queen leaves its square, and White goes on with another piece although the line still has the queen there.
+/// White goes on with another piece although the line still has the queen on d1.
 #[test]
 fn a_line_is_withdrawn_if_its_player_moves_on_while_a_piece_is_missing() {
     let mut world = World::new(START);
@@ -537,7 +532,6 @@ fn no_move_is_announced_on_a_wrongly_inferred_line() {
     ] {
         world.shows(squares).wait(900);
     }
-    // The memory is awaited, and does not come.
     world.wait(6000);
     let announced = world.announced.join(" ");
     assert!(

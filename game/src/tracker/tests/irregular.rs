@@ -184,7 +184,6 @@ fn a_reply_that_overlaps_the_press_of_an_illegal_move_is_legal() {
     world.has_announced("e4 d6 Bb5+ a7a6 Bxa6 c6");
 }
 
-/// A pressed move is complete, so a later push of its piece is not a part of it.
 #[test]
 fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
     let mut world = World::new(START);

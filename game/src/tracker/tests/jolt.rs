@@ -58,7 +58,7 @@ fn a_move_just_before_a_jolt_was_played() {
     world.shows("e7. e5p").has_announced("Nh3 e5");
 }
 
-/// Two players castle one right after the other. They move four pieces, two of them to neighbouring squares.
+/// The castlings move four pieces, two of them to neighbouring squares.
 #[test]
 fn two_castlings_are_not_a_jolt() {
     let mut world = super::castling();
@@ -107,8 +107,7 @@ fn a_gap_in_a_jolt_is_closed_like_any_other() {
         .has_announced("e4 Undecidable: goes on: Nf6");
 }
 
-/// An arbiter states the line of play, although the pieces do not stand as before the jolt. Play goes on from the
-/// stated position.
+/// The arbiter's line ends in a position in which not all pieces stand as before the jolt.
 #[test]
 fn play_goes_on_from_the_line_that_an_arbiter_states() {
     let mut world = jolted();

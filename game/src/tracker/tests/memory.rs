@@ -86,7 +86,7 @@ fn a_damaged_memory_does_not_undo_a_ply_that_stands() {
     world.wait(3000).has_announced("Memory:");
 }
 
-/// The board falls silent seven seconds before its port closes, while the clock runs. The plies had those seconds.
+/// The board falls silent seven seconds before its port closes. The clock runs, so the plies had those seconds.
 #[test]
 fn the_silence_before_the_port_closes_is_time_for_plies() {
     let mut world = given("2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14");
@@ -118,8 +118,7 @@ fn a_piece_that_stood_for_long_was_not_captured_before() {
     world.has_announced("Undecidable: Bf2 Nf5 Memory: Bd4 Nh4");
 }
 
-/// White's bishop may still be on its way when the last report that was held back comes, so its move is not beyond
-/// doubt.
+/// White's bishop may still be moving when the last late report comes, so its move is not beyond doubt.
 #[test]
 fn a_ply_that_is_reported_late_is_not_confirmed_at_once() {
     let mut world = World::new(START);
@@ -152,8 +151,7 @@ pub(super) fn given(fen: &str) -> World {
     world
 }
 
-/// Closes the port, and opens it after `millis` milliseconds, when `squares` have changed without reports. The memory
-/// is then requested.
+/// Closes the port for `millis` ms while `squares` change without reports, then requests the memory.
 fn comes_back(world: &mut World, millis: u64, squares: &str) {
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
@@ -163,21 +161,19 @@ fn comes_back(world: &mut World, millis: u64, squares: &str) {
     world.dump().observe(Observation::MemoryAsked);
 }
 
-/// Changes squares without reports.
 pub(super) fn change_unreported(world: &mut World, squares: &str) {
     for (field, contents) in memory::changes(&elements(squares)) {
         world.fields[field.index()] = contents;
     }
 }
 
-/// Sends the memory, with the changes `played` since the start position.
+/// Sends a memory with the changes `played` since the start position.
 fn memory_comes(world: &mut World, played: &str) {
     let elements = [&[Element::StartPosition][..], &elements(played), &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
 }
 
-/// Closes and opens the port after the changes `before`; the memory then has `before` and the changes `played`
-/// meanwhile.
+/// A gap in which `played` happens. The memory has the changes `before` and `played`.
 fn remembers(world: &mut World, before: &str, played: &str) {
     world.announced.clear();
     world.settled = 0;
@@ -185,8 +181,7 @@ fn remembers(world: &mut World, before: &str, played: &str) {
     memory_comes(world, &format!("{before} {played}"));
 }
 
-/// A line was inferred before the daemon was stopped. Then Black moves again, so one of two lines with different last
-/// moves is as credible as the other.
+/// A line was inferred before the daemon was stopped. Black's next move contradicts it, and several other lines fit.
 #[test]
 fn an_inferred_line_is_withdrawn_if_another_fits_as_well() {
     let mut world = World::new(START);
@@ -211,8 +206,7 @@ fn an_inferred_line_is_withdrawn_if_another_fits_as_well() {
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
-/// In a memory, which has no times, a drawn queen looks like two moves, and the captured pawn that is laid aside like
-/// one.
+/// The memory has no times: a drawn queen looks like two moves, and the captured pawn laid aside like one.
 #[test]
 fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let mut world = World::new(START);
@@ -316,14 +310,12 @@ fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
 fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
     let known_until = world.dump().now;
-    // The move e2-e4 is not reported.
     change_unreported(world.wait(4000), "e2. e4P");
     world.shows("e7. e5p").wait(1000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
     assert_eq!(world.tracker.silent_since(), Some(known_until));
     memory_comes(&mut world, "e2. e4P e7. e5p");
     assert_eq!(world.tracker.silent_since(), None);
-    // Plies that were announced already are not announced again.
     world.wait(3000).has_announced("e4 e5 Memory:");
 }
 
@@ -396,8 +388,7 @@ fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
     world.has_announced("Nf3 taken back Nf3 e5 Ng1 Memory:");
 }
 
-/// The dump after a gap shows changes that were not reported. That does not indicate lost reports, but a later dump
-/// does.
+/// The dump after a gap shows unreported changes, which does not mean that reports were lost.
 #[test]
 fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     let mut world = World::new(START);

@@ -43,7 +43,6 @@ impl Polled {
     }
 }
 
-/// The boundary between two polls does not change the plies.
 #[test]
 fn a_piece_captured_at_once_is_known_wherever_a_poll_ends() {
     let taken = elements(TAKEN_AT_ONCE);
@@ -60,7 +59,6 @@ fn a_piece_captured_at_once_is_known_wherever_a_poll_ends() {
     }
 }
 
-/// The time at which the board is lost does not change the plies.
 #[test]
 fn a_piece_captured_at_once_is_known_wherever_a_gap_begins() {
     let taken = elements(TAKEN_AT_ONCE);

@@ -54,8 +54,7 @@ fn a_polled_board_reports_the_changes_since_the_last_poll() {
     world.has_announced("e4 e5");
 }
 
-/// The changes that the board recorded before its power failed were observed. The plies without power were not, and are
-/// inferred.
+/// Plies before the loss of power were recorded. Plies without power are inferred.
 #[test]
 fn a_polled_board_that_lost_its_power_has_a_gap() {
     let mut world = World::new(START);
@@ -77,7 +76,7 @@ fn a_polled_board_that_lost_its_power_has_a_gap() {
     world.has_announced("e4 Inferred: e5 Nf3 Nc6");
 }
 
-/// The board answers after a gap a poll from before it. Only the next poll covers the gap.
+/// After a gap, the board answers a poll from before it. Only the next poll covers the gap.
 #[test]
 fn a_repeated_answer_from_before_a_gap_does_not_cover_the_gap() {
     for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {

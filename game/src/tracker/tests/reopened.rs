@@ -82,7 +82,6 @@ fn a_square_that_reads_its_piece_for_moments_is_believed() {
     world.clock(true, true).wait(3000);
     world.shows("f1. b5B").wait(600).clock(false, true).wait(5000);
     world.shows("g8. f6n").wait(600).clock(true, true).wait(1200);
-    // The knight moves on.
     world.shows("e1. e2K").wait(600).clock(false, true).wait(1200);
     world.shows("d4n").wait(600).clock(true, true);
     world.has_announced("e4 Nc6 Bb5 Nf6 Ke2 Nd4+");

@@ -43,8 +43,8 @@ fn a_result_in_three_scans_only_is_ignored() {
         .has_announced("");
 }
 
-/// A king that goes to the centre to show the result does not move, though its way can look like a move. A king that
-/// rested elsewhere had moved there before.
+/// A king on its way to the centre to show the result does not move, though it can look so. A king that rested
+/// elsewhere had moved there before.
 #[test]
 fn a_king_makes_no_move_on_its_way_to_show_the_result() {
     let ending = || {
@@ -114,7 +114,6 @@ fn castling_before_the_result_is_castling() {
         .has_announced("O-O 0-1");
 }
 
-/// A king is put on another central square, which shows another result.
 #[test]
 fn a_king_that_is_put_right_shows_another_result() {
     castling()
@@ -130,8 +129,7 @@ fn a_game_in_progress_is_followed() {
     world.wait(3000).shows("e8. g8k h8. f8r").has_announced("O-O");
 }
 
-/// White captures, and lays the captured pawn down on the origin of the capture. For a moment, Black seems to have
-/// captured there.
+/// White lays the captured pawn down on the origin of the capture. For a moment, Black seems to have captured there.
 #[test]
 fn a_game_in_progress_is_not_followed_from_the_middle_of_a_capture() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p........P..........PPPPP.PPRNBQKBNR");
@@ -309,8 +307,7 @@ fn all_start_positions_are_recognised_either_way_round() {
     assert_eq!(seen.len(), 960);
 }
 
-/// The back rank with a number in the usual numbering of the 960 positions: first the bishops, the queen and the
-/// knights, then rook, king and rook on the remaining squares.
+/// The back rank with a number in the usual numbering of the 960 positions.
 fn start_rank(number: usize) -> String {
     let mut rank = ['.'; 8];
     rank[2 * (number % 4) + 1] = 'B';
@@ -330,8 +327,7 @@ fn start_rank(number: usize) -> String {
     rank.iter().collect()
 }
 
-/// White castled with the first move before the board was heard. If the clock does not run yet, king and rook are set
-/// up wrongly instead.
+/// White castled before the board was heard. If the clock does not run, king and rook are set up wrongly instead.
 #[test]
 fn castling_before_the_board_is_heard_is_not_a_wrong_start() {
     let castled = format!("nrbqnkrbpppppppp{}PPPPPPPPNRBQNRKB", ".".repeat(32));
@@ -350,8 +346,7 @@ fn castling_before_the_board_is_heard_is_not_a_wrong_start() {
     }
 }
 
-/// Art. 7.2.1: a game is followed from a wrong start. Bishop and knight, bishop and queen, and king and queen on both
-/// sides have changed places.
+/// Art. 7.2.1. Bishop and knight, bishop and queen, and on both sides king and queen have changed places.
 #[test]
 fn a_game_is_followed_from_a_wrong_start() {
     for (black, white, moves, announced) in [
@@ -389,7 +384,7 @@ fn a_swapped_king_castles_only_in_chess960() {
     }
 }
 
-/// A coil in the piece or under its square is dead. The piece is assumed on its square.
+/// The coil in the piece or under its square is dead.
 #[test]
 fn a_piece_that_is_not_read_is_assumed_on_its_square() {
     let mut start = START.to_owned();
@@ -409,15 +404,14 @@ fn a_piece_that_is_not_read_is_assumed_on_its_square() {
     world.shows("a3. b2b").has_announced("e4 e5 Nc3 Ba3 h4 Bxb2");
 }
 
-/// After the start position was read completely, an empty square shows a piece in a hand.
+/// After a complete start position, an empty square shows that its piece is in a hand.
 #[test]
 fn a_piece_in_the_hand_before_the_first_move_is_not_unseen() {
     let mut world = World::new(START);
     world.shows("b1.").wait(10_000).shows("a3N").has_announced("Na3");
 }
 
-/// Parses changes of squares from the board's memory: "e2." for an emptied square, "e4P" for a pawn put there, any
-/// other word for four filled rows.
+/// Parses changes of squares: "e2." for an emptied square, "e4P" for a pawn, any other word for four filled rows.
 fn remembered(words: &str) -> Vec<Element> {
     let change = |word: &str| {
         let [file, rank, letter] = *word.as_bytes() else {
@@ -452,8 +446,7 @@ fn back_with(words: &str) -> World {
     world
 }
 
-/// The pieces differ from the usual start by two swaps, as in Chess960. A piece is put right once more before the first
-/// move.
+/// Two swaps from the usual start, as in Chess960. A piece is put right before the first move.
 #[test]
 fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     let swapped = "a8. c8. a8b c8r a1. c1. a1B c1R e4. e2P filled";
@@ -475,7 +468,6 @@ fn set_up_endgame(world: &mut World) {
 
 const ENDGAME_PLIES: [&str; 5] = ["a2. a4P", "g7. g5p", "e1. e2K", "h7. h6p", "a4. a5P"];
 
-/// A position is set up by hand from the usual start, and play is followed from it.
 #[test]
 fn a_position_that_is_set_up_is_followed() {
     let mut world = World::new(START);
