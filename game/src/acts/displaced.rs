@@ -35,7 +35,7 @@ impl BoardComparison<'_> {
             if !act.pushed || act.halfway {
                 return None;
             }
-            // The last ply appeared in the same scan, so both pieces were knocked over.
+            // If the last ply appeared in the same scan, both pieces were knocked over.
             let before = self.last.map(|last| last.before.board());
             let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
             let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
@@ -55,7 +55,7 @@ impl BoardComparison<'_> {
         }
         let moves = tip.moves();
         let reached = moves.iter().map(|candidate| candidate.footprint);
-        // A move of several pieces has begun, or the tracker has not found it yet.
+        // The squares are part of a move of several pieces, which has begun or which the tracker has not found yet.
         if reached
             .clone()
             .any(|footprint| footprint.squares().count() > 2 && footprint.squares().is_superset(fresh))
@@ -82,7 +82,7 @@ impl BoardComparison<'_> {
         if in_hand(tip.board(), shown, strays) {
             return astray(strays, self.trace.model.put_right);
         }
-        // A single piece changed its square, and no other left its own.
+        // A single piece came to another square, and no other piece left its own.
         let gone = |square: &Square| tip.board().piece_at(*square).is_some();
         let alone = strays.count() == 2 && strays.into_iter().filter(gone).count() == 1;
         astray(
@@ -106,8 +106,8 @@ impl BoardComparison<'_> {
             .collect()
     }
 
-    /// The displaced squares among `squares`, which differed when a move was made. An appeared piece was displaced, but
-    /// the square of a missing piece may be misread, so it has a longer grace period.
+    /// The displaced squares among `squares`, which differed when a move was made. If no piece appeared elsewhere, the
+    /// square of the missing piece may be misread, and the grace period is longer.
     pub(crate) fn still_displaced(&self, squares: Bitboard) -> Option<Astray> {
         let shown = self.trace.board();
         let squares = strays(self.tip.board(), shown, squares);

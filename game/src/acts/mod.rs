@@ -46,7 +46,7 @@ pub(crate) struct Acts {
 /// Whether the squares can be compared with the line of play.
 #[derive(Debug)]
 struct Visibility {
-    /// Set while the board is away or its memory is read, and until the squares are explained afterwards.
+    /// Whether the board was away, or its memory was read, and its placement has not been explained since.
     blind: bool,
     /// Time at which the board last went away. Only a later dump shows all squares.
     away_at: Timestamp,
@@ -85,7 +85,7 @@ impl Acts {
         self.unseen = snapshot.unseen;
         self.visibility.dumped_at = snapshot.dumped_at;
         self.visibility.blind |= !snapshot.watched;
-        // The other changes of the poll's answer follow in further snapshots.
+        // Changes are known up to the last one; the rest of the poll's answer follows in further snapshots.
         let last = snapshot.changes.last().map(|change| change.when.at);
         self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
     }
@@ -130,7 +130,7 @@ impl Acts {
         self.visibility.dumped_at > self.visibility.away_at
     }
 
-    /// Whether several squares were misread lately, so that one more proves little.
+    /// Whether several squares were misread lately, so that another misread square proves little.
     pub(crate) fn is_disturbed(&self, now: Timestamp) -> bool {
         self.trace.is_disturbed(now)
     }

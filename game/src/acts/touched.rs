@@ -1,5 +1,4 @@
-//! Finds pieces that were touched and not moved: lifted and put back, released on another square and moved on, or taken
-//! back.
+//! Finds pieces that were touched without being moved: lifted and put back, or released on another square first.
 
 use core::time::Duration;
 
@@ -22,9 +21,9 @@ pub(crate) struct Touched {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
-    /// The player lifted it and put it back.
+    /// The player lifted the piece and put it back.
     PutBack,
-    /// The player lifted a piece of the opponent together with an own one.
+    /// The player lifted a piece of the opponent together with one of their own.
     Opponents,
     /// The player left the piece on this square for long enough to have released it, and then moved it on.
     Released(Square),

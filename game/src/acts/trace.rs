@@ -83,7 +83,8 @@ impl Trace {
         }
     }
 
-    /// Whether [`MIN_BLINKS`] squares were misread within [`DISTURBED_FOR`], so that one more proves little.
+    /// Whether [`MIN_BLINKS`] squares were misread within [`DISTURBED_FOR`], so that another misread square proves
+    /// little.
     pub(super) fn is_disturbed(&self, now: Timestamp) -> bool {
         let first = self.blinks.front();
         self.blinks.len() == MIN_BLINKS && first.is_some_and(|(_, first)| *first + DISTURBED_FOR >= now)
@@ -111,8 +112,7 @@ impl Trace {
         self.since(since).filter(|shown| shown.square == square).count()
     }
 
-    /// Whether a square touched at `from` has changed no more often than hands change it; otherwise its sensor is at
-    /// fault.
+    /// Whether a square touched at `from` has changed no more often than hands change it, so that its sensor is sound.
     pub(super) fn is_steady(&self, square: Square, from: Timestamp) -> bool {
         self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
     }
@@ -160,8 +160,8 @@ impl Trace {
     }
 
     /// Stays of `piece` on squares that it left again, from `since` on, oldest first. A stay continues if the square
-    /// misses the piece for at most a scan. It does not count if the piece came to another square before the stay
-    /// ended, because its own square did not report the departure.
+    /// misses the piece for at most a scan. A stay does not count if the piece came to another square more than a scan
+    /// before the stay ended: its own square did not report the departure.
     pub(super) fn stays(&self, since: Timestamp, piece: Piece) -> Vec<Stay> {
         let mut stays: Vec<Stay> = Vec::new();
         let mut open: Vec<(Square, Timestamp)> = Vec::new();
