@@ -1,7 +1,7 @@
 //! Finds squares that report changes without a hand.
 //!
-//! A square is judged by its changes within `Model::patience`, the time in which a hand comes back to a piece. It counts as
-//! sound again after the same time without a change.
+//! A square is judged by its changes within `Model::patience`, the time in which a hand comes back to a piece. It
+//! counts as sound again after the same time without a change.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Square};

@@ -20,7 +20,6 @@ fn a_move_to_a_dead_square_is_announced_once_the_piece_moves_on() {
     world.has_announced("e4 Nf6 d4 Nxe4");
 }
 
-/// Once the game is over, the knight will not move on.
 #[test]
 fn a_move_to_a_dead_square_is_announced_before_the_result() {
     let mut world = World::new(START);

@@ -65,7 +65,7 @@ fn plies_that_lead_back_to_the_same_position_are_not_left_out() {
 
 /// Black castles. For a while, a king on a square to which no ply has led may be half of a castling.
 #[test]
-fn half_of_a_castling_does_not_refute_a_reconstructed_line() {
+fn half_of_a_castling_does_not_refute_an_inferred_line() {
     let mut world = castling();
     world.wait(3000).observe(Observation::Closed {
         reason: "unplugged".to_owned(),
@@ -405,7 +405,7 @@ fn a_doubt_survives_a_restart() {
 
 /// White thinks with the piece in the hand, which does not contradict the inferred reply.
 #[test]
-fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
+fn a_piece_in_a_hand_does_not_refute_an_inferred_line() {
     let mut world = resumed_in_doubt();
     world.shows("g1.").wait(6000).shows("f3N");
     world.has_announced("Inferred: Nf3");
@@ -413,7 +413,7 @@ fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
 
 /// The bishop went to e2 in the gap. Now it is drawn over c4, its square before the gap, to b5.
 #[test]
-fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
+fn a_piece_that_passes_its_square_from_before_a_gap_moved_in_the_gap() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("f1. c4B").wait(4000).shows("b8. c6n").wait(4000);

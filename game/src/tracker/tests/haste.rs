@@ -102,7 +102,6 @@ fn a_piece_read_on_two_squares_has_moved_on() {
     world.shows("c4.").has_announced("d3 d6 b3 Be6 h3 Bd5 d4 Bxb3");
 }
 
-/// Five pieces are off the board, so moves of the others are not announced.
 #[test]
 fn no_move_is_announced_while_more_is_unexplained_than_hands_can_hold() {
     let mut world = World::new(START);

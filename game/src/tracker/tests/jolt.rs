@@ -41,7 +41,6 @@ fn play_goes_on_without_a_piece_that_is_not_put_back() {
     world.shows("d1. h5Q").has_announced("e4 e5 Qh5");
 }
 
-/// A move half a second before the jolt counts, although it was not pressed.
 #[test]
 fn a_move_just_before_a_jolt_was_played() {
     let mut world = World::new(START);
@@ -93,7 +92,6 @@ fn no_jolt_is_detected_after_a_result() {
     assert!(!world.tracker.is_jolted());
 }
 
-/// The cable is pulled while the pieces are put back, and five plies are made before it is plugged in again.
 #[test]
 fn a_gap_in_a_jolt_is_closed_like_any_other() {
     let mut world = jolted();

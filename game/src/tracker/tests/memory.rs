@@ -51,7 +51,7 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
     comes_back(&mut world, 20_000, "");
     world.wait(4000);
     memory_comes(&mut world, "e2. e4P");
-    // Three plies, played over twelve seconds, are reported within a tenth of a second.
+    // The plies took twelve seconds, and are reported within a tenth of a second.
     world
         .shows("e7. e5p g1. f3N b8. c6n")
         .has_announced("Memory: e5 Nf3 Nc6");
@@ -321,7 +321,7 @@ fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
 
 /// Play has refuted an inferred line. The memory begins after that line.
 #[test]
-fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
+fn an_inferred_line_that_was_refuted_does_not_come_back() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
@@ -455,7 +455,6 @@ fn a_gap_begins_at_the_last_complete_observation() {
     assert!(world.tracker.gap_since.is_some_and(|since| since <= known));
 }
 
-/// The dump before the port closed shows the lost plies, and the memory has their order.
 #[test]
 fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
     let mut world = World::new(START);
@@ -508,7 +507,6 @@ fn a_memory_of_a_later_gap_does_not_close_an_earlier_one() {
     world.wait(15_000).has_announced("e4 Undecidable:");
 }
 
-/// The clock was stopped before the port closed, and was not pressed afterwards.
 #[test]
 fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_not_moves() {
     let mut world = World::new(START);
@@ -564,7 +562,7 @@ fn pieces_listed_at_power_up_are_read_before_the_first_dump() {
 
 /// The memory holds nothing of the gap. The reports that the board held back continue from the placement of the dump.
 #[test]
-fn reports_held_back_by_a_memory_that_tells_nothing_are_play_from_the_first_dump() {
+fn reports_held_back_by_a_memory_without_the_gap_continue_from_the_first_dump() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     comes_back(&mut world, 20_000, "e7. e5p");

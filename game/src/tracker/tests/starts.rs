@@ -454,7 +454,6 @@ fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     world.has_announced("e4 Memory: d4 e5");
 }
 
-/// Takes all pieces except seven off the board, one after the other.
 fn set_up_endgame(world: &mut World) {
     let kept = ["a1", "e1", "e8", "a2", "b2", "h7", "g7"];
     for number in 0..START.len() {
