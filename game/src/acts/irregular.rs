@@ -297,8 +297,8 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// The capture of an own piece of the same kind. Only one square differs: its piece left, and a piece of the same kind
-/// then came back to its own square.
+/// The capture of an own piece of the same kind. Only the origin of the capturing piece differs. The destination read
+/// empty for a while, and read its piece again after the origin was left.
 fn captured_own_kind(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
     let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;

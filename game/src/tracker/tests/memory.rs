@@ -245,7 +245,7 @@ fn a_piece_that_a_dump_shows_on_its_way_has_not_stood_there() {
     world.shows("b2. c1b").has_announced("Inferred: Kg4 Bxc1");
 }
 
-/// A bishop is drawn to f2. Its changes in the memory are not all marked as quick, as if it had paused.
+/// A bishop is drawn to its capture on f2. The memory does not mark every change as quick, as if the bishop had paused.
 #[test]
 fn a_piece_that_goes_on_to_a_capture_has_not_moved_before() {
     let mut world = World::new(START);
