@@ -1,7 +1,6 @@
-//! In which order the two pieces of castling and promotion were taken and put down.
+//! Finds the order in which the two pieces of a castling or a promotion were lifted and put down.
 //!
-//! A board sees no hands. It sees each square once a scan, and what happens within a scan looks as if it happened at
-//! once.
+//! A board sees no hands. It reads each square once a scan, so all changes within a scan seem to happen at once.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -11,7 +10,7 @@ use super::turn::Turn;
 use crate::position::castled;
 
 impl Turn<'_> {
-    /// Of castling that did not begin with the king alone: when it began, and whether both pieces were taken together.
+    /// Start of a castling that did not begin with the king alone, and whether both pieces were lifted together.
     pub(crate) fn rook_first(&self) -> Option<(Timestamp, bool)> {
         let Some(Move::Castle { king, rook }) = self.ply.played else {
             return None;
@@ -21,19 +20,19 @@ impl Turn<'_> {
         let rook_left = self.left_for_good(rook, Role::Rook.of(color))?;
         let first = king_left.min(rook_left);
         let apart = king_left.max(rook_left).saturating_duration_since(first);
-        // One hand puts the rook down before it takes the king.
+        // A single hand puts the rook down before it lifts the king.
         let rook_to = castled(king, rook, color).1;
         let rook_landed = self.trace.landed(rook_to, Role::Rook.of(color), self.since);
         let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + self.trace.model.settle);
-        // One scan found both gone, or both were in the air together.
+        // Both pieces left within one scan, or both were in the air together.
         let together = apart <= self.trace.model.settle || (in_the_air && apart <= ONE_SCAN_APART);
-        // There was a scan that found one gone and the other in its place.
+        // A scan read one square empty and the other piece still in its place.
         let rook_first = king_left > rook_left && apart >= ONE_SCAN_APART;
         (together || rook_first).then_some((first, together))
     }
 
-    /// Of castling and promotion: when the two pieces were moved at once, as one hand can hardly do it. Of captures a
-    /// board tells nothing: there one hand often takes both pieces within a scan.
+    /// Time at which the two pieces of a castling or promotion moved at once, which one hand can hardly do. Captures
+    /// are left out, because one hand often lifts both pieces within a scan.
     pub(crate) fn by_two_hands(&self) -> Option<Timestamp> {
         match self.ply.played? {
             Move::Castle { king, rook } => self.castled_at_once(king, rook),
@@ -47,7 +46,7 @@ impl Turn<'_> {
         }
     }
 
-    /// When both pieces left, if one scan found both gone and a later one both down.
+    /// Time at which both pieces left, if both departures and both arrivals each lie within one scan.
     fn castled_at_once(&self, king: Square, rook: Square) -> Option<Timestamp> {
         let color = self.ply.color;
         let (king_to, rook_to) = castled(king, rook, color);
@@ -59,14 +58,14 @@ impl Turn<'_> {
         Some(first)
     }
 
-    /// When one scan found the pawn gone and the new piece there. One hand puts down the one before it takes the other.
+    /// Time at which the pawn left, if the new piece came in the same scan. One hand puts the pawn down first.
     fn promoted_at_once(&self, from: Square, to: Square, role: Role) -> Option<Timestamp> {
         let color = self.ply.color;
         let left = self.trace.left(from, Role::Pawn.of(color), self.since)?;
         self.at_once(left, self.trace.landed(to, role.of(color), self.since)?)
     }
 
-    /// When a piece left its square in this turn, moments left out that it was back from at once.
+    /// Time at which a piece left its square in this turn, ignoring absences shorter than `Model::touched`.
     fn left_for_good(&self, square: Square, piece: Piece) -> Option<Timestamp> {
         let mut left = None;
         let changes = self.trace.since(self.since);
@@ -85,8 +84,8 @@ impl Turn<'_> {
         left
     }
 
-    /// The first of two times that belong to one scan: king and rook are read one after the other in each, a few
-    /// milliseconds apart.
+    /// The earlier of two times within one scan, which reads both squares a few milliseconds apart; `None` if they are
+    /// not.
     fn at_once(&self, one: Timestamp, other: Timestamp) -> Option<Timestamp> {
         let first = one.min(other);
         (one.max(other).saturating_duration_since(first) <= self.trace.model.settle).then_some(first)

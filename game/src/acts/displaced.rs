@@ -1,4 +1,4 @@
-//! Pieces on squares where no move has put them.
+//! Finds displaced pieces: pieces on squares to which no move has led.
 
 use core::time::Duration;
 
@@ -11,19 +11,20 @@ use super::standing::BoardComparison;
 use crate::events::SensorChange;
 use crate::position::{difference, outcome_of_kings};
 
-/// More squares than this are pieces being set up or cleared away.
+/// Maximum number of squares with displaced pieces. If more differ, pieces are being set up or cleared away.
 const MAX_SQUARES: usize = 10;
 
-/// What no move explains.
+/// Squares that no move explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Astray {
     pub(crate) squares: Bitboard,
-    /// How long there is to put it right.
+    /// Grace period in which the players may put the pieces right.
     pub(crate) grace: Duration,
 }
 
 impl BoardComparison<'_> {
-    /// What is displaced among `fresh`, squares that differ and are not known to be displaced.
+    /// The displaced squares among `fresh`: squares that differ and are not known to be displaced. `None` if a move, a
+    /// takeback or a result explains them, or a piece may still be in a hand.
     pub(crate) fn displaced(&self, fresh: Bitboard) -> Option<Astray> {
         if fresh.is_empty() || fresh.count() > MAX_SQUARES {
             return None;
@@ -34,11 +35,11 @@ impl BoardComparison<'_> {
             if !act.pushed || act.halfway {
                 return None;
             }
-            // The last move appeared in the same scan: both were knocked over.
+            // If the last ply appeared in the same scan, both pieces were knocked over.
             let before = self.last.map(|last| last.before.board());
             let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
             let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
-            // It may be an illegal move that is put right before the press.
+            // The act may be an illegal move that is put right before the press.
             return astray(
                 act.squares,
                 if upset {
@@ -48,12 +49,13 @@ impl BoardComparison<'_> {
                 },
             );
         }
-        if self.shows_result() || self.takes_back(fresh) || self.castled_behind_rook().is_some() {
+        if self.shows_result() || self.takes_back(fresh) || self.illegal_castling_after_rook_move().is_some()
+        {
             return None;
         }
         let moves = tip.moves();
         let reached = moves.iter().map(|candidate| candidate.footprint);
-        // A move that is not found yet, or one of several pieces that has begun.
+        // The squares are part of a move of several pieces, which has begun or which the tracker has not found yet.
         if reached
             .clone()
             .any(|footprint| footprint.squares().count() > 2 && footprint.squares().is_superset(fresh))
@@ -64,7 +66,7 @@ impl BoardComparison<'_> {
             .filter(|footprint| fresh.is_superset(footprint.squares()) && footprint.fits(shown))
             .map(|footprint| footprint.squares())
             .next();
-        // Nobody makes a move and pushes another piece within one scan.
+        // Nobody moves and pushes another piece within one scan.
         let upset = self.at_once(fresh) && fresh.count() > 3;
         let rest = fresh & !played.filter(|_| !upset).unwrap_or(Bitboard::EMPTY);
         let strays = strays(tip.board(), shown, rest);
@@ -80,7 +82,7 @@ impl BoardComparison<'_> {
         if in_hand(tip.board(), shown, strays) {
             return astray(strays, self.trace.model.put_right);
         }
-        // One piece on the square next to its own, and no other has left its square.
+        // A single piece came to another square, and no other piece left its own.
         let gone = |square: &Square| tip.board().piece_at(*square).is_some();
         let alone = strays.count() == 2 && strays.into_iter().filter(gone).count() == 1;
         astray(
@@ -93,9 +95,9 @@ impl BoardComparison<'_> {
         )
     }
 
-    /// The squares that differed before a piece was lifted, but for `known` ones.
+    /// The squares that differed before a piece was lifted at `lifted_at`, without `known` ones.
     pub(crate) fn displaced_before(&self, lifted_at: Timestamp, known: Bitboard) -> Bitboard {
-        if self.castled_behind_rook().is_some() {
+        if self.illegal_castling_after_rook_move().is_some() {
             return Bitboard::EMPTY;
         }
         let squares = self.differs().without(known).into_iter();
@@ -104,12 +106,12 @@ impl BoardComparison<'_> {
             .collect()
     }
 
-    /// What is still displaced among squares that differed when a move was made: a piece that appears elsewhere was
-    /// displaced; a missing one may be a misread square.
+    /// The displaced squares among `squares`, which differed when a move was made. If no piece appeared elsewhere, the
+    /// square of the missing piece may be misread, and the grace period is longer.
     pub(crate) fn still_displaced(&self, squares: Bitboard) -> Option<Astray> {
         let shown = self.trace.board();
         let squares = strays(self.tip.board(), shown, squares);
-        if squares.is_empty() || self.castled_behind_rook().is_some() {
+        if squares.is_empty() || self.illegal_castling_after_rook_move().is_some() {
             return None;
         }
         let appeared = (squares & shown.occupied()).any();
@@ -121,8 +123,7 @@ impl BoardComparison<'_> {
         Some(Astray { squares, grace })
     }
 
-    /// Whether a king has been put in the centre to show a result: both stand there, or one does, more than a step from its
-    /// square.
+    /// Whether kings show a result: both stand in the centre, or one does, more than a step from its square.
     fn shows_result(&self) -> bool {
         let (expected, shown) = (self.tip.board(), self.trace.board());
         let put_there = |color: &Color| {
@@ -134,13 +135,13 @@ impl BoardComparison<'_> {
         outcome_of_kings(shown).is_some() || Color::ALL.iter().any(put_there)
     }
 
-    /// Since when these squares have looked displaced, if nothing was known of them before.
+    /// Time since which `squares` have looked displaced, if they were not known before.
     pub(crate) fn displaced_since(&self, squares: Bitboard) -> Timestamp {
         self.trace.stood_since(squares).max(self.trace.quiet_since)
     }
 
-    /// How long a missing piece may be in a hand; `None` if a player may hold it for as long as the turn lasts: the
-    /// player on move holds the piece to be moved, or the one to be captured.
+    /// Grace period for a missing piece in a hand. `None` if a player may hold it for as long as the turn lasts: the
+    /// player on move may hold the piece to be moved, or the piece to be captured.
     fn fallen_grace(&self, fallen: Square) -> Option<Duration> {
         let tip = self.tip;
         let color = tip.board().color_at(fallen)?;
@@ -154,13 +155,12 @@ impl BoardComparison<'_> {
         }
     }
 
-    /// Whether all these squares came to show what they do in one scan.
     fn at_once(&self, squares: Bitboard) -> bool {
         let changed = squares.into_iter().map(|square| self.trace.changed_at(square));
         in_one_scan(changed)
     }
 
-    /// Whether another piece of `color` left its square nearby in the same scan: nobody lifts two at once.
+    /// Whether another piece of `color` left a nearby square in the same scan: a hand lifts one piece at a time.
     fn knocked(&self, fallen: Square, color: Color) -> bool {
         let at = self.trace.changed_at(fallen);
         let mut scan = self
@@ -168,7 +168,7 @@ impl BoardComparison<'_> {
             .since(at.saturating_sub(ONE_SCAN_APART))
             .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
             .filter(|shown| shown.square != fallen);
-        // One that is drawn leaves other squares than its own.
+        // A piece that is drawn over the board also leaves squares other than its own.
         let before = self.last.map(|last| last.before.board());
         let stood = |shown: &SensorChange, board: &Board| board.piece_at(shown.square) == shown.before;
         scan.any(|shown| {
@@ -179,8 +179,8 @@ impl BoardComparison<'_> {
     }
 }
 
-/// Squares that pieces have left, and squares where pieces of the same kind appeared; a piece that appears without one
-/// having left another square was misread.
+/// Squares that pieces left, and squares on which pieces of the same kind appeared. A piece that appears although none
+/// of its kind left a square was misread.
 fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     let mut gone: Bitboard = differs
         .into_iter()
@@ -205,7 +205,7 @@ fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     strays | fallen.collect::<Bitboard>()
 }
 
-/// Whether all missing pieces may be in somebody's hand: one piece of each colour, or king and rook.
+/// Whether hands may hold all missing pieces: one piece of each colour, or king and rook.
 fn in_hand(expected: &Board, shown: &Board, strays: Bitboard) -> bool {
     if (strays & shown.occupied()).any() {
         return false;

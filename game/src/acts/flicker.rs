@@ -1,31 +1,32 @@
-//! Squares that report changes nobody makes. A square is judged by its changes within the time in which a hand comes
-//! back to a piece, and is sound again when it has shown the same for so long.
+//! Finds squares that report changes without a hand.
+//!
+//! A square is judged by its changes within `Model::patience`, the time in which a hand comes back to a piece. It
+//! counts as sound again after the same time without a change.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Square};
 
 use super::Acts;
 
-/// Players change a square less often meanwhile, even where pieces are captured one after the other.
+/// Minimum number of changes of a faulty square. Players cause fewer, even with one capture after the other on it.
 const MIN_FAULTY_CHANGES: usize = 11;
-/// At least this many of the changes bring back the piece that stands there.
+/// Minimum number of these changes that bring back the expected content.
 const MIN_FAULTY_RETURNS: usize = 5;
-/// From this many changes on, other watchers set the square aside.
+/// Minimum number of changes from which other watchers set the square aside.
 const MIN_DOUBTFUL_CHANGES: usize = 5;
-/// At least this many of them bring back the piece that stands there.
+/// Minimum number of these changes that bring back the expected content.
 const MIN_DOUBTFUL_RETURNS: usize = 2;
 
-/// Squares that flicker.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Flicker {
-    /// Their sensors are at fault.
+    /// Squares with a faulty sensor.
     pub(crate) faulty: Bitboard,
-    /// They cannot be trusted.
+    /// Squares that cannot be trusted.
     pub(crate) doubtful: Bitboard,
 }
 
 impl Acts {
-    /// The squares that flicker, where `expected` should stand.
+    /// The squares that flicker. `expected` is the placement that should stand on the board.
     pub(crate) fn flicker(&self, now: Timestamp, expected: Option<&Board>) -> Flicker {
         let mut counts = [(0_usize, 0_usize); 64];
         for shown in self.trace.since(now.saturating_sub(self.model().patience)) {
@@ -49,7 +50,7 @@ impl Acts {
         }
     }
 
-    /// Since when a square has flickered lately.
+    /// Time of the first change of `square` within `Model::patience`.
     pub(crate) fn flickers_since(&self, now: Timestamp, square: Square) -> Timestamp {
         let mut changes = self.trace.since(now.saturating_sub(self.model().patience));
         changes
@@ -57,7 +58,7 @@ impl Acts {
             .map_or(now, |shown| shown.when.at)
     }
 
-    /// Those of the squares that still change too often to be trusted.
+    /// The squares among `squares` that still change too often to be trusted.
     pub(crate) fn still_doubtful(&self, now: Timestamp, squares: Bitboard) -> Bitboard {
         let since = now.saturating_sub(self.model().patience);
         squares
@@ -66,7 +67,7 @@ impl Acts {
             .collect()
     }
 
-    /// When a faulty square will be sound again if it does not change.
+    /// Time at which a faulty square counts as sound if it does not change before.
     pub(crate) fn sound_at(&self, square: Square) -> Timestamp {
         self.trace.changed_at(square) + self.model().patience
     }

@@ -1,4 +1,4 @@
-//! What a player did instead of a legal move, read from where the pieces stand.
+//! Finds irregular moves from the placement on the board: illegal moves, moves out of turn, unpromoted pawns.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -9,7 +9,7 @@ use super::trace::Trace;
 use super::{Acts, in_one_scan};
 use crate::position::{Instead, State, difference};
 
-/// Castling changes this many squares, and nothing that looks like a move changes more.
+/// Maximum number of squares that a move changes, reached by castling.
 const MAX_SQUARES: usize = 4;
 
 /// An irregular change of position that looks like a move.
@@ -19,37 +19,33 @@ pub(crate) struct Irregular {
     pub(crate) from: Square,
     pub(crate) to: Square,
     pub(crate) kind: Kind,
-    /// It is not this player's turn.
     pub(crate) out_of_turn: bool,
-    /// A pawn stands on the last rank, and the move is otherwise legal.
+    /// Whether a pawn stands on the last rank after an otherwise legal move.
     pub(crate) unpromoted: bool,
-    /// The squares that it changed.
     pub(crate) squares: Bitboard,
-    /// Since when it stands.
+    /// Time of the last change of [`squares`](Self::squares).
     pub(crate) since: Timestamp,
-    /// A legal move can begin like this: it may not be finished.
+    /// Whether a legal move can begin like this, so that the act may not be finished.
     pub(super) halfway: bool,
-    /// A king stands in the centre, far from where it came from, as when a result is shown.
+    /// Whether a king stands in the centre, far from its square, as it does to show a result.
     shows_result: bool,
-    /// The piece appeared on a neighbouring square in the same scan: it may have been pushed there by accident, without
-    /// being lifted.
+    /// Whether the piece came to a neighbouring square within one scan: it may have been pushed by accident.
     pub(super) pushed: bool,
-    /// The piece that stood there left in the same scan, too: both were knocked over.
+    /// Whether the piece on the destination left in the same scan, so that both were knocked over.
     pub(super) upset: bool,
 }
 
-/// What moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     OnePiece,
     /// King and rook.
     Castling,
-    /// More than that.
+    /// More pieces than king and rook.
     Several,
 }
 
 impl Irregular {
-    /// Whether both are the same, at any time.
+    /// Whether both are the same act, at whatever time.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let known = |act: &Self| {
             (
@@ -66,9 +62,9 @@ impl Irregular {
 }
 
 impl Acts {
-    /// When it is certain that an act was made, if it still stands then and the line of play has not changed: as for a
-    /// ply on a quiet board. Its player pressed the clock at `pressed`; `recorded`: it counts as a ply. `None`: what follows
-    /// has to show.
+    /// Time from which an act was certainly made, if it still stands and the line of play is unchanged, as for a ply on
+    /// a quiet board. `pressed` is the time of its player's press; `recorded` means that the act counts as a ply.
+    /// `None` if only later play can decide.
     pub(crate) fn certain_at(
         &self,
         act: &Irregular,
@@ -81,13 +77,12 @@ impl Acts {
             None if recorded => Some(act.since + model.doubt),
             None if act.unpromoted => None,
             None if act.halfway || act.shows_result => Some(act.since + model.patience),
-            // It may have been pushed there by accident.
             None if act.pushed => None,
             None => Some(act.since + model.doubt),
         }
     }
 
-    /// Whether an act was certainly made, now that it has been put right at that time.
+    /// Whether an act that was put right at `put_right` certainly was made.
     pub(crate) fn was_made(&self, act: &Irregular, put_right: Timestamp) -> bool {
         let stood = put_right.saturating_duration_since(act.since);
         let model = self.model();
@@ -97,14 +92,16 @@ impl Acts {
 }
 
 impl BoardComparison<'_> {
-    /// What a player has on the board instead of a legal move, where it explains all that differs.
+    /// The irregular act that explains all squares that differ.
     pub(crate) fn irregular(&self) -> Option<Irregular> {
-        let act = self.read(self.differs()).or_else(|| self.castled_behind_rook())?;
+        let act = self
+            .read(self.differs())
+            .or_else(|| self.illegal_castling_after_rook_move())?;
         let not_yet = self.stood_before(&act) || self.is_two_moves(&act) || self.goes_on(&act);
         (!not_yet).then_some(act)
     }
 
-    /// The act that explains all of `differs`; `None` where a legal move does, or nothing.
+    /// The irregular act that explains all of `differs`. `None` if a legal move explains them, or no act does.
     pub(super) fn read(&self, differs: Bitboard) -> Option<Irregular> {
         let (tip, shown) = (self.tip, self.trace.board());
         if self.takes_back(differs) || differs.is_empty() || differs.count() > MAX_SQUARES {
@@ -113,14 +110,14 @@ impl BoardComparison<'_> {
         if stands_as_legal_move(tip, shown, differs) {
             return None;
         }
-        let act = done(self.trace, tip, shown, differs);
-        if let Some(act) = act.or_else(|| took_its_like(self.trace, tip, differs)) {
+        let act = act_of_mover(self.trace, tip, shown, differs);
+        if let Some(act) = act.or_else(|| captured_own_kind(self.trace, tip, differs)) {
             return Some(act);
         }
-        // Out of turn, only what would be a legal move counts as one: everything else was displaced.
+        // Out of turn, only an otherwise legal move counts as a move; any other change is displacement.
         let turned = tip.turned();
         let legal = stands_as_legal_move(&turned, shown, differs);
-        let act = done(self.trace, &turned, shown, differs).filter(|_| legal)?;
+        let act = act_of_mover(self.trace, &turned, shown, differs).filter(|_| legal)?;
         Some(Irregular {
             out_of_turn: true,
             halfway: false,
@@ -129,8 +126,8 @@ impl BoardComparison<'_> {
         })
     }
 
-    /// Whether the last move, or the last two, or part of them, are being taken back: the line of play will follow. A piece
-    /// that was captured may not be on its square yet.
+    /// Whether the last ply, the last two, or a part of them are being taken back; the line of play will follow. A
+    /// captured piece may not be back on its square yet.
     pub(super) fn takes_back(&self, differs: Bitboard) -> bool {
         let shown = self.trace.board();
         let on_the_way = |before: &State| {
@@ -143,26 +140,27 @@ impl BoardComparison<'_> {
         before.any(|before| before.is_some_and(on_the_way))
     }
 
-    /// Illegal castling whose rook move the tracker found as a move of its own.
-    pub(super) fn castled_behind_rook(&self) -> Option<Irregular> {
+    /// Illegal castling if the tracker has taken its rook move for a ply.
+    pub(super) fn illegal_castling_after_rook_move(&self) -> Option<Irregular> {
         let last = self.last?;
         let (before, shown) = (last.before, self.trace.board());
         let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
         let squares = moved & !self.aside;
-        let act = done(self.trace, before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
+        let act =
+            act_of_mover(self.trace, before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
         let illegal = !stands_as_legal_move(before, shown, squares);
         let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.trace.model.doubt;
         (illegal && soon).then_some(act)
     }
 
-    /// Whether it stood there before the last ply was made: then it does not belong to this turn.
+    /// Whether the act stood before the last ply was made, and so does not belong to this turn.
     fn stood_before(&self, act: &Irregular) -> bool {
         self.last
             .is_some_and(|last| act.since + ONE_SCAN_APART < last.ply.lifted_at)
     }
 
-    /// Whether the piece of the last ply goes on, which was neither pressed nor answered: it may never have left the hand
-    /// (Art. 4.7), and the line of play will follow.
+    /// Whether the piece of the last ply moves on, and that ply was neither pressed nor answered. The piece may never
+    /// have left the hand (Art. 4.7), and the line of play will follow.
     fn goes_on(&self, act: &Irregular) -> bool {
         self.last.is_some_and(|last| {
             let to = last.ply.played.map(|m| m.to());
@@ -170,8 +168,8 @@ impl BoardComparison<'_> {
         })
     }
 
-    /// Whether the piece rested on another square on its way while an opponent's piece moved: then its player has moved it
-    /// twice, and the record misses the moves in between.
+    /// Whether the piece rested on its way while an opponent's piece moved. Its player has then moved it twice, and the
+    /// record lacks the moves in between.
     fn is_two_moves(&self, act: &Irregular) -> bool {
         let Some(piece) = self.tip.board().piece_at(act.from) else {
             return false;
@@ -198,7 +196,7 @@ impl BoardComparison<'_> {
 }
 
 impl Acts {
-    /// What led from a position of the line to the placement after it, where no legal move did.
+    /// The irregular act that led from a position of the line to the placement after it.
     pub(crate) fn between(&self, before: &State, after: &Board) -> Option<Irregular> {
         let squares = difference(before.board(), after);
         let several = || {
@@ -206,12 +204,12 @@ impl Acts {
             let went = (both.next()?, both.next_back()?);
             Some(Irregular::new(&self.trace, before, went, Kind::Several, squares))
         };
-        done(&self.trace, before, after, squares).or_else(several)
+        act_of_mover(&self.trace, before, after, squares).or_else(several)
     }
 }
 
 impl Irregular {
-    /// What was done from one square to another, as the trace shows it.
+    /// An act by the side to move in `before`, with the times from `trace`.
     fn new(
         trace: &Trace,
         before: &State,
@@ -242,7 +240,7 @@ impl Irregular {
     }
 }
 
-/// Whether the piece that stood on a square left in the same scan in which another one came there.
+/// Whether the previous piece on `to` left in the scan in which the present one came.
 fn is_upset(trace: &Trace, to: Square) -> bool {
     let landed = trace.changed_at(to);
     let since = landed.saturating_sub(trace.model.doubt);
@@ -259,11 +257,12 @@ fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
         .any(|candidate| candidate.footprint.squares() == differs && candidate.footprint.fits(shown))
 }
 
-/// What the side to move has done, where it explains all of `differs`.
-fn done(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Option<Irregular> {
-    let done = Instead::read(before, shown, differs).filter(|done| done.footprint.squares() == differs)?;
+/// The act of the side to move, if it explains all of `differs`.
+fn act_of_mover(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Option<Irregular> {
+    let instead =
+        Instead::read(before, shown, differs).filter(|instead| instead.footprint.squares() == differs)?;
     let stays = |(from, _): &(Square, Square)| shown.piece_at(*from).is_some();
-    let (from, to) = done.went.filter(|went| done.castles || !stays(went))?;
+    let (from, to) = instead.went.filter(|went| instead.castles || !stays(went))?;
     let color = before.turn();
     let unpromoted = shown.piece_at(to) == Some(color.pawn())
         && to.rank() == color.fold_wb(Rank::Eighth, Rank::First)
@@ -271,7 +270,7 @@ fn done(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Opti
             .moves()
             .iter()
             .any(|candidate| candidate.m.from() == Some(from) && candidate.m.to() == to);
-    let kind = if done.castles {
+    let kind = if instead.castles {
         Kind::Castling
     } else {
         Kind::OnePiece
@@ -283,7 +282,7 @@ fn done(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Opti
     })
 }
 
-/// Whether a legal move of more than one piece begins like this.
+/// Whether a legal move of several pieces begins like this.
 fn halfway(tip: &State, differs: Bitboard) -> bool {
     tip.moves().iter().any(|candidate| {
         let several = matches!(candidate.m, Move::Castle { .. } | Move::EnPassant { .. });
@@ -298,9 +297,9 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// An own piece of the same kind was taken: all that differs is that one is gone. It was lifted from its square, and
-/// another one put there after the capturing piece had left its own.
-fn took_its_like(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
+/// The capture of an own piece of the same kind. Only the origin of the capturing piece differs. The destination read
+/// empty for a while, and read its piece again after the origin was left.
+fn captured_own_kind(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
     let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;
     if trace.board().piece_at(from).is_some() {

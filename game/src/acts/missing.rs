@@ -1,4 +1,4 @@
-//! Moves that the line of play misses: pieces stand where play may well have put them.
+//! Finds moves that the line of play lacks, from pieces that stand where play may have put them.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -8,13 +8,12 @@ use super::standing::BoardComparison;
 use crate::events::Ply;
 use crate::position::State;
 
-/// So many of the last positions are asked whether a move was legal there.
+/// Number of last positions searched for the one in which a lacking move was legal.
 const MAX_PLIES_BACK: usize = 8;
 
 impl BoardComparison<'_> {
-    /// The squares of pieces that seem to have been played before the last ply, before the clock was last pressed at that
-    /// time, or before a move that the other player has made since, and stand elsewhere in the line. `plies` are those of
-    /// the line, and `start` is where it began.
+    /// Squares of pieces that differ between board and line and seem to have been played before the last ply, before
+    /// the press at `pressed`, or before a later move of the other player. `start` is the state before `plies`.
     pub(crate) fn missing<'p>(
         &self,
         pressed: Option<Timestamp>,
@@ -43,16 +42,16 @@ impl BoardComparison<'_> {
         missing
     }
 
-    /// Whether play went on after a square came to show what it does.
+    /// Whether play went on after the last change of `square`.
     fn played_on(&self, square: Square, pressed: Option<Timestamp>) -> bool {
         let changed = self.trace.changed_at(square);
         let lifted = self.last.map(|last| last.ply.lifted_at);
         lifted.is_some_and(|lifted| changed + ONE_SCAN_APART < lifted)
-            // The clock reports a press up to a second late.
+            // The report of a press comes up to a second late.
             || pressed.is_some_and(|pressed| changed + self.trace.model.rest < pressed)
     }
 
-    /// Whether the other player has made a move since a piece of `color` left that square.
+    /// Whether the other player has moved since a piece of `color` left the square `left`.
     fn answered(&self, left: Square, color: Color) -> bool {
         let since = self.trace.changed_at(left) + ONE_SCAN_APART;
         color == self.tip.turn()
@@ -63,8 +62,8 @@ impl BoardComparison<'_> {
             })
     }
 
-    /// Whether this was a legal move in one of the last positions. A single step may be a piece that was pushed: there the
-    /// position has to be the one in which it was made.
+    /// Whether the move was legal in one of the last positions. A move of a single step may be a pushed piece, so it
+    /// must have been legal in the position in which it was made.
     fn was_legal<'p>(
         &self,
         from: Square,

@@ -1,9 +1,8 @@
-//! What hands do besides the moves: pieces that are touched, pushed or moved against the Laws, castling with the wrong
-//! piece first, a clock that is pressed with the piece in the hand.
+//! Finds acts of the hands other than moves: pieces touched, displaced or moved against the Laws, castling with the
+//! rook first, the clock pressed with the piece in the hand.
 //!
-//! The watchers ask for such acts, and the Laws say what they mean. What the squares have shown is read here and nowhere
-//! after: an act is told once it is sure enough for somebody to be told of it. What happened on the way to a ply is asked
-//! of its [`Turn`], and what stands on the board in the place of what the line of play leads to of its [`BoardComparison`].
+//! The watchers of the referee ask for such acts, and the Laws decide their consequences. The later stations do not
+//! read squares, so an act is reported only once it is certain enough to tell somebody.
 
 mod castled;
 mod displaced;
@@ -33,23 +32,23 @@ pub(crate) use touched::{How, Touched};
 use trace::Trace;
 pub(crate) use turn::Turn;
 
-/// What the squares of one board have shown lately, and what hands must have done for it.
+/// The recent observations of one board, from which acts are derived.
 #[derive(Debug, Default)]
 pub(crate) struct Acts {
     trace: Trace,
-    /// Squares whose pieces are not read, and taken to stand there all the same.
+    /// Squares with a piece on the line of play that the sensors do not read.
     unseen: Bitboard,
     visibility: Visibility,
-    /// Of a board that reports changes only when it is polled: until when it is known what happened.
+    /// Time until which a polled board's changes are known. `None` for a board that reports changes at once.
     polled_until: Option<Timestamp>,
 }
 
-/// Whether what the squares show can be compared with the line of play.
+/// Whether the squares can be compared with the line of play.
 #[derive(Debug)]
 struct Visibility {
-    /// The board was away, or its memory was read, and what it shows has not been explained since.
+    /// Whether the board was away, or its memory was read, and its placement has not been explained since.
     blind: bool,
-    /// When the board was last away: only a dump after this shows all squares.
+    /// Time at which the board last went away. Only a later dump shows all squares.
     away_at: Timestamp,
     dumped_at: Timestamp,
 }
@@ -66,40 +65,37 @@ impl Default for Visibility {
 }
 
 impl Acts {
-    /// Takes boards and hands to be like that. To be called before anything is seen.
+    /// Sets the model. Call before the first snapshot.
     pub(crate) fn follow(&mut self, model: &'static Model) {
         self.trace.model = model;
     }
 
-    /// What boards and hands are taken to be like.
     pub(crate) fn model(&self) -> &'static Model {
         self.trace.model
     }
 
-    /// When what was done at that time can be judged: the board has reported all of it, a faulty square has shown itself,
-    /// and nothing is put right at once any more.
+    /// Time at which an act made at `done` can be judged: reports are complete, faulty squares show, slips are put
+    /// right.
     pub(crate) fn judged_at(&self, done: Timestamp) -> Timestamp {
         done + self.model().doubt
     }
 
-    /// Takes in what a scan of the squares shows.
     pub(crate) fn see(&mut self, now: Timestamp, snapshot: &Snapshot) {
         self.trace.update(now, snapshot);
         self.unseen = snapshot.unseen;
         self.visibility.dumped_at = snapshot.dumped_at;
         self.visibility.blind |= !snapshot.watched;
-        // The rest of its answer follows.
+        // Changes are known up to the last one; the rest of the poll's answer follows in further snapshots.
         let last = snapshot.changes.last().map(|change| change.when.at);
         self.polled_until = self.polled_until.map(|until| last.unwrap_or(until));
     }
 
-    /// What happened on the board is known until then; `None`: it tells at once.
     pub(crate) fn polled(&mut self, until: Option<Timestamp>) {
         self.polled_until = until;
     }
 
-    /// When to look again at what is due then; `None`: it is due. Before the next answer of a polled board, silence proves
-    /// nothing.
+    /// Time at which to look again at a conclusion due at `due`. `None` if it can be drawn now. On a polled board,
+    /// silence proves nothing before the next answer.
     pub(crate) fn waits(&self, now: Timestamp, due: Timestamp) -> Option<Timestamp> {
         if now < due {
             return Some(due);
@@ -108,25 +104,23 @@ impl Acts {
         unknown.then(|| now + self.model().rest)
     }
 
-    /// The board went away.
     pub(crate) fn lose_visibility(&mut self, now: Timestamp) {
         self.visibility.blind = true;
         self.visibility.away_at = now;
     }
 
-    /// A line of play begins with what the board shows.
+    /// Call when a line of play begins with the placement on the board.
     pub(crate) fn regain_visibility(&mut self) {
         self.visibility.blind = false;
     }
 
-    /// The board shows the line's last position: it can be trusted again after a gap.
+    /// Ends blindness if a dump has shown all squares and the board shows `tip`, the line's last position.
     pub(crate) fn trust_again(&mut self, tip: Option<&State>) {
         if self.visibility.blind && self.is_whole() && tip.is_some_and(|tip| self.shows(tip.board())) {
             self.visibility.blind = false;
         }
     }
 
-    /// Whether the board was away, or its memory was read, and what it shows has not been explained since.
     pub(crate) fn is_blind(&self) -> bool {
         self.visibility.blind
     }
@@ -136,44 +130,41 @@ impl Acts {
         self.visibility.dumped_at > self.visibility.away_at
     }
 
-    /// Whether so many squares are misread that one which is empty for a moment says little.
+    /// Whether several squares were misread lately, so that another misread square proves little.
     pub(crate) fn is_disturbed(&self, now: Timestamp) -> bool {
         self.trace.is_disturbed(now)
     }
 
-    /// Whether this placement stands on the board.
     pub(crate) fn shows(&self, placement: &Board) -> bool {
         self.trace.board() == placement
     }
 
-    /// On how many squares the board differs from a placement.
+    /// Number of squares on which the board differs from `placement`.
     pub(crate) fn off(&self, placement: &Board) -> usize {
         difference(self.trace.board(), placement).count()
     }
 
-    /// Squares whose pieces are not read, and taken to stand there all the same.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
     }
 
-    /// The piece that stands on a square, or is taken to.
+    /// The piece on a square, including the pieces that are not read.
     pub(crate) fn piece_at(&self, square: Square) -> Option<Piece> {
         self.trace.board().piece_at(square)
     }
 
-    /// The squares that came to show this piece from `since` on.
+    /// Squares on which `piece` was newly read, from `since` on.
     pub(crate) fn read_since(&self, since: Timestamp, piece: Piece) -> Bitboard {
         let shown = self.trace.since(since);
         let read = shown.filter(|shown| shown.after == Some(piece));
         read.map(|shown| shown.square).collect()
     }
 
-    /// Since when no square has changed.
     pub(crate) fn quiet_since(&self) -> Timestamp {
         self.trace.quiet_since
     }
 
-    /// Since when the pieces of the usual start have stood on files instead of ranks; `None`: they do not.
+    /// Time since which the usual start position has stood turned by 90 degrees; `None` if it does not stand so.
     pub(crate) fn turned_by_a_quarter(&self) -> Option<Timestamp> {
         let rotated = |square: Square| {
             Square::from_coords(
@@ -192,7 +183,7 @@ impl Acts {
         (fits(false) || fits(true)).then_some(self.trace.quiet_since)
     }
 
-    /// The last changes from `since` on, for the evidence of an incident: at most 32.
+    /// The last [`MAX_EVIDENCE_CHANGES`] changes from `since` on, as evidence of an incident.
     pub(crate) fn evidence_since(&self, since: Timestamp) -> Vec<SensorChange> {
         let all: Vec<SensorChange> = self.trace.since(since).copied().collect();
         let old = all.len().saturating_sub(MAX_EVIDENCE_CHANGES);
@@ -200,10 +191,8 @@ impl Acts {
     }
 }
 
-/// At most this many changes are kept as evidence.
 const MAX_EVIDENCE_CHANGES: usize = 32;
 
-/// Whether all these times can belong to one scan.
 fn in_one_scan(times: impl Iterator<Item = Timestamp> + Clone) -> bool {
     let (first, last) = (times.clone().min(), times.max());
     first

@@ -1,4 +1,4 @@
-//! What the pieces did around a press of the clock.
+//! Finds out where the pieces were when a player pressed the clock.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -8,14 +8,14 @@ use super::Acts;
 use super::turn::Turn;
 
 impl Turn<'_> {
-    /// Whether the piece had left its square when its player pressed the clock at that time, and stood nowhere until well
-    /// after it.
+    /// Whether the piece was in the hand when its player pressed the clock: it had left its square, and was put down
+    /// well after the press.
     pub(crate) fn was_in_hand(&self, pressed: Timestamp) -> bool {
         let (color, lifted_at) = (self.ply.color, self.ply.lifted_at);
         let moved = self.squares();
         let arrives: Bitboard = moved & self.ply.after.board().by_color(color);
-        // A press is heard late, and a square no more than a scan late. A piece that appears later still may have stood off
-        // the centre of its square, unread, until somebody moved it.
+        // A press is reported late, and a square at most a scan late. A piece that appears even later may have stood
+        // off the centre of its square, unread, until somebody moved it.
         let (early, late) = (pressed + self.trace.model.pause, pressed + self.trace.model.doubt);
         let mut landed: Option<Timestamp> = None;
         for shown in self.trace.since(self.since) {
@@ -26,7 +26,7 @@ impl Turn<'_> {
             if own && arrives.contains(shown.square) {
                 landed = Some(landed.map_or(shown.when.at, |first| first.min(shown.when.at)));
             } else if own && shown.when.at + ONE_SCAN_APART >= lifted_at && shown.when.at <= late {
-                // It stood elsewhere on its way, or another piece was touched.
+                // The piece stood elsewhere on its way, or the player touched another piece.
                 return false;
             }
             let opponent =
@@ -40,8 +40,8 @@ impl Turn<'_> {
 }
 
 impl Acts {
-    /// Whether a player's pieces were moved shortly before they pressed the clock at that time, or since. What the
-    /// opponent's move changed, which stood at `answered`, is left out; so are the squares `aside`.
+    /// Whether a player's pieces moved shortly before the press at `pressed`, or since. Changes by the opponent's move,
+    /// which stood at `answered`, and of the squares `aside` do not count.
     pub(crate) fn moved_at_press(
         &self,
         color: Color,

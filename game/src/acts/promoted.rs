@@ -1,24 +1,23 @@
-//! Promotion pieces that are exchanged after they stood.
+//! Finds promotion pieces that were exchanged after they stood.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Piece, Role, Square};
 
 use super::turn::Turn;
 
-/// A piece that stood on the square of promotion before the one that stands there now.
+/// A promotion piece that stood before the one that stands now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchanged {
     pub(crate) square: Square,
     pub(crate) stood: Role,
     pub(crate) stood_at: Timestamp,
-    /// The other piece, and when it came.
+    /// Kind of the later piece, which came at `at`.
     pub(crate) now: Role,
     pub(crate) at: Timestamp,
 }
 
 impl Turn<'_> {
-    /// The piece of another kind that stands on the square of promotion, and since when; `None`: the one that was chosen
-    /// does, or none.
+    /// The piece on the promotion square and its arrival; `None` if the square reads the chosen piece, or none.
     pub(crate) fn replaced(&self) -> Option<(Role, Timestamp)> {
         let (chosen, to) = self.ply.played.and_then(|m| Some((m.promotion()?, m.to())))?;
         let shown = self.trace.board().piece_at(to)?;
@@ -26,8 +25,8 @@ impl Turn<'_> {
             .then(|| (shown.role, self.trace.changed_at(to)))
     }
 
-    /// The piece that stood before the one of the kind `now`. The square was seen empty between the two: a piece that is
-    /// another one from one scan to the next was misread.
+    /// The piece that stood before a piece of the kind `now`, if the square read empty between them. A piece that
+    /// changes its kind from one scan to the next was misread.
     pub(crate) fn exchanged(&self, now: Role) -> Option<Exchanged> {
         let (square, color) = (self.to()?, self.ply.color);
         let mut standing: Option<(Role, Timestamp)> = None;

@@ -1,4 +1,4 @@
-//! What stands on the board in the place of what the line of play leads to.
+//! Compares the board with the last position of the line of play.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board};
@@ -8,7 +8,6 @@ use super::trace::Trace;
 use crate::events::Ply;
 use crate::position::{State, difference};
 
-/// The board beside the last position of the line of play.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoardComparison<'a> {
     pub(super) trace: &'a Trace,
@@ -17,20 +16,19 @@ pub(crate) struct BoardComparison<'a> {
     pub(super) aside: Bitboard,
 }
 
-/// The last ply of the line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last<'a> {
     pub(crate) ply: &'a Ply,
-    /// The state before it.
+    /// State before the ply.
     pub(crate) before: &'a State,
-    /// The state before the ply before it.
+    /// State before the previous ply.
     pub(crate) earlier: Option<&'a State>,
-    /// It is completed in the sense of the Laws (Art. 6.2.1).
+    /// Whether the ply is completed in the sense of the Laws (Art. 6.2.1).
     pub(crate) completed: bool,
 }
 
 impl Acts {
-    /// How the board stands beside `tip`, to which `last` has led. The squares `aside` are accounted for elsewhere.
+    /// Compares the board with `tip`, the state after `last`. The squares `aside` are accounted for elsewhere.
     pub(crate) fn standing<'a>(
         &'a self,
         tip: &'a State,
@@ -47,29 +45,29 @@ impl Acts {
 }
 
 impl BoardComparison<'_> {
-    /// The squares that do not show what the line leads to.
+    /// Squares that differ from the line's last position, without `aside`.
     pub(crate) fn differs(&self) -> Bitboard {
         self.differs_anywhere() & !self.aside
     }
 
-    /// The same with those that are set aside.
+    /// Squares that differ from the line's last position, including `aside`.
     pub(crate) fn differs_anywhere(&self) -> Bitboard {
         difference(self.trace.board(), self.tip.board())
     }
 
-    /// Whether these squares show what they do in another placement.
+    /// Whether `squares` have the contents that they have in `placement`.
     pub(crate) fn is_as_in(&self, squares: Bitboard, placement: &Board) -> bool {
         let mut squares = squares.into_iter();
         squares.all(|square| self.trace.board().piece_at(square) == placement.piece_at(square))
     }
 
-    /// How many pieces are missing on the board.
+    /// Number of pieces that the line has more than the board.
     pub(crate) fn taken_off(&self) -> usize {
         let stood = self.tip.board().occupied().count();
         stood.saturating_sub(self.trace.board().occupied().count())
     }
 
-    /// Since when these squares have shown what they do; `None`: as long as they have been seen.
+    /// Time of the last change of `squares`; `None` if none of them has changed since the board was first heard.
     pub(crate) fn stood_since(&self, squares: Bitboard) -> Option<Timestamp> {
         let since = self.trace.stood_since(squares);
         (since > Timestamp::from_micros(0)).then_some(since)
@@ -85,7 +83,7 @@ mod tests {
     use crate::tracker::Snapshot;
 
     #[test]
-    fn since_when_a_square_has_shown_what_it_does_is_known_once_it_has_changed() {
+    fn the_time_since_which_a_square_stands_is_known_once_it_has_changed() {
         let at = Timestamp::from_micros(1_000_000_000);
         let changes = vec![SensorChange {
             when: Since::at(at),

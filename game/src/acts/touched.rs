@@ -1,4 +1,4 @@
-//! Pieces touched and not moved, as far as a board can see it: lifted and put back, released and moved on, taken back.
+//! Finds pieces that were touched without being moved: lifted and put back, or released on another square first.
 
 use core::time::Duration;
 
@@ -14,26 +14,25 @@ use super::turn::Turn;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Touched {
     pub(crate) how: How,
-    /// Where the piece came from.
+    /// Square of the piece at the start of the turn.
     pub(crate) origin: Square,
     pub(crate) from: Timestamp,
 }
 
-/// How a piece was touched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
-    /// The player lifted it and put it back.
+    /// The player lifted the piece and put it back.
     PutBack,
-    /// It is the opponent's, and was lifted with one of the player's own.
+    /// The player lifted a piece of the opponent together with one of their own.
     Opponents,
-    /// It stood on this square first, long enough to have left the hand there, and then went on.
+    /// The player left the piece on this square for long enough to have released it, and then moved it on.
     Released(Square),
-    /// The same, and then it went back.
+    /// The player released the piece on this square, and then put it back.
     TakenBack(Square),
 }
 
 impl Turn<'_> {
-    /// What the player touched before the piece that moved in the end, or released before it moved on.
+    /// Pieces that the player touched before the moved piece, or released before moving them on.
     pub(crate) fn touched(&self, now: Timestamp) -> Vec<Touched> {
         let color = self.ply.color;
         let min_held = self.min_held(now);
@@ -51,7 +50,7 @@ impl Turn<'_> {
             };
             touched.push(Touched { how, origin, from });
         }
-        // An opponent's piece that is lifted alone may be adjusted by either player.
+        // Either player may adjust an opponent's piece that is lifted alone.
         for absence in self.absences(!color) {
             if absence.overlaps(&own) && absence.lasted() >= min_held {
                 let (origin, from) = (absence.square, absence.from);
@@ -68,8 +67,8 @@ impl Turn<'_> {
         touched
     }
 
-    /// The opponent's pieces that were lifted and put back after the opponent had pressed at that time, and since when
-    /// each was lifted.
+    /// The opponent's pieces that were lifted and put back after the opponent's press at `pressed`, and the time of
+    /// each lift.
     pub(crate) fn adjusted(&self, now: Timestamp, pressed: Timestamp) -> Vec<(Square, Timestamp)> {
         let own = self.absences(self.ply.color);
         let lifted = self.absences(!self.ply.color).into_iter();
@@ -84,8 +83,7 @@ impl Turn<'_> {
             .collect()
     }
 
-    /// Pieces of a colour that left their squares and came back before the piece was lifted that moved, the shortest
-    /// absences included.
+    /// All absences of pieces of `color`, however short, that ended before the moved piece was lifted.
     fn absences(&self, color: Color) -> Vec<Absence> {
         let own_move = self.squares();
         let mut absences = self.trace.absences(self.since, color);
@@ -99,15 +97,15 @@ impl Turn<'_> {
 
     fn min_held(&self, now: Timestamp) -> Duration {
         if self.trace.is_disturbed(now) {
-            // They read empty for up to a second.
+            // Squares on a disturbed line read empty for up to a second.
             self.trace.model.rest
         } else {
             self.trace.model.touched
         }
     }
 
-    /// Where the piece from `origin` stood first, on another square than in the end, long enough to have left the hand
-    /// there (Art. 4.7), after a legal move.
+    /// The first stay of the piece from `origin` on a square other than its last one, after a legal move, and long
+    /// enough to have left the hand there (Art. 4.7).
     fn released(&self, origin: Square) -> Option<Stay> {
         let piece = self.before.board().piece_at(origin)?;
         let after = self.ply.after.board();
@@ -120,7 +118,7 @@ impl Turn<'_> {
                 && stay.to <= self.ply.stood_at + ONE_SCAN_APART
                 && !self.aside.contains(stay.square)
         };
-        // A piece that is seen on its own square as well was misread there, or here.
+        // A piece that is also read on its own square was misread on one of the two.
         let gone = |stay: &Stay| {
             let left = stay.from + ONE_SCAN_APART;
             let shown = self.trace.since(self.since);
@@ -141,15 +139,13 @@ impl Turn<'_> {
 }
 
 impl Acts {
-    /// Whether a square that has been touched since then changed no more often than players do it, so that its sensor is
-    /// not at fault.
+    /// Whether a square touched at `from` and not among `aside` has changed no more often than hands change it.
     pub(crate) fn is_steady(&self, square: Square, from: Timestamp, aside: Bitboard) -> bool {
         self.trace.is_steady(square, from) && !aside.contains(square)
     }
 }
 
 impl Absence {
-    /// Whether one of these was away at the same time.
     fn overlaps(&self, others: &[Self]) -> bool {
         others
             .iter()
@@ -166,8 +162,8 @@ mod tests {
     use crate::position::State;
     use crate::tracker::Snapshot;
 
-    /// Where the bishop stood first that went from f1 to d3 in the end, once the squares have changed like this: "e2B 1500"
-    /// is a white bishop that comes to e2, and nothing else changes for so many milliseconds.
+    /// Square on which a bishop was released on its way from f1 to d3, after these changes of squares. `("e2B", 1500)`
+    /// is a white bishop that comes to e2, followed by 1500 ms without a change.
     fn released(changes: &[(&str, u64)]) -> Option<Square> {
         let fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
         let before = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
@@ -227,7 +223,7 @@ mod tests {
         turn.released(Square::F1).map(|stay| stay.square)
     }
 
-    /// Art. 4.7: a piece that was released on a square of a legal move has moved there.
+    /// Art. 4.7: a piece that is released on the square of a legal move has moved there.
     #[test]
     fn a_piece_that_rests_on_the_way_was_released() {
         let on_e2 = |millis| [("f1", 300), ("e2B", millis), ("e2", 300), ("d3B", 300)];

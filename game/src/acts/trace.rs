@@ -1,4 +1,4 @@
-//! What the squares have shown lately.
+//! Keeps the recent changes of the squares, and finds pieces that left and came back or rested on their way.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -11,23 +11,22 @@ use crate::events::SensorChange;
 use crate::model::Model;
 use crate::tracker::Snapshot;
 
-/// The squares with their recent changes.
 #[derive(Debug)]
 pub(super) struct Trace {
     pub(super) model: &'static Model,
     board: Board,
-    /// Whether White sits with the connector on the right, once that has been said.
+    /// Whether White sits with the connector on the right; `None` before the first snapshot.
     turned: Option<bool>,
     changed: [Timestamp; 64],
     recent: VecDeque<SensorChange>,
     pub(super) quiet_since: Timestamp,
-    /// What each square showed before it changed last.
+    /// Content of each square before its last change.
     before: Board,
-    /// The squares that last showed what they had shown a moment before, each once, and when.
+    /// The last squares that read the same piece again after a moment, each once, with the time of that reading.
     blinks: VecDeque<(Square, Timestamp)>,
 }
 
-/// Enough for a long turn with a flickering square.
+/// Maximum number of stored changes; enough for a long turn with a flickering square.
 const MAX_RECENT_CHANGES: usize = 160;
 
 impl Default for Trace {
@@ -49,7 +48,7 @@ impl Trace {
     pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
         let before = self.turned.replace(snapshot.turned);
         if before.is_some_and(|turned| turned != snapshot.turned) {
-            // Earlier changes are of no use.
+            // The earlier changes were on other squares.
             self.recent.clear();
             self.changed = [now; 64];
         }
@@ -72,8 +71,7 @@ impl Trace {
         }
     }
 
-    /// A square that shows another piece, or none, and then the same piece again a moment later was misread, or a hand
-    /// adjusted the piece.
+    /// Notes a square that reads its piece again after a moment: it was misread, or a hand adjusted the piece.
     fn note_blink(&mut self, at: Timestamp, square: Square, after: Option<Piece>) {
         let back = after.is_some() && after == self.before.piece_at(square);
         if back && at.saturating_duration_since(self.changed_at(square)) <= self.model.rest {
@@ -85,7 +83,8 @@ impl Trace {
         }
     }
 
-    /// Whether so many squares are misread that one which is empty for a moment says little.
+    /// Whether [`MIN_BLINKS`] squares were misread within [`DISTURBED_FOR`], so that another misread square proves
+    /// little.
     pub(super) fn is_disturbed(&self, now: Timestamp) -> bool {
         let first = self.blinks.front();
         self.blinks.len() == MIN_BLINKS && first.is_some_and(|(_, first)| *first + DISTURBED_FOR >= now)
@@ -99,30 +98,26 @@ impl Trace {
         self.changed[usize::from(square)]
     }
 
-    /// When the last of these squares changed.
     pub(super) fn stood_since(&self, squares: Bitboard) -> Timestamp {
         let at = squares.into_iter().map(|square| self.changed_at(square)).max();
         at.unwrap_or(Timestamp::from_micros(0))
     }
 
-    /// The changes from `since` on, oldest first.
     pub(super) fn since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
         let from = self.recent.partition_point(|shown| shown.when.at < since);
         self.recent.range(from..)
     }
 
-    /// How often this square changed since then.
     pub(super) fn changes_of(&self, square: Square, since: Timestamp) -> usize {
         self.since(since).filter(|shown| shown.square == square).count()
     }
 
-    /// Whether a square that has been touched since then changed no more often than players do it, so that its sensor is
-    /// not at fault.
+    /// Whether a square touched at `from` has changed no more often than hands change it, so that its sensor is sound.
     pub(super) fn is_steady(&self, square: Square, from: Timestamp) -> bool {
         self.changes_of(square, from.saturating_sub(self.model.put_right)) <= MAX_CHANGES
     }
 
-    /// Pieces of `color` that left their square and came back to it, with no other piece shown there in between.
+    /// Pieces of `color` that left their square and came back to it, if the square read no other piece in between.
     pub(super) fn absences(&self, since: Timestamp, color: Color) -> Vec<Absence> {
         let mut open: Vec<(Square, Piece, Timestamp)> = Vec::new();
         let mut absences = Vec::new();
@@ -150,23 +145,23 @@ impl Trace {
         absences
     }
 
-    /// When a piece left its square for good, from `since` on; `None` where only a dump showed it.
+    /// Time of the last departure of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
     pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let left = shown.rfind(|shown| shown.before == Some(piece))?;
         (!left.when.is_late()).then_some(left.when.at)
     }
 
-    /// When a piece came to stand on its square for good, from `since` on; `None` where only a dump showed it.
+    /// Time of the last arrival of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
     pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let landed = shown.rfind(|shown| shown.after == Some(piece))?;
         (!landed.when.is_late()).then_some(landed.when.at)
     }
 
-    /// Where a piece of this kind came to stand from `since` on and left again, oldest first. A square that loses it for
-    /// no longer than a scan was misread. One that still shows it when it has gone on elsewhere did not report that it
-    /// left: it is left out.
+    /// Stays of `piece` on squares that it left again, from `since` on, oldest first. A stay continues if the square
+    /// misses the piece for at most a scan. A stay does not count if the piece came to another square more than a scan
+    /// before the stay ended: its own square did not report the departure.
     pub(super) fn stays(&self, since: Timestamp, piece: Piece) -> Vec<Stay> {
         let mut stays: Vec<Stay> = Vec::new();
         let mut open: Vec<(Square, Timestamp)> = Vec::new();
@@ -191,7 +186,7 @@ impl Trace {
                 _ => {}
             }
         }
-        // Another piece of its kind that is back on its own square is not this one.
+        // A piece that comes back to its own square is another piece of the same kind.
         let came = |shown: &SensorChange| {
             let mut earlier = self
                 .since(since)
@@ -218,14 +213,13 @@ fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
     }
 }
 
-/// From this many squares within [`DISTURBED_FOR`] on, it is the line. Players adjust fewer pieces, and one sensor at
-/// fault is one square.
+/// Number of misread squares from which the serial line counts as disturbed. Players adjust fewer pieces, and a faulty
+/// sensor is a single square.
 const MIN_BLINKS: usize = 4;
 const DISTURBED_FOR: Duration = Duration::from_secs(120);
-/// A square that is lifted from twice changes this often; with more changes its sensor is at fault.
+/// Maximum number of changes of a sound square: two lifts and two returns.
 const MAX_CHANGES: usize = 4;
 
-/// A piece was off its square for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Absence {
     pub(super) square: Square,
@@ -240,7 +234,7 @@ impl Absence {
     }
 }
 
-/// A piece stood on a square for a while and left it.
+/// A time for which a piece stood on a square before it left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stay {
     pub(super) square: Square,

@@ -1,4 +1,4 @@
-//! What hands did on the way to a ply.
+//! The turn of a player, for questions about acts of the hands on the way to a ply.
 
 use core::time::Duration;
 
@@ -10,10 +10,10 @@ use super::trace::Trace;
 use crate::events::Ply;
 use crate::position::{State, difference};
 
-/// A turn of at least this length is not played in a hurry.
+/// Minimum length of a turn that is not played in a hurry.
 const MIN_UNHURRIED: Duration = Duration::from_secs(3);
 
-/// A player's turn, which ended with a ply that was seen.
+/// A player's turn that ended with an observed ply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
     pub(super) trace: &'a Trace,
@@ -24,8 +24,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Acts {
-    /// The turn in which `ply` was made from the state `before`. What was done before `since` is no part of it; nor is
-    /// what happened on the squares `aside`.
+    /// The turn of `ply`, made from the state `before`. Changes before `since` or of the squares `aside` do not count.
     pub(crate) fn turn<'a>(
         &'a self,
         ply: &'a Ply,
@@ -44,23 +43,21 @@ impl Acts {
 }
 
 impl Turn<'_> {
-    /// The squares on which the ply changed something.
     pub(crate) fn squares(&self) -> Bitboard {
         difference(self.before.board(), self.ply.after.board())
     }
 
-    /// Whether the player took their time: in a hurry one hand is quick enough for two pieces, and pieces are set off the
-    /// centre of their squares.
+    /// Whether the turn took at least [`MIN_UNHURRIED`]. In a hurry, one hand is fast enough for two pieces, and pieces
+    /// are put down off the centre of their squares.
     pub(crate) fn is_unhurried(&self) -> bool {
         self.ply.lifted_at.saturating_duration_since(self.since) >= MIN_UNHURRIED
     }
 
-    /// Whose turn it was.
     pub(crate) fn color(&self) -> Color {
         self.ply.color
     }
 
-    /// Where the ply went; `None` for irregular play.
+    /// Destination of the ply; `None` for an irregular ply.
     pub(super) fn to(&self) -> Option<Square> {
         self.ply.played.map(|m| m.to())
     }

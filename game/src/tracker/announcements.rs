@@ -1,6 +1,6 @@
-//! Reports the difference between what was announced and what now counts as played.
+//! Reports the difference between the announced plies and the plies of the line.
 //!
-//! This is the only place that emits `Finding::Made`, `Finding::Amended` and `Finding::Retracted`.
+//! Only this module emits `Finding::Made`, `Finding::Amended` and `Finding::Retracted`.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;
@@ -11,19 +11,17 @@ use super::line::LineOfPlay;
 use super::node::{NodeId, Played};
 use crate::events::{CorrectionReason, Ply};
 
-/// What was announced of a line.
 #[derive(Debug, Default)]
 pub(super) struct Announcements {
-    /// All its plies that were announced and not withdrawn, from the first one on.
+    /// All announced plies that were not withdrawn, from the first one on.
     pub(super) announced: Vec<AnnouncedPly>,
-    /// Plies as they are to be announced, each with the number of findings that were waiting when it was found.
+    /// Descriptions of plies that are not announced yet, each with the length of the queue of findings at that time.
     unannounced: Vec<(usize, Ply)>,
-    /// A record is played back from a checkpoint on, and nothing is announced before its end: how many findings were waiting when
-    /// that began.
+    /// Length of the queue of findings at the start of a playback from a checkpoint; announcements wait for its end.
     pub(super) held: Option<usize>,
 }
 
-/// What stood after a ply that was announced, and how it was played: [`Played::Root`] where that is not known any more.
+/// Placement after an announced ply, and how the ply was played: [`Played::Root`] if that is not known any more.
 pub(super) type AnnouncedPly = (Board, Played);
 
 fn is_same((a, b): &(&AnnouncedPly, &AnnouncedPly)) -> bool {
@@ -31,27 +29,24 @@ fn is_same((a, b): &(&AnnouncedPly, &AnnouncedPly)) -> bool {
 }
 
 impl LineOfPlay {
-    /// The plies that count as played.
     pub(super) fn plies(&self) -> Vec<AnnouncedPly> {
         let tree = &self.tree;
         let announced = core::iter::once(tree.root()).chain(tree.path(tree.tip()));
         let announced = announced.map(|id| (tree.node(id).state.board().clone(), tree.node(id).played));
         let passed = self.passed.iter();
         let passed = passed.map(|state| (state.board().clone(), Played::Root));
-        // The start position is no ply.
         passed.chain(announced).skip(1).collect()
     }
 }
 
 impl Announcements {
-    /// How many of the plies that were announced are still those of the line.
+    /// Number of announced plies, from the first one on, that the line still has.
     pub(super) fn still_holds(&self, plies: &[AnnouncedPly]) -> usize {
         self.announced.iter().zip(plies).take_while(is_same).count()
     }
 }
 
 impl Tracker {
-    /// Notes how a ply is to be announced that now counts as played.
     pub(super) fn note_unannounced(&mut self, ply: Ply) {
         let waiting = self.findings.len();
         if let Some(line) = &mut self.line {
@@ -61,8 +56,7 @@ impl Tracker {
         }
     }
 
-    /// Tells how the line differs from what was announced: new plies, others in their place, or fewer. `reason`: why what was
-    /// announced is withdrawn; `odds`: the log-odds against it.
+    /// Announces new plies, replaced plies or withdrawals. `reason` and `odds` are about the withdrawn plies.
     pub(super) fn announce_line(&mut self, now: Timestamp, reason: CorrectionReason, odds: Option<i64>) {
         let Some(line) = self
             .line
@@ -98,7 +92,7 @@ impl Tracker {
         }
     }
 
-    /// Withdraws a ply of the line with all that follows it, and where it was reconstructed, all that was with it.
+    /// Withdraws a ply and all plies after it; of plies that were reconstructed together, all of them.
     pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: CorrectionReason, odds: i64) {
         let ply = self.tree().map(|tree| tree.node(id).ply);
         if ply.is_some_and(|ply| self.refutes(now, ply, odds)) {
@@ -110,8 +104,8 @@ impl Tracker {
         self.announce_line(now, reason, Some(odds));
     }
 
-    /// Tells what a record has shown of the line that was played back from a checkpoint on, and then all else. What was
-    /// confirmed of a ply that then turned out to be another one is left out.
+    /// Announces how the line differs after a playback from a checkpoint, followed by the findings held since then.
+    /// Drops held confirmations and completions of plies that were replaced later.
     pub(super) fn announce_held(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };
         let Some(waiting) = line.announcements.held.take() else {

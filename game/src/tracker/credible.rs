@@ -1,23 +1,25 @@
-//! The cost of each candidate line: how much speaks against it.
+//! Computes the cost of each candidate line: the evidence against it.
 //!
 //! The cost of a line is the sum of
 //!
-//! - **ply** for each ply, so that of two lines that explain the same, the shorter one wins,
-//! - what is unusual about each ply: its timing (`made`), the way of its piece (`way`), a move that is not legal, a ply
-//!   that its reply hid from the scan, a square that must be dead for it,
-//! - **unexplained** for each square that shows something else than the line's last position, and half as much again for
-//!   each of the last plies that was begun since; only **odd** if the piece on it was captured within the last plies and
-//!   may lie beside its square,
-//! - half of **unexplained** for each ply that was played although one of the plies before it was irregular,
-//! - what it costs that both kings stand in the centre, if the line does not have them there (`node`),
-//! - what withdrawing costs for each announced ply that the line does not have. A ply is dearer to withdraw if nothing
-//!   else on the board had changed and it was pressed, or had stood for **patience**. It costs nothing if the line has
-//!   another ply by the same player that landed at the same moment: a press speaks for both.
+//! - **ply** for each ply, so that the shorter of two lines that explain the same wins,
+//! - the unusual features of each ply: its timing (`made`), the path of its piece (`way`), an irregular move, a reply
+//!   that hid it from the scan, a square assumed dead or no longer dead,
+//! - **unexplained** for each square that differs from the line's last position, and half as much again for each of the
+//!   last plies begun since; only **odd** if the piece on the square was captured within the last plies and may lie
+//!   beside its square,
+//! - half of **unexplained** for each ply and each irregular ply among the few plies before it,
+//! - the cost of both kings in the centre, if the line does not have them there (`node`),
+//! - **odd** for a last ply whose destination does not read its piece,
+//! - the cost of withdrawal of each announced ply that the line does not have. It is higher if nothing else on the
+//!   board had changed and the ply was pressed or had stood for **patience**. It is zero if the line has another ply by
+//!   the same player that landed at the same moment: a press supports both.
 //!
-//! If a line has no ply in the place of an announced one, it also costs what that ply had cost: the ply was shown, and
-//! is now taken back. An irregular move with neither press nor reply is not compared at all (see `irregular`).
+//! A line without a ply in the place of an announced one also has the costs of the announced ply: the ply was shown,
+//! and is now taken back. An irregular move with neither press nor reply is not compared at all (see `irregular`).
 //!
-//! The best line costs least. Ties go to the line that withdraws fewest plies, then to the one that was found first.
+//! The best line has the lowest cost. Ties go to the line that withdraws the fewest plies, then to the line that was
+//! found first.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -28,34 +30,30 @@ use super::node::{Node, NodeId, Played};
 use super::tree::Tree;
 use crate::model::{Cost, Model, SEVERAL};
 
-/// What speaks against each reading of a tree.
 pub(super) struct Costs {
-    /// What is unusual about the plies up to and with that of a node.
+    /// Cost of the plies up to and including the node's.
     plies: Vec<Cost>,
-    /// The same with the squares that are left unexplained.
+    /// Cost of the plies and of the squares left unexplained.
     whole: Vec<Cost>,
 }
 
 impl Costs {
-    /// What speaks against a reading.
     pub(super) fn of(&self, id: NodeId) -> Cost {
         self.whole[id]
     }
 
-    /// What is unusual about its plies.
+    /// Cost of the node's plies alone, without unexplained squares.
     pub(super) fn of_plies(&self, id: NodeId) -> Cost {
         self.plies[id]
     }
 }
 
 impl Tree {
-    /// What speaks against each reading.
     pub(super) fn costs(&self) -> Costs {
         let mut plies: Vec<Cost> = Vec::with_capacity(self.nodes().len());
         let mut whole = Vec::with_capacity(self.nodes().len());
         let followed = self.followed();
         for (id, node) in self.nodes().iter().enumerate() {
-            // Parents come before their children.
             let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
             plies.push(cost);
             let held = usize::from(node.is_unread()) * self.model().odd;
@@ -64,7 +62,6 @@ impl Tree {
         Costs { plies, whole }
     }
 
-    /// What is unusual about a ply after those before it.
     fn strain(&self, id: NodeId) -> Cost {
         let model = self.model();
         let node = self.node(id);
@@ -76,11 +73,11 @@ impl Tree {
         };
         let known = before.map_or(Bitboard::EMPTY, |before| before.unread);
         let unlikely = usize::from(node.is_irregular());
-        // What is irregular is noticed before play goes on, like a piece that stands on a wrong square.
+        // Players notice an irregular ply before they play on, as they do a piece on a wrong square.
         let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
         let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
-        // A square that is not dead after all has not read a piece.
+        // A square that is not dead after all has failed to read a piece.
         let revived = known.without(node.unread).any();
         let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply
@@ -91,11 +88,10 @@ impl Tree {
             + unnoticed * model.unexplained / 2
     }
 
-    /// What the squares cost that a reading leaves unexplained.
     fn unexplained(&self, node: &Node) -> Cost {
         let model = self.model();
         let plies = || std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL);
-        // A captured piece may lie beside its square for some plies. It may be laid there before its captor is lifted.
+        // A captured piece may lie beside its square for some plies, even before the capturing piece is lifted.
         let captures = |ply: &Node| Some((ply.captured?, self.node(ply.parent?).landed.at));
         let mut captured: Vec<_> = plies().filter_map(captures).collect();
         let mut cost = node.result.unwrap_or(0);
@@ -107,7 +103,7 @@ impl Tree {
                 cost += model.odd;
                 continue;
             }
-            // A hand that is busy puts a piece down before play goes on.
+            // A hand puts a piece down before its player moves again.
             let played_on = plies()
                 .filter(|ply| ply.parent.is_some() && ply.lifted_at > known)
                 .count();
@@ -116,20 +112,17 @@ impl Tree {
         cost
     }
 
-    /// The most credible reading: the one that costs least. Ties go to the one that withdraws the fewest plies, then to
-    /// the one that was found first.
     pub(crate) fn best(&self) -> NodeId {
         self.best_by(&self.costs())
     }
 
-    /// The same with what speaks against each reading.
     pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
         let ranks = self.ranks(costs).into_iter().enumerate();
         let best = ranks.filter_map(|(id, rank)| Some((rank?, id))).min();
         best.map_or_else(|| self.root(), |(_, id)| id)
     }
 
-    /// The log-odds against each reading and for the most credible one.
+    /// The log-odds against each node, relative to the best one.
     pub(super) fn odds_against(&self) -> Vec<i64> {
         let costs = self.costs();
         let ranks = self.ranks(&costs);
@@ -139,14 +132,13 @@ impl Tree {
         cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
-    /// What speaks against each reading, with what it costs to withdraw what it does not have, and how many plies those are;
-    /// `None` for one that does not count.
+    /// Cost of each node with withdrawals, and number of plies that it withdraws; `None` if it does not compete.
     fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
-        // How many announced plies each reading begins with; which of the later ones it has after other plies, one bit for
-        // each; and whether a suspicion on its way may count at all.
+        // For each node: the number of announced plies that its line begins with; a bit for each later announced ply
+        // that the line has after other plies; and whether the suspicions on its path may count.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0_u64; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
@@ -154,25 +146,25 @@ impl Tree {
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
             if let Some(parent) = node.parent {
-                let told = plies.checked_sub(1).filter(|at| *at < announced.len());
-                let on_line = told.is_some_and(|at| announced[at] == id);
+                let announced_at = plies.checked_sub(1).filter(|at| *at < announced.len());
+                let on_line = announced_at.is_some_and(|at| announced[at] == id);
                 common[id] = if on_line { plies } else { common[parent] };
                 again[id] = again[parent];
                 if !on_line {
                     let same = |at: &usize| self.is_same_ply(announced[*at], id);
-                    let told = (common[id]..announced.len().min(64)).filter(same);
-                    again[id] |= told.fold(0, |all, at| all | 1 << at);
+                    let repeated = (common[id]..announced.len().min(64)).filter(same);
+                    again[id] |= repeated.fold(0, |all, at| all | 1 << at);
                 }
-                // Where another ply was completed in its place, a reply does not speak for it.
-                let completed = told.is_some_and(|at| self.node(announced[at]).completed);
+                // If another ply was completed in its place, a reply does not support a suspicion.
+                let completed = announced_at.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
             }
             if !credible[id] || self.is_suspicion(id) {
                 continue;
             }
             let withdrawn = announced.len() - common[id];
-            // Plies that were announced, and so were shown, and nothing was played in their place. A king that is put in the
-            // centre is not taken back.
+            // Announced plies for which the line has no ply in place were shown and are taken back. A king that is put
+            // in the centre shows a result and is not taken back.
             let put = |plies: &[NodeId]| plies.iter().all(|ply| self.moves_king(*ply));
             let taken_back = announced
                 .get(plies..)
@@ -189,27 +181,27 @@ impl Tree {
         ranks
     }
 
-    /// What it costs to withdraw the announced plies from each of them on; none of them at last.
+    /// Costs of withdrawing the announced plies, each from one of them to the last; the final element is 0.
     pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
         let model = self.model();
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
         let cost = |at: usize| {
             let ply = self.node(announced[at]);
-            // In a record, which has no times, a piece that goes on may have been on its way all the time.
+            // The board's record has no times, so a piece that moves on may have been on its way all the time.
             let on_its_way = ply.landed.recorded
                 && announced
                     .get(at + 2)
                     .is_some_and(|next| self.goes_on_from(announced[at], *next));
-            // Where it stood for long, no hand was on its piece. What is no move may be put right later.
-            let left = ply.stood >= model.patience && !ply.landed.recorded && regular;
-            let done = ply.pressed || left;
+            // A piece that stood this long was not in a hand. An irregular ply may be put right even later.
+            let stood_long = ply.stood >= model.patience && !ply.landed.recorded && regular;
+            let done = ply.pressed || stood_long;
             let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
                 (true, _) => model.unlikely,
-                // One ply fewer does not make another guess better.
+                // Withdrawing a guess costs as much as a ply: another guess does not win by having one ply fewer.
                 (_, true) => model.ply,
                 _ => model.withdrawn,
             };
-            // The reply is taken back first. Where its piece goes back after that of the ply before, both play on.
+            // If the earlier ply's piece returned before the reply's, the plies were not taken back but played on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
@@ -222,7 +214,6 @@ impl Tree {
         withdrawals
     }
 
-    /// Whether a ply moves the piece that another one moved.
     fn goes_on_from(&self, first: NodeId, next: NodeId) -> bool {
         let (Played::Move(first), Played::Move(next)) = (self.node(first).played, self.node(next).played)
         else {
@@ -231,7 +222,6 @@ impl Tree {
         next.from() == Some(first.to())
     }
 
-    /// Whether a ply moved a king alone.
     fn moves_king(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let king = |board: &Board| board.king_of(node.mover());
@@ -240,20 +230,21 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether another node has the announced ply as well: the same move at the same place, unless the board showed another
-    /// position after it, or a ply of the same player that landed at the same moment.
-    fn is_same_ply(&self, told: NodeId, other: NodeId) -> bool {
-        let (told, other) = (self.node(told), self.node(other));
-        let stood = told.stable && told.unread.is_empty();
-        let same = told.ply == other.ply
-            && told.played == other.played
-            && (!stood || told.state.board() == other.state.board());
-        let at_once = told.mover() == other.mover() && told.landed == other.landed && !told.landed.recorded;
-        same || (observed(told) && observed(other) && at_once)
+    /// Whether `other` stands for the announced ply as well: the same move with the same number, unless the board
+    /// showed another position after it, or a ply of the same player that landed at the same moment.
+    fn is_same_ply(&self, announced: NodeId, other: NodeId) -> bool {
+        let (announced, other) = (self.node(announced), self.node(other));
+        let stood = announced.stable && announced.unread.is_empty();
+        let same = announced.ply == other.ply
+            && announced.played == other.played
+            && (!stood || announced.state.board() == other.state.board());
+        let at_once = announced.mover() == other.mover()
+            && announced.landed == other.landed
+            && !announced.landed.recorded;
+        same || (observed(announced) && observed(other) && at_once)
     }
 
-    /// Whether another reading is about as credible as `best`, with another ply in the place of `next`, where one of the
-    /// two has a piece on a square that does not show it.
+    /// Whether another line about as credible as `best` lacks `next`, and one of the two has an unread piece.
     pub(super) fn is_ambiguous(&self, next: NodeId, best: NodeId) -> bool {
         let Some(parent) = self.node(next).parent else {
             return false;
@@ -274,20 +265,19 @@ impl Tree {
             .any(|id| costs.of(id) <= limit && id != parent && guesses(id) && self.passes(id, parent))
     }
 
-    /// Whether a ply, or one before it, was told although others were as credible, and they still are.
+    /// Whether a ply on the path to `id` was announced although another was as credible, and another still is.
     pub(super) fn is_ambiguous_line(&self, id: NodeId) -> bool {
         let path = self.path(id);
         let mut ambiguous = path.into_iter().filter(|ply| self.node(*ply).ambiguous);
         ambiguous.any(|ply| self.is_ambiguous(ply, self.best()))
     }
 
-    /// Whether the way to a node leads through another, or ends there.
     pub(super) fn passes(&self, id: NodeId, through: NodeId) -> bool {
         std::iter::successors(Some(id), |id| self.node(*id).parent).any(|id| id == through)
     }
 }
 
-/// What is unusual about when a ply was made after the one that it answers and its player's last.
+/// Timing cost of a ply, relative to the ply `before` it and its player's `own` last ply.
 pub(super) fn strain_of(timing: Timing, before: &Node, own: Option<&Node>, model: &Model) -> Cost {
     if timing.landed.recorded {
         let before = Some(before).filter(|node| observed(node));
@@ -302,7 +292,7 @@ pub(super) fn strain_of(timing: Timing, before: &Node, own: Option<&Node>, model
     reply + turn
 }
 
-/// Whether a ply was seen, so that it is known when: of what was played unobserved it is not, nor of the start.
+/// Whether the time of a ply is known from observations; not for inferred plies and the root.
 fn observed(node: &Node) -> bool {
     node.footprint.is_some() && !node.inferred
 }

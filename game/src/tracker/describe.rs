@@ -1,4 +1,4 @@
-//! Turns a node of the tree into the ply that is announced, with the evidence for it.
+//! Builds the announced ply from a node of the tree, with the evidence for it.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::uci::UciMove;
@@ -10,7 +10,7 @@ use crate::events::{Evidence, Grounds, Ply, Rival};
 use crate::model::A_FEW;
 
 impl Tracker {
-    /// The ply of a node as it is announced now, with its evidence; where others are as credible, it is noted as a guess.
+    /// Builds the ply of a node, and marks the node as ambiguous if another one is as credible. `None` for the root.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
         tree.node_mut(id).ambiguous = tree.is_ambiguous(id, tree.best());

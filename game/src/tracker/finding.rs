@@ -1,4 +1,4 @@
-//! What the tracker reports to the referee.
+//! Findings that the tracker reports to the referee.
 
 use core::time::Duration;
 
@@ -9,116 +9,87 @@ use crate::clock::{Clock, ClockChange, Side};
 use crate::events::{CompletedBy, CorrectionReason, EndReason, Ply, Recovery, SensorChange, SettledBy};
 use crate::position::{State, Variant};
 
-/// One thing that the tracker has concluded.
 #[derive(Debug, Clone)]
 pub(crate) enum Finding {
-    /// A new line of play begins with what stands on the board.
+    /// A new line of play begins from the placement on the board.
     Start(Start),
-    /// A ply is credible.
     Made(Box<Ply>),
-    /// The ply with this number was announced wrongly; it and all later ones are replaced by this one.
+    /// The ply with this number was announced wrongly. The new ply replaces it and all later ones.
     Amended {
-        /// What was played instead.
+        /// The ply that was played instead.
         ply: Box<Ply>,
-        /// Why.
         reason: CorrectionReason,
     },
-    /// This ply and all later ones were not played, or were taken back.
     Retracted {
-        /// Number of the first ply withdrawn.
         ply: u32,
-        /// Why.
         reason: CorrectionReason,
-        /// The log-odds against the first of them, in hundredths of a nat; `None` where a record of the board tells.
+        /// Log-odds against the first of these plies, in hundredths of a nat; `None` if the board's record decides.
         odds: Option<i64>,
     },
-    /// The ply is confirmed: it is beyond doubt.
     Settled {
-        /// Its number.
         ply: u32,
-        /// What confirmed it.
         by: SettledBy,
-        /// The log-odds for it and against the best other reading, in hundredths of a nat; `None` where there is no other.
+        /// Log-odds for the ply against the best other line, in hundredths of a nat; `None` if there is no other.
         odds: Option<i64>,
     },
-    /// The ply is completed in the sense of the Laws (Art. 6.2.1).
     Completed {
-        /// Its number.
         ply: u32,
-        /// How.
         by: CompletedBy,
-        /// The clock at that moment.
         clock: Option<Clock>,
-        /// How long the mover's clock ran, from the opponent's press to their own, as reported by the board: to within a
-        /// second. `None` if a press was missed.
+        /// Time for which the mover's clock ran, from the opponent's press to the mover's own, as reported by the board
+        /// (accurate to a second). `None` if a press was missed.
         elapsed: Option<Duration>,
     },
-    /// The board shows a result: kings in the centre or result pieces.
     ResultShown {
-        /// The result.
         outcome: KnownOutcome,
-        /// How it is shown.
         by: EndReason,
     },
-    /// A gap, in which the board was not heard, is closed.
+    /// A gap, in which the board was not observed, is closed.
     Recovered {
-        /// How it was closed.
         by: Recovery,
-        /// How many square changes were read back from the board's memory.
+        /// Number of square changes read from the board's memory.
         changes: usize,
-        /// When the gap began.
         from: Timestamp,
-        /// When it was closed or given up.
         to: Timestamp,
     },
-    /// Something about the clock changed.
     Clock(ClockChange),
     /// White's side of the clock is known, or turned out to be the other one.
     WhiteSide(Side),
-    /// A reading of the clock; there is one for every reading once White's side is known.
+    /// A clock reading; sent for each reading once White's side is known.
     Times {
-        /// What the clock shows.
         clock: Clock,
-        /// Whether White's side of the clock is beyond doubt.
         sure: bool,
     },
-    /// The squares have changed, or are read the other way round from now on.
     Squares(Box<Snapshot>),
-    /// Many pieces slid at once, as when somebody runs into the table: until [`Steadied`](Self::Steadied), nothing on the
-    /// board is a move.
+    /// Many pieces slid at once; until [`Steadied`](Self::Steadied), nothing on the board counts as a move.
     Jolted,
-    /// The pieces stand as before, or play goes on although some do not.
+    /// Jolted pieces stand as before, or play continues although some do not.
     Steadied,
-    /// The board went away: from now on, anything may happen on it unobserved.
+    /// The board's port has closed; until it opens again, anything may happen unobserved.
     Away,
 }
 
-/// What the squares show, and what has changed since the last snapshot. It says nothing about what was played.
+/// The placement and its changes since the last snapshot, without interpretation as moves.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
-    /// What stands on the board; result pieces are left out.
     pub board: Board,
-    /// What has changed, oldest first; none where the board is now read the other way round, or pieces that are not read
-    /// are taken to stand elsewhere.
+    /// Changes, oldest first. Empty if only the orientation or the assumed pieces have changed.
     pub changes: Vec<SensorChange>,
-    /// Whether the board reported it as it happened; false: it was read from its memory after a gap.
+    /// Whether the board reported the changes as they happened; `false` if they were read from its memory after a gap.
     pub watched: bool,
-    /// Squares of [`board`](Self::board) whose pieces are not read, and taken to stand there all the same.
+    /// Squares of [`board`](Self::board) whose pieces are not read but assumed.
     pub unseen: Bitboard,
-    /// Whether White sits with the connector on the right. Where that is not as it was, earlier changes were on other squares.
+    /// Whether White sits with the connector on the right. If it differs from the last snapshot, earlier changes were
+    /// on other squares.
     pub turned: bool,
-    /// When the last dump came. What it showed had changed at some time before.
+    /// When the last dump came. The changes that it showed had happened at some time before.
     pub dumped_at: Timestamp,
 }
 
-/// The start of a line of play.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
-    /// What kind of game starts here.
     pub variant: Variant,
-    /// The start position.
     pub state: State,
-    /// Whether White sits with the connector on the right.
     pub turned: bool,
     /// Whether this line continues the game of the line before it, which was lost in a gap.
     pub goes_on: bool,

@@ -1,10 +1,10 @@
-//! Play that no legal move explains.
+//! Recognises play that no legal move explains.
 //!
-//! What a player has on the board instead of a legal move is a suspicion: a candidate that stays in the background
-//! until a press backs it or a reply to it is found. With its reply it competes like any other line, and is announced
-//! once the reply has rested and nothing else on the board is unexplained. It can also take the place of the last ply, if
-//! the piece of that ply has gone on. Two pieces at once count only as king and rook (castling that is not allowed), or
-//! if they came to their squares within **rest** and were pressed as one move.
+//! An irregular move is at first a suspicion: a candidate that does not compete until a press supports it or a reply to
+//! it is found. With its reply, it competes like any other line, and is announced once the reply has rested and nothing
+//! else on the board is unexplained. It can also replace the last ply, if the piece of that ply has moved on. Two
+//! pieces at once count only as king and rook (castling that is not allowed), or if they came to their squares within
+//! **rest** and were pressed as one move.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -14,8 +14,7 @@ use super::node::{Node, NodeId, Played};
 use crate::position::{Instead, PossibleMove};
 
 impl Tracker {
-    /// Adds what the mover has on the board instead of a legal move as a reading. It stays in the background until a press
-    /// backs it; the reply is looked for from there meanwhile. Returns whether something was added.
+    /// Adds the mover's irregular move as a suspicion, if the board shows one. Returns whether it did.
     pub(super) fn suspect_irregular(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() {
             return false;
@@ -28,7 +27,7 @@ impl Tracker {
         else {
             return false;
         };
-        // The piece of the last ply may have been in the hand, and have gone on.
+        // The player may have held the piece of the last ply and moved it on.
         let tip = tree.tip();
         let before = tree.node(tip).parent.filter(|_| !tree.node(tip).shown);
         core::iter::once(tip)
@@ -36,12 +35,11 @@ impl Tracker {
             .any(|from| self.suspect_irregular_after(now, from))
     }
 
-    /// The same for a ply that would come after this node.
     fn suspect_irregular_after(&mut self, now: Timestamp, from: NodeId) -> bool {
         let Some(line) = &mut self.line else { return false };
         let node = line.tree.node(from);
         let board = self.sensors.board();
-        // Within one scan, the order in which squares are reported means nothing.
+        // Reports within one scan have no order.
         let before = node.landed.at.saturating_sub(ONE_SCAN_APART);
         let fresh = node.differs & self.sensors.touched_since(before);
         let Some(act) = Instead::read(&node.state, board, fresh) else {
@@ -63,10 +61,10 @@ impl Tracker {
         let Some((first, landed)) = changed.clone().min().zip(changed.max()) else {
             return false;
         };
-        // The press may be heard before the squares have been read.
+        // The press may be reported before the squares.
         let pressed = line.pressed[node.state.turn()];
         let pressed = pressed.is_some_and(|press| press.at + ONE_SCAN_APART >= landed);
-        // Two pieces look like a move only as king and rook; if they are pressed as one, they were moved as one.
+        // Two pieces count as one move only if they are king and rook, or if they were pressed as one move.
         let due = match act.went {
             Some(_) => landed + ONE_SCAN_APART,
             None if pressed

@@ -1,8 +1,8 @@
-//! A jolt: somebody ran into the table, and many pieces slid at once.
+//! Recognises a jolt: somebody ran into the table, and many pieces slid at once.
 //!
-//! A jolt is assumed if the pieces that slid to a square beside their own, all within **rest**, would cost more as
-//! unexplained squares than the cost of a jolt (**reversed**). Moves that were made before the first piece slid stay.
-//! Until the jolt is over, nothing on the board is a move. It is over when
+//! A jolt is assumed if the pieces that slid to a neighbouring square within **rest** cost more as unexplained squares
+//! than a jolt does (**reversed**). Moves that were made before the first piece slid remain. During a jolt, nothing on
+//! the board counts as a move. The jolt ends when
 //!
 //! - the pieces stand as before, or
 //! - the clock is started or pressed after the board has been quiet for **rest**, or the board has been quiet for
@@ -19,12 +19,11 @@ use crate::events::{CorrectionReason, Since};
 use crate::model::TWO_MOVES;
 
 impl Tracker {
-    /// Whether the pieces have been jolted and do not stand again as they did before.
     pub(super) fn is_jolted(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.jolted)
     }
 
-    /// Takes note of a jolt, or that the pieces stand as before it. Returns whether they are jolted now.
+    /// Detects the begin or end of a jolt. Returns whether one is going on.
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
         if self.is_jolted() {
             if self.stands_again() {
@@ -32,7 +31,6 @@ impl Tracker {
             }
             return self.is_jolted();
         }
-        // After a result has been shown, the pieces are set up again.
         let over = self.shown.is_some();
         if over || self.recovering() || self.gap_since.is_some() || self.is_lost() {
             return false;
@@ -48,7 +46,7 @@ impl Tracker {
         if more_were_placed(tree.node(stood).state.board(), &self.sensors, slides.len()) {
             return false;
         }
-        // What was played before the first piece slid is no part of it.
+        // Plies before the first slide do not belong to the jolt.
         let played = recent
             .iter()
             .take_while(|id| comes_before(tree.node(**id), &slides))
@@ -58,13 +56,12 @@ impl Tracker {
         let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
         let unexplained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count();
         let unexplained = path.iter().map(unexplained).min().unwrap_or(slid);
-        // Two players who castle and reply at once move three pieces.
+        // Two players who castle and reply at the same time move three pieces.
         let odds = (slid.min(unexplained) * self.model.unexplained) as i64 - self.model.reversed as i64;
         if odds <= 0 {
             return false;
         }
         line.jolted = true;
-        // What began with the jolt was no move.
         if let Some(id) = recent.get(played).copied() {
             self.retract(now, id, CorrectionReason::Recovered, odds);
         }
@@ -72,7 +69,6 @@ impl Tracker {
         true
     }
 
-    /// Whether the board shows a state of the line from before the jolt.
     fn stands_again(&self) -> bool {
         let Some(tree) = self.tree() else { return false };
         let shown = |id: NodeId| tree.node(id).state.board() == self.sensors.board();
@@ -80,7 +76,7 @@ impl Tracker {
         shown(tip) || (shown(best) && tree.path(best).contains(&tip))
     }
 
-    /// Pieces that nobody puts back are left where they are. Returns whether play goes on without them.
+    /// Ends a jolt after **patience**, although nobody puts the pieces back. Returns whether it did.
     pub(super) fn give_up_jolt(&mut self, now: Timestamp) -> bool {
         if self.clock.running() == Some(false) {
             return false;
@@ -91,7 +87,7 @@ impl Tracker {
         self.go_on_jolted(now)
     }
 
-    /// The clock was started or pressed: play goes on, even if some pieces have not been put back.
+    /// Ends a jolt when the clock is started or pressed, even if some pieces have not been put back.
     pub(super) fn clock_after_jolt(&mut self, now: Timestamp) {
         if self.is_jolted() && now >= self.quiet_since + self.model.rest {
             self.go_on_jolted(now);
@@ -102,11 +98,11 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
-        // Play goes on without some pieces, not without many. In a gap, anything may have been played: that is found out when it is closed.
+        // Play continues with a few wrong squares only. In a gap, closing the gap decides.
         if left.count() > TWO_MOVES && self.gap_since.is_none() {
             return false;
         }
-        // What stands there now is no move, whoever's turn it is.
+        // The current placement is not a move, whichever side is to move.
         line.tree.node_mut(tip).landed = Since::at(now);
         self.steady(now);
         true
@@ -120,16 +116,13 @@ impl Tracker {
     }
 }
 
-/// A piece that slid to a square beside its own.
 #[derive(Debug, Clone, Copy)]
 struct Slide {
     from: Square,
     to: Square,
-    /// When it was seen there.
     at: Timestamp,
 }
 
-/// The pieces that have left their squares since then and appeared beside them.
 fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     let shown = sensors.board();
     let moved = sensors.touched_since(since);
@@ -142,7 +135,7 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
         if shown.piece_at(square) == Some(piece) {
             continue;
         }
-        // It was captured, and may have been laid down beside its square.
+        // The piece was captured, and may have been laid down beside its square.
         if shown.color_at(square) == Some(!piece.color) {
             continue;
         }
@@ -157,7 +150,6 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
             });
         }
     }
-    // King and rook that change places have castled.
     let changes_places = |slide: &Slide| {
         slides
             .iter()
@@ -167,13 +159,12 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
     slides
 }
 
-/// Whether more pieces have come to other squares than slid there: then they are being set up.
+/// Whether more than twice as many pieces arrived as slid, so that they are being set up.
 fn more_were_placed(before: &Board, sensors: &Sensors, slid: usize) -> bool {
     let placed = sensors.differing(before) & sensors.board().occupied();
     placed.count() > 2 * slid
 }
 
-/// Whether a ply was made before any other piece slid.
 fn comes_before(node: &Node, slides: &[Slide]) -> bool {
     let mut others = slides.iter().filter(|slide| !squares(node).contains(slide.to));
     others.all(|slide| node.landed.at <= slide.at)

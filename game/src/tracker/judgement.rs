@@ -1,38 +1,41 @@
-//! When a ply is announced, amended, withdrawn or confirmed.
+//! Decides when a ply is announced, amended, withdrawn or confirmed.
 //!
-//! There is no fixed wait. The press, the opponent's hand, or the time for which the pieces have stood decides;
-//! `patience` says how long they must have stood.
+//! There is no fixed waiting time. A press, the opponent's hand, or the time for which the pieces have stood decides;
+//! `patience` has these times.
 //!
 //! # Announcing
 //!
 //! The next ply of the best line is announced
 //!
 //! - at once, if it was inferred over a gap as the only line,
-//! - **settle** after it stood, if its player has pressed or the opponent has lifted a piece that the moving piece
-//!   cannot be on its way to capture,
+//! - **settle** after it stood, if its player has pressed, or if the opponent has lifted a piece that the moving piece
+//!   cannot be about to capture,
 //! - with its reply, once the reply has stood for a scan (**pause** if the reply hides the ply from the scan),
-//! - otherwise after the rest that `patience` asks for.
+//! - otherwise after the rest that `patience` requires.
 //!
-//! It is held back
+//! The announcement is held back
 //!
-//! - while more squares are unexplained than two moves can explain, or more than hands can hold were unexplained before
-//!   it,
-//! - while a king stands in the centre that the line does not have there: a result is being shown,
-//! - for **pause**, if only a dump shows it: the board's memory can be asked for in that time,
+//! - while more squares are unexplained than two moves can explain, or more squares were unexplained before the ply
+//!   than pieces in hands can account for,
+//! - while a king stands in the centre where the line does not have it: a result is being shown,
+//! - for **pause**, if only a dump shows the ply: the board's memory can be requested in that time,
 //! - until **doubt** after another piece of the same player was lifted, if that piece has been missing since before the
 //!   ply,
 //! - for **rest**, while the board shows the same piece on another square as well: the piece is on its way there,
-//! - while its player holds another piece, unless a press or a reply speaks for the ply,
+//! - while its player holds another piece, unless a press or a reply supports the ply,
 //! - for **unclear**, if another line is about as credible and one of the two has a piece on a square that does not
-//!   read it. After that, or if kings show the result, it is announced as a guess (`inferred` in the event).
+//!   read it. After that time, or if kings show the result, the ply is announced as a guess (`inferred` in the event).
 //!
 //! # Amending and withdrawing
 //!
-//! If the best line has another ply in the place of an announced one, the other ply must have stood for **settle** with
-//! a press or a reply, and otherwise as long as `patience` says and for **pause** at least. It must have stood for
-//! **rest** if the announced ply was confirmed or the other one is not legal. If the best line has no ply there, the
-//! position before it must have stood for **rest**. While any square is unexplained, only kings that show a result
-//! change a confirmed ply.
+//! | place of the announced ply in the best line | required standing time |
+//! | --- | --- |
+//! | another ply, with a press or a reply | **settle** |
+//! | another ply, without either | the rest of `patience`, and at least **pause** |
+//! | another ply, if it is irregular or the announced ply was confirmed | **rest** |
+//! | no ply | **rest** for the position before it |
+//!
+//! While any square is unexplained, a confirmed ply can change only if kings show a result.
 //!
 //! # Confirming
 //!
@@ -53,13 +56,12 @@ use super::tree::Tree;
 use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
 use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
 
-/// Whether a reading may be announced.
 enum Ready {
-    /// It may, on these grounds.
+    /// On these grounds.
     Now(Grounds),
-    /// Not before then.
+    /// Not before this time.
     At(Timestamp),
-    /// Not as the board stands.
+    /// Not while the board stays as it is.
     Not,
 }
 
@@ -93,10 +95,10 @@ impl Tracker {
         }
     }
 
-    /// Takes one step along the line: announces, amends, withdraws or confirms a ply. Returns whether it did.
+    /// Announces, amends, withdraws or confirms one ply. Returns whether it did.
     fn step_along_line(&mut self, now: Timestamp) -> bool {
         let known = !self.may_miss_reports();
-        // Over a gap, plies may have led back to the same position.
+        // In a gap, plies may have led back to the same position.
         let unheard = self.gap_since.is_some() && self.has_led_back();
         let led_back = unheard || self.is_lost() && self.clock.both_pressed_unheard();
         let Some(line) = &mut self.line else { return false };
@@ -112,7 +114,7 @@ impl Tracker {
         }
         let Some(line) = &self.line else { return false };
         let tree = &line.tree;
-        // After a gap, a single move that explains the board need not be the next ply: see examine().
+        // After a gap, a single move that explains the board need not be the next ply: see `examine`.
         let announced = tree.path(tip);
         let best_line = tree.path(best);
         let common = announced
@@ -129,7 +131,7 @@ impl Tracker {
             return self.reconsider(now, announced, instead, best);
         }
         if let Some(next) = best_line.get(common).copied() {
-            // A line that may be wrong has to explain what stands on the board before play goes on from it.
+            // A line that may be wrong must explain the board before play continues from it.
             let wrong = !tree.node(next).inferred && self.doubted().is_some();
             let ready = if wrong {
                 Ready::Not
@@ -148,7 +150,6 @@ impl Tracker {
         self.confirm_tip(now, tip) || self.close_old_plies(now)
     }
 
-    /// Whether `next`, on the way to the best reading, can be announced.
     fn readiness(&self, now: Timestamp, next: NodeId, best: NodeId) -> Ready {
         let Some(tree) = self.tree() else {
             return Ready::Not;
@@ -156,15 +157,15 @@ impl Tracker {
         let node = tree.node(next);
         let unexplained = tree.node(best).differs;
         let differs = unexplained.count();
-        // What was left unexplained before says that something else was played, or that the pieces are being put away.
+        // Squares unexplained before this ply show that something else was played, or pieces are being put away.
         let before = |square: &Square| self.sensors.changed_at(*square) < node.lifted_at;
         let left = unexplained.into_iter().filter(before).count();
-        // A king that the line does not have in the centre shows a result, or is being put away after that.
+        // A king in the centre that the line does not have there shows a result, or is being put away after one.
         let shows = self.sensors.board().kings() & unexplained & Bitboard::CENTER;
         if (differs > TWO_MOVES || left > IN_HANDS || shows.any()) && !node.inferred {
             return Ready::Not;
         }
-        // Where pieces are being set up, many stand on squares that do not read them yet.
+        // While pieces are being set up, many stand on squares that do not read them yet.
         if node.is_unread() && differs > 0 {
             return Ready::Not;
         }
@@ -183,7 +184,7 @@ impl Tracker {
         if node.inferred {
             return Ready::Now(Grounds::OnlyLine);
         }
-        // Where a dump shows what was not reported, the memory is asked for it.
+        // The board's memory is requested if a dump shows a ply that was not reported; the ply waits for it.
         let asked_by = self
             .hearing
             .tells_by()
@@ -209,8 +210,8 @@ impl Tracker {
             return stand(Caution::MayBeDrawn);
         }
         if best != next {
-            // A piece that is drawn on can look like a reply while it crosses a square. So the reply must stand as well,
-            // and longer if it hides the move before it.
+            // A piece that is drawn across the board can look like a reply while it crosses a square, so the reply must
+            // stand as well, and longer if it hides the ply before it.
             let hidden = tree.path(best).iter().any(|id| tree.node(*id).hidden);
             let at = tree.node(best).since + if hidden { self.model.pause } else { ONE_SCAN_APART };
             let at = at.max(node.since + self.model.rest * u32::from(node.is_irregular()));
@@ -248,15 +249,15 @@ impl Tracker {
         stand(self.caution(next))
     }
 
-    /// When a ply may be told though another one is as credible in its place. Once kings show the result, nothing more will
-    /// tell which it was.
+    /// When a ply may be announced: an ambiguous one **unclear** after its lift. If kings show the result, there is no
+    /// wait, because no later evidence will decide.
     fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
         let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
         tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
     }
 
-    /// When a player lifted a piece that is still missing although they have made a ply since, from `next` on: it may have
-    /// been set down where its square does not read it, and then that was a ply before this one.
+    /// When a player last lifted a piece that is still missing although the player has made a ply since, from `next`
+    /// on. The piece may stand on a square that does not read it; in that case, setting it down was an earlier ply.
     pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         let last = tree.node(best);
@@ -274,7 +275,7 @@ impl Tracker {
         lifted.max()
     }
 
-    /// Whether the piece that moved is shown on another square as well: then it is on its way there.
+    /// Whether another square shows the moved piece as well, so that the piece is on its way there.
     fn shown_again(&self, node: &Node, fresh: Bitboard) -> bool {
         let Played::Move(m) = node.played else {
             return false;
@@ -287,8 +288,7 @@ impl Tracker {
         })
     }
 
-    /// The best reading contradicts what was announced: in place of `announced` it has `instead`, or nothing yet. Returns
-    /// whether a ply was amended or withdrawn.
+    /// Handles a best line with `instead`, or no ply, in place of `announced`. Returns whether the line changed.
     fn reconsider(
         &mut self,
         now: Timestamp,
@@ -296,7 +296,7 @@ impl Tracker {
         instead: Option<NodeId>,
         best: NodeId,
     ) -> bool {
-        // Where squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
+        // While squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
         let Some(tree) = self.tree() else { return false };
         let number = tree.node(announced).ply;
         let sure = tree.node(announced).standing == PlyStatus::Confirmed;
@@ -333,7 +333,7 @@ impl Tracker {
         } else {
             CorrectionReason::MovedOn
         };
-        // What is withdrawn stays a candidate: the board may yet show that it was right.
+        // Withdrawn plies stay candidates: later observations may support them.
         line.tree.withdraw(announced);
         line.tree.node_mut(instead).standing = PlyStatus::Announced;
         self.note_unannounced(ply);
@@ -342,7 +342,7 @@ impl Tracker {
         true
     }
 
-    /// Withdraws `announced` if the board has stood long enough as it did before that ply. Returns whether it did.
+    /// Withdraws `announced` if the position before it has stood long enough. Returns whether it did.
     fn take_back(&mut self, now: Timestamp, announced: NodeId, best: NodeId) -> bool {
         let Some(line) = &self.line else { return false };
         let (node, best) = (line.tree.node(announced), line.tree.node(best));
@@ -366,19 +366,19 @@ impl Tracker {
         true
     }
 
-    /// When `instead` will have stood long enough to replace `announced`.
+    /// When `instead` will have stood long enough to replace `announced`; `None` if it cannot as the board stands.
     fn amended_at(&self, announced: NodeId, instead: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         let node = tree.node(instead);
-        // Where its squares do not show it, its piece has gone on, or a hand is on its way there.
+        // If the squares of `instead` do not show it, its piece has moved on, or a hand is on its way there.
         if best == instead && !node.shown && !node.inferred {
             return None;
         }
         let sure = tree.node(announced).standing == PlyStatus::Confirmed;
-        // A line without that ply, which the board has shown exactly ply after ply, proves more than a quiet board.
+        // Several positions that the board showed exactly, one after the other, prove more than a quiet board.
         let exact = |id: &NodeId| *id >= instead && tree.node(*id).exact;
         let shown = tree.path(best).into_iter().filter(exact).count();
-        // A captured piece that was pushed aside looks as if it had moved there, until it is taken off the board.
+        // A captured piece that was pushed aside looks like a moved piece until it is taken off the board.
         let aside = best != instead && tree.node(announced).stood > ONE_SCAN_APART;
         let rest = if sure && shown >= A_FEW {
             ONE_SCAN_APART
@@ -395,9 +395,9 @@ impl Tracker {
         Some(backed.max(node.since.max(tree.node(best).since) + rest))
     }
 
-    /// From when on a ply is backed: an irregular move for which no press speaks once the reply has come to rest, with
-    /// nothing else on the board changed, any other as soon as it stands. `None` as the board stands; between two polls it
-    /// is not known how long anything stood.
+    /// When a ply is supported well enough to be announced: a suspected irregular move once its reply has rested with
+    /// no square unexplained, any other ply as soon as it stands. `None` for a suspicion while squares are unexplained,
+    /// in a gap, or during the playback of a polled board, whose resting times are unknown.
     fn backed_at(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         if !tree.is_suspicion(next) {
@@ -408,7 +408,7 @@ impl Tracker {
         (whole && !polled).then(|| self.quiet_since + self.model.rest)
     }
 
-    /// Announces a ply as made. With it, the mover's last ply is completed and the opponent's confirmed.
+    /// Announces a ply, completes the mover's previous ply, and confirms the opponent's last one.
     pub(super) fn announce_made(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) {
         let Some(ply) = self.describe(now, id, grounds) else {
             return;
@@ -426,7 +426,7 @@ impl Tracker {
         if let Some(own_last) = own_last {
             self.complete(now, own_last, CompletedBy::OwnNextMove, None);
         }
-        // A reply that was itself never shown confirms nothing.
+        // A reply that no scan has shown does not confirm the ply before it.
         if let Some(before) = before.filter(|_| !hidden) {
             self.confirm(now, before, SettledBy::Reply);
         }
@@ -442,15 +442,15 @@ impl Tracker {
         }
     }
 
-    /// Confirms the last ply if it was pressed, or has stood long enough. Returns whether it did.
+    /// Confirms the last ply if it was pressed or has stood long enough. Returns whether it did.
     pub(super) fn confirm_tip(&mut self, now: Timestamp, tip: NodeId) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(tip);
-        // Where reports may have been lost, its piece may have gone on: the next dump shows it.
+        // If reports may have been lost, the piece may have moved on; the next dump shows it.
         if node.standing != PlyStatus::Announced || self.may_miss_reports() {
             return false;
         }
-        // It was pressed so soon after it landed that its squares might still have changed.
+        // The press came so soon after the ply landed that its squares may still change.
         if node.completed {
             if self.waits(now, node.since + ONE_SCAN_APART) {
                 return false;
@@ -469,8 +469,7 @@ impl Tracker {
         self.confirm(now, tip, SettledBy::Shape)
     }
 
-    /// Closes a ply that is confirmed and followed by enough others: it becomes the root of the tree. Returns whether there
-    /// was one.
+    /// Makes the ply followed by [`A_FEW`] others the root of the tree, if it is confirmed. Returns whether it did.
     fn close_old_plies(&mut self, now: Timestamp) -> bool {
         let Some(line) = self.line.as_ref().filter(|line| line.doubt.is_none()) else {
             return false;
@@ -479,7 +478,7 @@ impl Tracker {
         let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
             return false;
         };
-        // Once the next start position stands, these plies may turn out to have been pieces being set up.
+        // If the next start position stands soon, these plies may turn out to be pieces being set up.
         let in_one_go = self.in_one_go();
         if in_one_go.is_some_and(|since| line.tree.node(close).landed.at >= since)
             && announced.len() <= REMEMBERED_PLIES
@@ -488,7 +487,7 @@ impl Tracker {
         }
         match line.tree.node(close).standing {
             PlyStatus::Confirmed => {}
-            // It was a guess, or came after one, that later play has proved.
+            // A guess, or a ply after one, is proved by later play.
             PlyStatus::Announced
                 if line
                     .tree

@@ -1,10 +1,14 @@
-//! When a ply was made, as far as the reports tell, and what its timing costs.
+//! Determines when a ply was made, as far as the reports show, and the cost of its timing.
 //!
-//! A ply costs **reversed** if it stood more than a scan before the piece of the ply that it answers was lifted: the
-//! two were played in the other order. It costs **odd** if its piece was lifted before the answered ply stood, and
-//! again if it was lifted before the other piece was. It costs **unlikely** if its piece was lifted before that of the
-//! same player's ply before. Changes within one scan have no order. A record of the board has an order but no times;
-//! there only **reversed** applies.
+//! | timing | cost |
+//! | --- | --- |
+//! | the ply stood more than a scan before the answered ply's piece was lifted: the other order | **reversed** |
+//! | its piece was lifted before the answered ply stood | **odd** |
+//! | its piece was lifted before that of the answered ply | **odd** more |
+//! | its piece was lifted before that of the same player's previous ply | **unlikely** |
+//!
+//! Changes within one scan have no order. A record of the board has an order but no times; there only **reversed**
+//! applies.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::{ONE_SCAN_APART, SCAN};
@@ -16,23 +20,20 @@ use crate::events::Since;
 use crate::model::{Cost, Model};
 use crate::position::Footprint;
 
-/// What is known of when a ply was made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
-    /// When its piece left its square.
     pub(super) lifted_at: Timestamp,
-    /// When it stood on the other.
+    /// When its last square came to show the ply.
     pub(super) landed: Since,
 }
 
 impl Timing {
-    /// What it costs that a ply with this timing answers one with that of `before`, where only the order of what was
-    /// reported is known.
+    /// Cost of answering `before` if only the order of the reports is known.
     pub(super) fn after_undated(self, before: Self, model: &Model) -> Cost {
         usize::from(self.landed.precedes(before.landed)) * model.reversed
     }
 
-    /// What it costs that a ply with this timing answers one with that of `before`.
+    /// Cost of answering `before`.
     pub(super) fn after_reply(self, before: Self, model: &Model) -> Cost {
         if self.landed.at + ONE_SCAN_APART < before.lifted_at {
             return model.reversed;
@@ -42,8 +43,8 @@ impl Timing {
         (usize::from(early) + usize::from(lifted_first)) * model.odd
     }
 
-    /// What it costs that a ply with this timing is its player's next after one with that of `before`. `hides`: it hides
-    /// the reply in between. That takes a hand longer than a scan, in which it draws a piece to the next square.
+    /// Cost of following the player's previous ply `before`. `hides` is true if the ply hides the reply in between;
+    /// within one scan, a hand can only draw a piece on to the next square.
     pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
         let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
         usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
@@ -51,8 +52,7 @@ impl Timing {
 }
 
 impl Timing {
-    /// When a ply with this footprint was made after `parent`, judged by the squares that show it now; of the others, the
-    /// reports of some time before tell.
+    /// Timing after `parent`. A square that does not show the ply now counts from its last report of it.
     pub(super) fn of(parent: &Node, footprint: &Footprint, sensors: &Sensors, now: Timestamp) -> Self {
         let start = Since::at(Timestamp::from_micros(0));
         let shown = footprint
@@ -65,7 +65,7 @@ impl Timing {
             let piece = before
                 .piece_at(square)
                 .filter(|piece| piece.color == mover && after.is_none())?;
-            // When a piece left a square that does not read it is not known.
+            // If the origin does not read its piece, the time of its departure is unknown.
             let unread = parent.unread.contains(square);
             Some(if unread {
                 landed.at
@@ -77,7 +77,7 @@ impl Timing {
         Self { lifted_at, landed }.no_earlier_than(parent.timing())
     }
 
-    /// What a dump shows was made at some time before, but not before the ply that it answers.
+    /// Bounds the timing of a ply that only a dump shows: not before the ply that it answers.
     fn no_earlier_than(mut self, before: Self) -> Self {
         if self.landed.is_late() {
             let from = self.landed.from.max(before.landed.not_before());
@@ -88,13 +88,13 @@ impl Timing {
     }
 }
 
-/// Whether all squares of a footprint have shown it after `parent`, though not all do so now.
+/// Whether each square of a footprint shows the ply or has shown it after `parent`.
 pub(super) fn was_shown(parent: &Node, footprint: &Footprint, sensors: &Sensors) -> bool {
     let mut squares = footprint.iter();
     squares.all(|(square, piece)| shown_since(square, piece, parent, sensors).is_some())
 }
 
-/// Since when a square shows a piece, or when it last came to show it after `parent`.
+/// When a square came to show `piece`, now or last after `parent`; `None` if it has not.
 fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Sensors) -> Option<Since> {
     if sensors.board().piece_at(square) == piece {
         return Some(sensors.changed(square));
@@ -105,7 +105,7 @@ fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Se
     Some(shown.when)
 }
 
-/// When a piece last left a square before then.
+/// When a piece last left a square, no later than a scan after `landed_at`.
 fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
     let mut changes = sensors.recent().rev();
     let left = changes.find(|change| {

@@ -1,4 +1,4 @@
-//! How a piece was moved: carried through the air, or drawn over the squares between.
+//! Distinguishes moves carried through the air from moves drawn over the squares between.
 //!
 //! A piece that is drawn is read on squares that it crosses, where it may pause. The tracker counts for each player how
 //! many moves were made in each way, and waits longer (see `patience`) for players who draw pieces.
@@ -12,13 +12,12 @@ use super::node::{Node, Played};
 use super::sensors::Sensors;
 use crate::model::{Model, RARE_ONE_IN, REMEMBERED_PLIES, SEVERAL};
 
-/// Which players tend to draw their pieces over the squares.
+/// How often each player draws pieces over the squares.
 #[derive(Debug, Default)]
 pub(super) struct Habits {
     tallies: ByColor<Tally>,
 }
 
-/// How many of a player's moves were made in each way.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     drawn: u8,
@@ -26,7 +25,6 @@ struct Tally {
 }
 
 impl Habits {
-    /// Counts how the move of a node was made, where that can be seen.
     pub(super) fn note(&mut self, node: &Node, sensors: &Sensors) {
         let Played::Move(m) = node.played else { return };
         let Some(crossed) = crossed(m, node, sensors) else {
@@ -38,14 +36,13 @@ impl Habits {
         } else {
             tally.carried += 1;
         }
-        // The latest moves count most.
+        // Halves the counts, so that the latest moves count most.
         if usize::from(tally.drawn + tally.carried) >= 2 * REMEMBERED_PLIES {
             tally.drawn /= 2;
             tally.carried /= 2;
         }
     }
 
-    /// Whether the piece of a node may still be on its way over the squares.
     pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors, model: &Model) -> bool {
         match crossed(m, node, sensors) {
             Some(crossed) => crossed,
@@ -55,8 +52,8 @@ impl Habits {
         }
     }
 
-    /// Whether this player may be drawing a piece where it cannot be seen. A new player may, until they have been seen to
-    /// carry their pieces.
+    /// Whether this player may be drawing a piece if no square in between can show it: until [`SEVERAL`] moves have
+    /// been seen, and then if at least one move in [`RARE_ONE_IN`] was drawn.
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;
@@ -64,7 +61,7 @@ impl Habits {
     }
 }
 
-/// The time from when the piece left its square to when it stood on the other.
+/// Time from the piece's departure to its arrival; `None` if the move has no origin.
 pub(super) fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     let from = m.from()?;
     Some(
@@ -74,7 +71,7 @@ pub(super) fn flight(m: Move, sensors: &Sensors) -> Option<Duration> {
     )
 }
 
-/// Whether the piece was seen on a square between its origin and its destination; `None` if there is no such square.
+/// Whether a square between origin and destination showed the piece; `None` if there is no such square.
 fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
     let from = m.from().filter(|_| !m.is_castle())?;
     let between = attacks::between(from, m.to());
@@ -82,7 +79,7 @@ fn crossed(m: Move, node: &Node, sensors: &Sensors) -> Option<bool> {
         return None;
     }
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.mover());
-    // A piece slid off its square may be shown on the next one before its own is scanned as empty.
+    // A drawn piece may be shown on the next square before its origin is scanned as empty.
     let crossed = sensors
         .recent()
         .rev()

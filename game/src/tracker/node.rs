@@ -1,7 +1,8 @@
-//! A node of the tree: a position that a candidate line reaches, and how the sensors have shown it.
+//! A node of the tree: a position that a candidate line reaches, and how far the sensors have shown it.
 //!
-//! Two kings in the centre show a result and are no move. Every node compares the board without such kings and charges
-//! for them, so that the plies before a result are announced or withdrawn by their costs like any others.
+//! Two kings in the centre show a result and are not moves. Every node compares the board without such kings and
+//! charges a cost for them, so that the plies before a result are announced or withdrawn by their costs like any
+//! others.
 
 use core::time::Duration;
 
@@ -15,10 +16,8 @@ use crate::events::{SensorChange, Since};
 use crate::model::{Cost, Model, PASSING};
 use crate::position::{Footprint, PossibleMove, State, outcome_of_kings};
 
-/// Index of a node in its tree.
 pub(crate) type NodeId = usize;
 
-/// A state that a credible line of play reaches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     pub(crate) parent: Option<NodeId>,
@@ -26,82 +25,71 @@ pub(crate) struct Node {
     pub(crate) ply: u32,
     pub(crate) played: Played,
     pub(crate) state: State,
-    /// The moves that may follow.
+    /// Legal moves from this position; empty once the node lies too far back.
     pub(super) possible_moves: Vec<PossibleMove>,
-    /// The squares of the move; `None` for the root, and for moves found without their squares.
+    /// The squares of the ply; `None` for the root, and for plies whose squares are not known.
     pub(super) footprint: Option<Footprint>,
-    /// When the mover's piece left its square.
     pub(crate) lifted_at: Timestamp,
-    /// Since when the squares of the move have shown it. Where they do not show it now: since when they last did.
+    /// When the squares of the ply came to show it; if they do not show it now, when they last came to show it.
     pub(crate) since: Timestamp,
-    /// When the last square of the move came to show it.
+    /// When the last square of the ply came to show it.
     pub(crate) landed: Since,
-    /// Whether all squares of the move show it now.
     pub(crate) shown: bool,
-    /// The squares on which the sensors differ from this state, but for kings that show a result.
+    /// The squares on which the sensors differ from this state, except for kings that show a result.
     pub(crate) differs: Bitboard,
-    /// What it costs that both kings stand in the centre, where this state does not have them.
+    /// Cost of both kings standing in the centre, if this state does not have them there.
     pub(super) result: Option<Cost>,
-    /// For each square that differs: since when it has shown what it does, and the piece on it if this state has none there.
+    /// For each differing square: when it last changed, and its piece if the square is empty in this state.
     pub(super) unexplained: Vec<(Timestamp, Option<Piece>)>,
     pub(crate) standing: PlyStatus,
-    /// The longest time for which its squares showed it without a break.
+    /// Longest time for which the squares of the ply showed it without a break.
     pub(crate) stood: Duration,
-    /// Its squares never showed it: the reply came before they were scanned.
+    /// Whether the squares of the ply never showed it, because the reply came before they were scanned.
     pub(crate) hidden: bool,
-    /// What it costs that its piece was shown elsewhere before it came to stand on its square.
+    /// Cost of sightings of the piece on other squares before it landed.
     pub(super) stray: Cost,
-    /// Squares that show nothing, whatever this state has there.
+    /// Squares that read nothing, whatever piece this state has there.
     pub(super) unread: Bitboard,
-    /// Those of them that have read their piece for a moment.
+    /// Unread squares that have read their piece for a moment.
     pub(super) witnessed: Bitboard,
-    /// The piece that was captured.
     pub(super) captured: Option<Piece>,
-    /// The whole board has shown exactly this state at some time.
+    /// Whether the whole board has ever shown exactly this state.
     pub(crate) exact: bool,
-    /// All that had changed since its piece was lifted was its own squares, and all of them are read and have shown it.
+    /// Whether only its own squares had changed since the lift while all of them were read and showed it.
     pub(super) clear: bool,
-    /// The whole board has shown exactly this state for a while without any change: no piece was just on its way.
+    /// Whether the whole board has shown exactly this state for **rest**, with no piece on its way.
     pub(super) stable: bool,
-    /// When its piece went back to where it came from.
+    /// When the piece of the ply returned to its origin; `None` while it has not.
     pub(super) back: Option<Timestamp>,
-    /// The ply that follows is beyond doubt, or lies too far back: no further candidates are added.
+    /// Whether no children are added any more, because the next ply is beyond doubt or lies too far back.
     pub(super) closed: bool,
-    /// Whether the ply is completed in the sense of the Laws.
     pub(crate) completed: bool,
-    /// Whether its player has pressed the clock after it.
     pub(super) pressed: bool,
-    /// An irregular move that a press speaks for. Without that it is a suspicion until it has a reply.
+    /// Whether a press supports this irregular move. Without a press, it is a suspicion until it has a reply.
     pub(crate) backed: bool,
-    /// Told although others were as credible.
+    /// Whether the ply was announced although another one was as credible.
     pub(super) ambiguous: bool,
-    /// Reconstructed over a gap, not observed.
+    /// Whether the ply was reconstructed over a gap, not observed.
     pub(crate) inferred: bool,
-    /// Reconstructed with other plies that may have been played in another order.
+    /// Whether the ply was reconstructed with others that may have been played in another order.
     pub(crate) any_order: bool,
 }
 
-/// How a node was reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Played {
-    /// The tree begins here.
     #[default]
     Root,
-    /// By a legal move.
     Move(Move),
-    /// By irregular play, with the origin and destination where a single piece moved, and the king's in castling.
+    /// An irregular move, with origin and destination if a single piece moved, or those of the king if it castled.
     Irregular(Option<(Square, Square)>),
 }
 
-/// How far a node's ply has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PlyStatus {
-    /// One reading among others.
     #[default]
     Candidate,
-    /// Reported to the referee as made; it may still be withdrawn or amended.
+    /// Reported as made; it may still be withdrawn or amended.
     Announced,
-    /// Announced, and beyond doubt.
     Confirmed,
 }
 
@@ -120,12 +108,11 @@ impl Node {
         }
     }
 
-    /// Whether no legal move led here.
     pub(crate) fn is_irregular(&self) -> bool {
         matches!(self.played, Played::Irregular(_))
     }
 
-    /// Whether its ply came to a square that does not show it.
+    /// Whether the ply's destination does not read its piece.
     pub(super) fn is_unread(&self) -> bool {
         self.footprint.is_some_and(|footprint| {
             let arrived = footprint.squares() & self.state.board().occupied();
@@ -133,7 +120,6 @@ impl Node {
         })
     }
 
-    /// When its ply was made.
     pub(super) const fn timing(&self) -> Timing {
         Timing {
             lifted_at: self.lifted_at,
@@ -141,12 +127,10 @@ impl Node {
         }
     }
 
-    /// Who made the ply that led here.
     pub(crate) fn mover(&self) -> Color {
         !self.state.turn()
     }
 
-    /// Compares the state with what the sensors show now.
     pub(super) fn measure(&mut self, sensors: &Sensors, now: Timestamp, model: &Model) {
         self.look_at_unread(sensors, now);
         let kings = put_in_the_centre(self.state.board(), sensors.board());
@@ -187,7 +171,7 @@ impl Node {
         self.shown = met;
     }
 
-    /// Whether another piece has stood on the square of its ply since.
+    /// Whether a piece of the other side has stood on the destination since the ply landed.
     pub(super) fn was_captured(&self, sensors: &Sensors) -> bool {
         let Played::Move(m) = self.played else {
             return false;
@@ -198,7 +182,7 @@ impl Node {
         sensors.changes_since(self.landed.at).any(taken)
     }
 
-    /// When its piece came to stand again where it came from, if it does.
+    /// When the piece of the ply came to stand on its origin again; `None` if it does not stand there.
     fn went_back(&self, sensors: &Sensors) -> Option<Timestamp> {
         let Played::Move(m) = self.played else { return None };
         let from = m.from()?;
@@ -206,8 +190,7 @@ impl Node {
         stands.then(|| sensors.changed_at(from))
     }
 
-    /// Takes note of unread squares that read their piece after all: for a moment if the square is weak, for longer if a hand
-    /// has pushed the piece home.
+    /// Records unread squares that read their piece: for a moment if weak, for longer if a hand moved the piece.
     fn look_at_unread(&mut self, sensors: &Sensors, now: Timestamp) {
         for square in self.unread {
             let shown = sensors.board().piece_at(square);
@@ -221,7 +204,7 @@ impl Node {
                 continue;
             }
             self.witnessed.add(square);
-            // What stood until now was not read as a whole.
+            // Until now, the board was not read as a whole.
             self.stable = false;
             let own = self
                 .footprint
@@ -234,8 +217,7 @@ impl Node {
     }
 }
 
-/// The squares from which both kings were put in the centre, and those where they stand there: none where they do not. They
-/// show the result; it cannot arise in play.
+/// The squares that both kings left for the centre, and their new squares; empty if no result is shown.
 pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
     if outcome_of_kings(shown).is_none() {
         return Bitboard::EMPTY;
@@ -245,8 +227,12 @@ pub(super) fn put_in_the_centre(expected: &Board, shown: &Board) -> Bitboard {
     left | shown.kings().into_iter().filter(arrived).collect::<Bitboard>()
 }
 
-/// What the result costs that both kings show. A king that rested elsewhere after the ply of a state had landed was moved
-/// there before. They are put in the centre in one go: where nothing happened for long after the first one, that was a ply.
+/// Cost of a result shown by both kings: **odd**, and
+///
+/// - **unlikely** more if a king rested on another square after the last ply landed, because it was moved before the
+///   result was shown,
+/// - **odd** more if the kings came to the centre one after the other and the board was quiet for **doubt** after the
+///   first one, because that was probably a ply.
 fn cost_of_result(
     expected: &Board,
     landed: Timestamp,

@@ -1,12 +1,12 @@
-//! How long a move must have stood before it is announced, without a press or a reply. It depends on what its piece
-//! could still do:
+//! Determines how long a move must have stood before it is announced without a press or a reply. The time depends on
+//! the ways in which its piece could still move:
 //!
 //! | the piece | rest |
 //! | --- | --- |
-//! | can go nowhere else | **settle** |
-//! | came to the square beside its own within a scan, or other squares are unexplained: it may be put back | one scan |
+//! | cannot move on | **settle** |
+//! | came to a neighbouring square within a scan, or other squares are unexplained: it may be put back | one scan |
 //! | can go on along the same line | **pause** |
-//! | can go on along the same line, and may be drawn over the squares, where it may pause | **rest** |
+//! | can go on along the same line, and may be drawn over the squares, pausing on one | **rest** |
 //! | is a king or rook with which castling may have begun: the other piece would follow | **doubt** |
 
 use core::time::Duration;
@@ -23,7 +23,6 @@ use crate::events::Caution;
 use crate::model::Model;
 
 impl Caution {
-    /// How long a move must have stood, without a press or a reply, before it is announced.
     pub(super) const fn rest(self, model: &Model) -> Duration {
         match self {
             Self::NothingFollows => model.settle,
@@ -36,7 +35,7 @@ impl Caution {
 }
 
 impl Tracker {
-    /// What else the piece of a move could still be doing.
+    /// How the piece of a ply may still move, which determines the required rest.
     pub(super) fn caution(&self, id: NodeId) -> Caution {
         let Some(tree) = self.tree() else {
             return Caution::NothingFollows;
@@ -53,7 +52,7 @@ impl Tracker {
             return Caution::MayCastle;
         }
         if !others.iter().any(|other| goes_on(m, other.m)) {
-            // Where squares are unexplained, more is going on than a move.
+            // Unexplained squares show that more than a move is going on.
             return if is_nudge(m, &self.sensors) || !node.differs.is_empty() {
                 Caution::MayGoBack
             } else {
@@ -68,7 +67,7 @@ impl Tracker {
     }
 }
 
-/// Whether `other` is a move of the same piece, drawn on over the square that `m` ends on.
+/// Whether `other` moves the same piece farther along the same line, over the destination of `m`.
 fn goes_on(m: Move, other: Move) -> bool {
     let (Some(from), Some(other_from)) = (m.from(), other.from()) else {
         return false;
@@ -76,7 +75,7 @@ fn goes_on(m: Move, other: Move) -> bool {
     from == other_from && !other.is_castle() && attacks::between(from, other.to()).contains(m.to())
 }
 
-/// Whether a piece was shown on the next square as soon as its own was empty: it may only have been touched.
+/// Whether the piece appeared beside its square within a scan, so that it may only have been touched.
 fn is_nudge(m: Move, sensors: &Sensors) -> bool {
     let near = m
         .from()
@@ -84,7 +83,7 @@ fn is_nudge(m: Move, sensors: &Sensors) -> bool {
     near && flight(m, sensors).is_some_and(|flight| flight <= ONE_SCAN_APART)
 }
 
-/// Whether `m` is what the board shows when only one of the two pieces of the castling `other` has moved.
+/// Whether the board shows `m` while only one of the two pieces of the castling `other` has moved.
 fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
     let (Move::Normal { role, from, to, .. }, Move::Castle { king, rook }) = (m, other) else {
         return false;
@@ -103,7 +102,7 @@ fn begins_castling(m: Move, other: Move, mover: Color) -> bool {
     }
 }
 
-/// Whether the piece that led to `id` could be on its way to a capture on `square`.
+/// Whether the piece of `id` could be on its way to a capture on `square`.
 pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     let node = tree.node(id);
     let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {

@@ -1,13 +1,13 @@
-//! Which ply a press of the clock completes, and what a press says about White's side of the clock.
+//! Decides which ply a press of the clock completes, and derives White's side of the clock from presses.
 //!
-//! A reading of the clock is up to a second late, so a press may belong to the player's ply before the one that they
-//! are just making. It belongs to a ply that is not announced yet if that ply's piece was lifted at least **pause**
-//! ago, and to the player's last announced ply otherwise. Presses alternate: once the reply has been pressed, a missing
-//! press before it will not come.
+//! A clock reading is up to a second late, so a press may belong to the player's previous ply and not to the ply in
+//! progress. It belongs to a ply that is not announced yet if the piece of that ply was lifted at least **pause** ago,
+//! and otherwise to the player's last announced ply. Presses alternate: after a press for the reply, a missing press
+//! for the ply before it will not come.
 //!
 //! White's side of the clock is learned from votes. A clock that is started at the start position decides at once,
-//! because White's time runs first. A press by the player of the only ply since the last press, or a running clock that
-//! is plugged in during a game, counts as one vote.
+//! because White's time runs first. A press by the player of the only ply since the last press counts as one vote, and
+//! so does a running clock that is plugged in during a game.
 
 use core::time::Duration;
 
@@ -40,23 +40,22 @@ impl Tracker {
         self.announce(now, Finding::Clock(change));
     }
 
-    /// White's clock runs first (Laws Art. 6.6): a clock that is started on a start position shows which side is White's.
+    /// Learns White's side from a clock started at the start position: White's time runs first (Laws Art. 6.6).
     fn clock_started(&mut self, now: Timestamp) {
         let begins = |tree: &Tree| tree.node(tree.tip()).ply == 0 && tree.best() == tree.root();
-        // In a gap, moves may have been made.
         let at_start = self.gap_since.is_none() && self.tree().is_some_and(begins);
         if let (true, Some(side)) = (at_start, self.clock.turn()) {
             self.vote_white(now, side, SURE_VOTES);
         }
     }
 
-    /// A running clock is plugged in during a game: it runs for the side to move, if no piece is in the air.
+    /// Learns White's side from a running clock plugged in during a game: it runs for the side to move.
     fn clock_connected(&mut self, now: Timestamp) {
         let turn = self.tree().and_then(|tree| {
             let tip = tree.node(tree.tip());
             (tip.ply > 0 && tip.differs.is_empty()).then(|| tip.state.turn())
         });
-        // The mover of the last ply may not have pressed yet. Where the sides were known, the press says more.
+        // The mover of the last ply may not have pressed yet. In a gap, a press is better evidence than this clock.
         let unknown = self.clock.white_side().is_none() && self.gap_since.is_none();
         let runs = self
             .clock
@@ -75,7 +74,7 @@ impl Tracker {
         let Some(color) = self.clock.color_of(side) else {
             return;
         };
-        // Whose turn it is rules lines out: see turn_fits().
+        // The side to move rules out lines: see turn_fits().
         self.note_examined(0);
         self.sensors.pressed(now, color);
         if let Some(line) = &mut self.line {
@@ -84,11 +83,11 @@ impl Tracker {
         self.credit_press(now, color, elapsed);
     }
 
-    /// Who made the only ply that stands since the last press of either side. Of two, the press may be for either.
+    /// The player of the only ply since the last press; `None` if there are several, since it may be for any of them.
     fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
         let tree = self.tree()?;
         let pressed = self.clock.pressed_at();
-        // The clock may have run for a second before a reading said so.
+        // The clock may have run for a second before a clock reading said so.
         let waits = |since: Timestamp| {
             Some(since) > pressed && since < now && self.clock.ran_at(since + CLOCK_REPORT_PERIOD)
         };
@@ -101,11 +100,10 @@ impl Tracker {
         Some(sole.mover())
     }
 
-    /// Finds out which ply a press belongs to. The clock's reports are up to a second late, so the press may be for the
-    /// player's previous ply and not for the one that they are just making.
+    /// Credits a press to the ply in progress or, if it was reported late, to the player's last announced ply.
     fn credit_press(&mut self, now: Timestamp, color: Color, elapsed: Option<Duration>) {
         let Some(tree) = self.tree() else { return };
-        // The press confirms what stands on the board, which may not be what was announced.
+        // A press confirms the position on the board, which may differ from the announced one.
         let (announced, best_line) = (tree.path(tree.tip()), tree.path(tree.best()));
         let own = announced
             .iter()
@@ -117,12 +115,12 @@ impl Tracker {
             .filter(|node| node.mover() == color);
         let unannounced = unannounced.or_else(|| tree.suspected(color).map(|id| tree.node(id)));
         let for_unannounced = unannounced.is_some_and(|node| node.lifted_at + self.model.pause <= now);
-        // Of the plies before the clock was started, only the last one waits for a press.
+        // Of the plies before the clock was started, only the last one can be followed by a press.
         let waits = |id: &NodeId| {
             let node = tree.node(*id);
             !node.completed && (own_is_last || self.clock.ran_at(node.since))
         };
-        // Presses alternate: once the reply has been pressed, the press before it will not come any more.
+        // Presses alternate: after a press for the reply, a press for the ply before it will not come.
         let replied = |own: &usize| {
             announced
                 .get(own + 1)
@@ -140,12 +138,12 @@ impl Tracker {
         }
     }
 
-    /// Keeps a press for a ply that is to be announced. It backs what its player has on the board instead of a legal move.
+    /// Keeps a press for an unannounced ply, and lets it support the player's suspected irregular move.
     fn note_press(&mut self, color: Color, press: Press) {
         let Some(line) = &mut self.line else { return };
         line.pressed[color] = Some(press);
         while let Some(suspected) = line.tree.suspected(color) {
-            // If the opponent has pressed since, this press is for another ply.
+            // If the opponent has pressed since, this press belongs to another ply.
             let stood = line.tree.node(suspected).landed.at + self.model.doubt;
             if self.sensors.has_pressed_since(stood, !color) {
                 break;
@@ -154,7 +152,7 @@ impl Tracker {
         }
     }
 
-    /// Forgets the presses since then: they are in the memory, too, in order with what was played.
+    /// Forgets the presses after `at`: the board's memory has them as well, in order with the plies.
     pub(super) fn forget_presses_after(&mut self, at: Timestamp) {
         self.clock.forget_presses_after(at);
         self.sensors.forget_presses_after(at);
@@ -174,7 +172,7 @@ impl Tracker {
         }
     }
 
-    /// Completes a ply in the sense of the Laws (Art. 6.2.1).
+    /// Marks a ply as completed in the sense of the Laws (Art. 6.2.1).
     pub(super) fn complete(
         &mut self,
         now: Timestamp,
@@ -191,7 +189,7 @@ impl Tracker {
         let first = inferred(id) && !line.tree.node(id).parent.is_some_and(inferred);
         let node = line.tree.node(id);
         let mover = node.mover();
-        // The squares are read one after another: within a scan of the press they may still change.
+        // The squares are scanned one after another, so they may still change within a scan of the press.
         let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();
         if by == CompletedBy::Press && stood {
             self.confirm(now, id, SettledBy::Press);
@@ -214,7 +212,7 @@ impl Tracker {
         );
     }
 
-    /// Announces that a ply is beyond doubt, unless it is only a candidate or confirmed already. Returns whether it did.
+    /// Confirms a ply unless it is a candidate, confirmed already or ambiguous. Returns whether it did.
     pub(super) fn confirm(&mut self, now: Timestamp, id: NodeId, by: SettledBy) -> bool {
         let Some(line) = &mut self.line else { return false };
         if line.tree.node(id).standing != PlyStatus::Announced || line.tree.is_ambiguous_line(id) {
@@ -228,7 +226,7 @@ impl Tracker {
         true
     }
 
-    /// The mover's last press, if that was after they lifted their piece.
+    /// The mover's last press, if it came at or after `lifted_at`.
     pub(super) fn pressed_since(&self, mover: Color, lifted_at: Timestamp) -> Option<Press> {
         let line = self.line.as_ref()?;
         line.pressed[mover].filter(|press| press.at >= lifted_at)

@@ -1,9 +1,9 @@
-//! Opens plies again that were taken for certain.
+//! Reconsiders closed plies if the line leaves squares unexplained.
 //!
-//! Plies are dropped from the tree once they are confirmed, so that it stays small. That is no decision: if the line
-//! leaves squares unexplained, the tracker goes back to an earlier position that the board has shown, and reads again
-//! all that was observed since, with every candidate line that it allows. The plies that were announced are candidates
-//! among the others there; what it costs to withdraw them is all that favours them.
+//! Closed plies leave the tree, which keeps it small, but they are not final. If the line leaves squares unexplained,
+//! the tracker returns to an earlier position that the board has shown, and follows all observations since then again,
+//! with every candidate line that they allow. The announced plies are candidates among the others; only the cost of
+//! withdrawing them favours them.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Bitboard;
@@ -17,8 +17,7 @@ use crate::model::{REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{PossibleMove, State, difference};
 
 impl Tracker {
-    /// Opens plies again if the line leaves squares unexplained and another line explains more of them. Returns whether it
-    /// does.
+    /// Replaces the tree if another line explains more of the unexplained squares. Returns whether it did.
     pub(super) fn reopen(&mut self, now: Timestamp) -> bool {
         if self.disturbed || self.gap_since.is_some() || self.is_lost() || self.playback.is_some() {
             return false;
@@ -36,7 +35,7 @@ impl Tracker {
         {
             return false;
         }
-        // A missing piece is most likely in a hand; one that stands elsewhere has been put there.
+        // A missing piece is most likely in a hand; a piece that stands elsewhere has been put there.
         let stands = (unexplained & self.sensors.board().occupied()).any();
         let due = self.quiet_since + if stands { self.model.rest } else { self.model.doubt };
         if self.waits(now, due) {
@@ -59,15 +58,14 @@ impl Tracker {
 }
 
 impl LineOfPlay {
-    /// Reads again all that was observed since an earlier position. Returns the number of states that were passed before
-    /// that position, and its tree; `None` if no line in the tree replaces the announced one and explains more squares.
+    /// Builds a new tree from an earlier position and all observations since. Returns the number of states before that
+    /// position, and the tree; `None` if the best line of the tree has the announced plies or explains no more squares.
     fn read_again(&self, sensors: &Sensors, unexplained: Bitboard, now: Timestamp) -> Option<(usize, Tree)> {
         let tree = &self.tree;
         let root = &tree.node(tree.root()).state;
         let announced = tree.path(tree.tip());
-        let told = announced.iter().map(|id| &tree.node(*id).state);
-        let states: Vec<&State> = self.passed.iter().chain([root]).chain(told).collect();
-        // The position before the first ply that changed one of the unexplained squares.
+        let announced_states = announced.iter().map(|id| &tree.node(*id).state);
+        let states: Vec<&State> = self.passed.iter().chain([root]).chain(announced_states).collect();
         let oldest = states.len().saturating_sub(REMEMBERED_PLIES + 1);
         let plies = states.windows(2).skip(oldest);
         let touches = |ply: &[&State]| (difference(ply[0].board(), ply[1].board()) & unexplained).any();
@@ -95,7 +93,6 @@ impl LineOfPlay {
 }
 
 impl Tree {
-    /// Reads what the sensors have shown since then.
     fn read(&mut self, sensors: &Sensors, since: Timestamp, now: Timestamp) {
         let mut past = sensors.as_of(since);
         self.update(&past, since);
@@ -111,22 +108,21 @@ impl Tree {
         self.update(sensors, now);
     }
 
-    /// Takes over the plies that a line has after its first `at`, which the root of its tree does not precede, with how far
-    /// each has come.
+    /// Adds the plies of `line` after its state number `at`, each with its status.
     fn take_over(&mut self, line: &LineOfPlay, at: usize, sensors: &Sensors, now: Timestamp) {
         let tree = &line.tree;
         let root = &tree.node(tree.root()).state;
         let states = line.passed.iter().chain([root]).skip(at + 1);
-        let told = tree.path(tree.tip()).into_iter().map(|id| tree.node(id));
-        let told = told.map(|node| (&node.state, Some(node)));
+        let announced = tree.path(tree.tip()).into_iter().map(|id| tree.node(id));
+        let announced = announced.map(|node| (&node.state, Some(node)));
         let mut parent = self.root();
-        for (state, node) in states.map(|state| (state, None)).chain(told) {
+        for (state, node) in states.map(|state| (state, None)).chain(announced) {
             let same = |other: &Node| other.state.board() == state.board();
             let id = self
                 .find_after(parent, same)
                 .unwrap_or_else(|| self.adopt(parent, state, node, sensors, now));
             let own = self.node_mut(id);
-            // Of a ply that was passed, only its state is kept: it was confirmed.
+            // Only the state is kept of a ply before the old root: the ply was confirmed.
             own.standing = node.map_or(PlyStatus::Confirmed, |node| node.standing);
             own.completed = node.is_none_or(|node| node.completed);
             own.pressed = node.is_none_or(|node| node.pressed);
@@ -142,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Adds a ply that was announced and does not follow from what was observed. Returns its id.
+    /// Adds an announced ply that the observations do not support.
     fn adopt(
         &mut self,
         parent: NodeId,
@@ -171,7 +167,6 @@ impl Tree {
 
 #[cfg(test)]
 impl Tracker {
-    /// Checks that the tree of the line begins after the last state that was passed.
     pub(super) fn check_line(&self) {
         if let Some(line) = &self.line {
             let root = line.tree.node(line.tree.root());
@@ -179,8 +174,8 @@ impl Tracker {
         }
     }
 
-    /// The moves of the best line as it is now, and as it is if all is read again from a position that the board showed,
-    /// with the number of the ply after which it begins. `None` if the board has shown none of the last positions.
+    /// For tests: the number of the root's ply, the moves of the best line, and the moves of the best line of a tree
+    /// rebuilt from the root; `None` if the board has not shown the root's position within its recent changes.
     pub(super) fn best_lines(&self, now: Timestamp) -> Option<(u32, Vec<Played>, Vec<Played>)> {
         let line = self.line.as_ref()?;
         let played = |tree: &Tree| -> Vec<Played> {

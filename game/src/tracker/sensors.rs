@@ -1,14 +1,15 @@
-//! What the board's sensors show, and what they have shown recently.
+//! State of the board's sensors: the contents of each square, when it changed, and the recent changes.
 //!
-//! `Since` says what is known of when a square changed: between which two times, or, if a record of the board tells of
-//! it, in which order. A report is at most one scan late. A dump tells of anything since the dump before.
+//! `Since` gives the interval of time in which a square changed or, if the change comes from the board's record, its
+//! place in the order of changes. A field update is at most one scan late. A dump shows changes from any time since the
+//! previous dump.
 //!
-//! Some pieces are believed without being read: a start position with one or two pieces missing counts as complete, and
-//! those pieces stand on their squares until the board reads something there.
+//! Some pieces are assumed to stand on the board although no sensor reads them: a start position with one or two pieces
+//! missing counts as complete. Such a piece stands on its square until the square reads something.
 //!
-//! A square is weak if it reads its piece, or nothing, for moments only. No hand lifts a piece so often. The piece of a
-//! weak square is taken to stand there until the square reads another piece, or until there are more pieces of its kind
-//! on the board than before, because it has come to stand elsewhere.
+//! A square is weak if it reads its piece, or nothing, only for moments, more often than a hand could lift the piece.
+//! The piece of a weak square counts as standing there until the square reads another piece, or until the board reads
+//! more pieces of its kind than before, because the piece now stands elsewhere.
 
 use std::collections::VecDeque;
 
@@ -23,33 +24,25 @@ use crate::position::difference;
 use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
 use crate::tracker::memory;
 
-/// The placement as reported, with its recent changes.
+/// The placement that the sensors report, with its recent changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Sensors {
     board: Board,
-    /// The same by field numbers and with the board's piece codes.
+    /// The reported contents, by field number and as codes of the wire protocol.
     fields: Dump,
-    /// Squares with a result piece: draw, White wins, Black wins.
     result_pieces: [Bitboard; 3],
-    /// Since when each square shows what it does.
     changed: [Since; 64],
-    /// When the last dump came.
     dumped_at: Timestamp,
-    /// The last changes, oldest first.
     recent: VecDeque<SensorChange>,
-    /// The last presses of the clock, oldest first.
     presses: VecDeque<(Timestamp, Color)>,
-    /// The last field updates, oldest first.
     reports: VecDeque<(Field, Contents)>,
-    /// What was reported since the last [`take_changes`](Self::take_changes), oldest first.
+    /// Changes reported since the last [`take_changes`](Self::take_changes), oldest first.
     fresh: Vec<SensorChange>,
-    /// How steadily each square reads its piece.
     readings: [Readings; 64],
-    /// Squares whose pieces are not read, and taken to stand there all the same.
+    /// Squares whose pieces are assumed although their sensors do not read them.
     unseen: Bitboard,
-    /// Whether White sits with the connector on the right.
+    /// Whether White sits with the connector on the right. Field i then has the square that field 63-i has otherwise.
     turned: bool,
-    /// Whether a dump has come.
     known: bool,
 }
 
@@ -74,7 +67,7 @@ impl Default for Sensors {
 }
 
 impl Sensors {
-    /// Sensors that show `board`, since nobody knows when.
+    /// Sensors that show `board`, as changed at an unknown time up to `at`.
     pub(crate) fn showing(at: Timestamp, board: &Board, turned: bool) -> Self {
         let mut sensors = Self {
             turned,
@@ -91,7 +84,6 @@ impl Sensors {
         sensors
     }
 
-    /// Sensors that have not shown anything yet, on a board whose orientation is known.
     pub(crate) fn turned_like(turned: bool) -> Self {
         Self {
             turned,
@@ -107,44 +99,38 @@ impl Sensors {
         &self.fields
     }
 
-    /// Whether a dump has come, so that every square is known.
     pub(crate) fn known(&self) -> bool {
         self.known
     }
 
-    /// When the last dump came.
     pub(crate) fn dumped_at(&self) -> Timestamp {
         self.dumped_at
     }
 
-    /// Whether White sits with the connector on the right, so that field i is 63-i.
     pub(crate) fn turned(&self) -> bool {
         self.turned
     }
 
-    /// When the last change of a square was reported.
     pub(crate) fn changed_at(&self, square: Square) -> Timestamp {
         self.changed(square).at
     }
 
-    /// Since when a square has shown what it does.
     pub(crate) fn changed(&self, square: Square) -> Since {
         self.changed[usize::from(square)]
     }
 
-    /// The recent changes, oldest first.
     pub(crate) fn recent(&self) -> impl DoubleEndedIterator<Item = &SensorChange> {
         self.recent.iter()
     }
 
-    /// Shows a change that other sensors have shown. Returns whether it changed anything.
+    /// Applies a change from other sensors. Returns whether anything changed.
     pub(crate) fn show(&mut self, change: &SensorChange) -> bool {
         let contents = change.after.and_then(wire_piece);
         let field = field_of(change.square, self.turned);
         field.is_some_and(|field| self.set_field(change.when, field, contents))
     }
 
-    /// The sensors as they were at that time, as far as the recent changes tell.
+    /// Reconstructs the sensors as of `at` from the recent changes.
     pub(crate) fn as_of(&self, at: Timestamp) -> Self {
         let mut past = Self {
             changed: [Since::default(); 64],
@@ -166,7 +152,7 @@ impl Sensors {
         past
     }
 
-    /// Since when the sensors last showed exactly this placement, in the time that the recent changes tell of.
+    /// When the sensors last came to show exactly this placement; `None` if no recent change led to it.
     pub(crate) fn showed(&self, placement: &Board) -> Option<Timestamp> {
         let mut board = self.board.clone();
         let mut changes = self.recent.iter().rev().peekable();
@@ -182,7 +168,6 @@ impl Sensors {
         }
     }
 
-    /// Takes note that a player has pressed the clock.
     pub(crate) fn pressed(&mut self, at: Timestamp, color: Color) {
         if self.presses.len() == REMEMBERED_PLIES {
             self.presses.pop_front();
@@ -190,38 +175,33 @@ impl Sensors {
         self.presses.push_back((at, color));
     }
 
-    /// Takes over the presses up to `until` that other sensors know of.
     pub(crate) fn take_presses(&mut self, other: &Self, until: Timestamp) {
         self.presses.clone_from(&other.presses);
         self.forget_presses_after(until);
     }
 
-    /// Forgets the presses after `at`.
     pub(crate) fn forget_presses_after(&mut self, at: Timestamp) {
         self.presses.retain(|(pressed, _)| *pressed <= at);
     }
 
-    /// Whether a player has pressed the clock since then.
     pub(crate) fn has_pressed_since(&self, since: Timestamp, color: Color) -> bool {
         self.presses.iter().any(|(at, by)| *by == color && *at >= since)
     }
 
-    /// Whether there were more changes after `since` than are kept.
     pub(crate) fn has_forgotten_since(&self, since: Timestamp) -> bool {
         self.has_forgotten() && self.recent.front().is_some_and(|first| first.when.at > since)
     }
 
-    /// Whether there were more changes than are kept.
+    /// Whether the list of recent changes is full, so that older changes may have been dropped.
     pub(crate) fn has_forgotten(&self) -> bool {
         self.recent.len() == MAX_RECENT
     }
 
-    /// Squares whose pieces are not read, and taken to stand there all the same.
     pub(crate) fn unseen(&self) -> Bitboard {
         self.unseen
     }
 
-    /// From now on, the pieces of `expected` on `squares` are taken to stand there until the board reads a piece there.
+    /// Assumes the pieces of `expected` on `squares` until the board reads a piece there.
     pub(crate) fn believe(&mut self, squares: Bitboard, expected: &Board) {
         for square in squares {
             if let Some(piece) = expected.piece_at(square) {
@@ -231,65 +211,60 @@ impl Sensors {
         }
     }
 
-    /// Forgets the pieces that are not read.
     pub(crate) fn disbelieve(&mut self) {
         for square in core::mem::take(&mut self.unseen) {
             self.board.discard_piece_at(square);
         }
     }
 
-    /// The board has told these changes, the oldest first, and no others up to now.
+    /// Replaces the kept field updates by the changes in the board's memory, given oldest first.
     pub(super) fn recorded(&mut self, changes: impl IntoIterator<Item = (Field, Contents)>) {
         self.reports = changes.into_iter().collect();
         let old = self.reports.len().saturating_sub(MAX_REPORTS);
         self.reports.drain(..old);
     }
 
-    /// What the board's memory holds after it had shown this; see [`memory::missed`].
+    /// The part of the board's memory that follows the reports known here; see [`memory::missed`].
     pub(super) fn missed<'e>(
         &self,
         elements: &'e [Element],
         halted: Option<(Side, u32)>,
         cleared: Option<&Dump>,
     ) -> Option<(usize, &'e [Element])> {
-        // A dump that shows something else clears the reports.
+        // A dump that shows a change clears the reports, because some of them were lost.
         let reports: Vec<(Field, Contents)> = self.reports.iter().rev().copied().collect();
         memory::missed(elements, &self.fields, &reports, halted, cleared)
     }
 
-    /// What was reported since the last call, oldest first, with what weak squares did not read.
+    /// Takes the changes reported since the last call, oldest first, with the observations of weak squares.
     pub(crate) fn take_changes(&mut self) -> Vec<SensorChange> {
         core::mem::take(&mut self.fresh)
     }
 
-    /// Whether a weak square has reported something since [`take_changes`](Self::take_changes).
     pub(crate) fn has_untaken(&self) -> bool {
         !self.fresh.is_empty()
     }
 
-    /// The changes after `since`, oldest first.
     pub(crate) fn changes_since(&self, since: Timestamp) -> impl DoubleEndedIterator<Item = &SensorChange> {
         let from = self.recent.partition_point(|change| change.when.at <= since);
         self.recent.range(from..)
     }
 
-    /// The next change of the same square; `None` if it still shows the same.
+    /// The next change of the same square; `None` if the square has not changed since.
     pub(crate) fn next_change(&self, change: &SensorChange) -> Option<&SensorChange> {
         let mut later = self.changes_since(change.when.at);
         later.find(|later| later.square == change.square)
     }
 
-    /// Squares that changed after `since`.
     pub(crate) fn touched_since(&self, since: Timestamp) -> Bitboard {
         self.changes_since(since).map(|change| change.square).collect()
     }
 
-    /// Squares that do not show what `expected` does.
     pub(crate) fn differing(&self, expected: &Board) -> Bitboard {
         difference(&self.board, expected) | self.result_squares().without(expected.occupied())
     }
 
-    /// The pieces of `expected` whose squares show nothing, each with its field; the one that was lifted first comes first.
+    /// The pieces of `expected` on squares that read empty, with their field indices, in the order of lifting.
     pub(crate) fn lifted(&self, expected: &Board) -> Vec<(usize, WirePiece)> {
         let nothing = expected.occupied().without(self.board.occupied());
         let mut squares: Vec<Square> = nothing.without(self.result_squares()).into_iter().collect();
@@ -301,12 +276,11 @@ impl Sensors {
         lifted.collect()
     }
 
-    /// Squares with a result piece.
     pub(crate) fn result_squares(&self) -> Bitboard {
         self.result_pieces[0] | self.result_pieces[1] | self.result_pieces[2]
     }
 
-    /// The result that result pieces show, if they all show the same one.
+    /// The result shown by the result pieces; `None` if there are none or they disagree.
     pub(crate) fn shown_result(&self) -> Option<KnownOutcome> {
         match self.result_pieces.map(Bitboard::any) {
             [true, false, false] => Some(KnownOutcome::Draw),
@@ -316,7 +290,7 @@ impl Sensors {
         }
     }
 
-    /// Takes in a field update. Returns whether it changed anything.
+    /// Processes a field update. Returns whether the board changed.
     pub(crate) fn set_field(&mut self, when: impl Into<Since>, field: Field, contents: Contents) -> bool {
         let before = core::mem::replace(&mut self.fields[field.index()], contents);
         if before != contents {
@@ -328,19 +302,18 @@ impl Sensors {
         self.set(when.into(), square_of(field, self.turned), contents)
     }
 
-    /// A report repeats what a field shows. Boards report changes: it showed something else in between, and that report was
-    /// lost.
+    /// Handles a repeated report. Boards report only changes, so the report of a change in between was lost.
     pub(crate) fn repeated(&mut self, at: Timestamp, field: Field) {
         self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
     }
 
-    /// Takes in a dump. Returns whether it changed anything.
+    /// Processes a dump. Returns whether anything changed, or whether this is the first dump.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;
         self.known = true;
         for (field, contents) in Field::all().zip(dump) {
             let square = square_of(field, self.turned);
-            // Its report was lost, at some time after the square was last known to show something else.
+            // The field update was lost, at some time after the square was last known to show its earlier contents.
             let from = self.changed_at(square).max(self.dumped_at);
             changed |= self.set_field(Since::between(from, at), field, *contents);
         }
@@ -351,7 +324,7 @@ impl Sensors {
         changed
     }
 
-    /// Turns the board: from now on the fields are read the other way round.
+    /// Rotates the board: from now on, the fields are read from the other side.
     pub(crate) fn turn(&mut self) {
         self.turned = !self.turned;
         self.board.rotate_180();
@@ -418,7 +391,7 @@ impl Sensors {
         }
     }
 
-    /// Takes note of a reading. Returns whether the square still counts as showing its piece, because it is weak.
+    /// Counts an observation. Returns whether the square is weak, so that its piece still counts as standing there.
     fn is_read_weakly(&mut self, when: Since, square: Square, piece: Option<Piece>) -> bool {
         let shown = self.board.piece_at(square);
         let own = &mut self.readings[usize::from(square)];
@@ -447,11 +420,11 @@ impl Sensors {
         }
         (own.read, own.at) = (piece, when.at);
         let count = count_of(&self.board, of) + usize::from(shown != of);
-        // A piece that is drawn is read on two squares for a moment.
+        // A piece that is drawn across the board is read on two squares for a moment.
         if own.short == 0 || count < own.count {
             own.count = count;
         }
-        // If there are more of its kind now, it has left, and another square reads it.
+        // If the board now reads more pieces of this kind, the piece has left this square and is read on another.
         let believed = own.is_weak() && shown.is_some() && shown == own.piece && count <= own.count;
         if believed {
             self.note_fresh(SensorChange {
@@ -464,7 +437,7 @@ impl Sensors {
         believed
     }
 
-    /// A piece that comes to stand elsewhere has left a weak square that does not read it, if there are more of its kind now.
+    /// Empties a weak square whose piece has come to stand on `to`, if the board now reads more of its kind.
     fn leave_weak_square(&mut self, when: Since, to: Square, piece: Piece) {
         let count = count_of(&self.board, Some(piece));
         let left = Square::ALL.into_iter().find(|square| {
@@ -484,23 +457,19 @@ impl Sensors {
     }
 }
 
-/// How steadily a square reads its piece.
 #[derive(Debug, Clone, Copy, Default)]
 struct Readings {
-    /// The piece that it reads at times.
+    /// The piece that the square reads at times.
     piece: Option<Piece>,
-    /// The last reading.
     read: Option<Piece>,
-    /// When that reading came.
     at: Timestamp,
-    /// The number of readings in a row, of the piece or of nothing, that lasted no longer than a passing hand.
+    /// Number of successive observations, of the piece or of nothing, that each lasted at most [`PASSING`].
     short: usize,
-    /// The number of pieces of its kind on the board.
+    /// Number of pieces of this kind on the board at the last steady observation; lowered if the board reads fewer.
     count: usize,
 }
 
 impl Readings {
-    /// Whether the square reads its piece for moments only. No hand lifts a piece so often.
     const fn is_weak(&self) -> bool {
         self.short >= A_FEW
     }
@@ -533,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dump_shows_may_have_been_long_before_and_what_a_record_holds_is_in_order() {
+    fn changes_in_a_dump_have_no_order_and_changes_in_a_record_do() {
         let report = Since::at(at(1000));
         let (dumped, recorded) = (Since::between(at(0), at(9000)), Since::recorded(at(0), at(9000)));
         assert!(!report.precedes(dumped));
@@ -542,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_changes_the_later_one_tells_when_both_had_happened() {
+    fn the_later_of_two_changes_dates_both() {
         let (recorded, report) = (Since::recorded(at(0), at(1000)), Since::at(at(2000)));
         assert_eq!(recorded.and(report), report);
         let recorded = Since::recorded(at(0), at(3000));

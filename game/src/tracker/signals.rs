@@ -1,16 +1,16 @@
-//! What the board signals besides moves: a start position that was set up, or a result that is shown.
+//! Recognises signs on the board that are not moves: a start position that was set up, or a result that is shown.
 //!
-//! A start position begins a new line: at once if no line is followed, otherwise after **pause**. A position with
+//! A start position begins a new line: at once if there is no line, otherwise after **pause**. A position with
 //! misplaced pieces, or the usual start position with one or two unread pieces, must stand for **doubt**.
 //!
-//! A result counts after **rest**, and later if something speaks against it (`Model::counts_after`): a king that stood
-//! in the centre before, a ply that is still to be announced, a running clock beside a result piece, or a result piece
-//! that may be a misread piece of the game. A result piece that may be misread does not count at all while the clock
-//! runs.
+//! A result counts after **rest**, and later (`Model::counts_after`) if there is evidence against it: a king that
+//! already stood in the centre, a ply that is not yet announced, a running clock beside a result piece, or a result
+//! piece that may be a misread piece of the game. A result piece that may be misread does not count at all while the
+//! clock runs.
 //!
-//! When the next start position stands, the last plies may have been pieces on their way to it. Each ply from the last
-//! one back is compared: pieces that go home, move after the clock was stopped, or move in one go on a board without a
-//! clock were set up.
+//! When the next start position stands, the last plies may have been pieces on their way to it. Each ply is weighed,
+//! from the last one back. Pieces that go home, pieces that move after the clock was stopped, and pieces that move in
+//! one go on a board without a clock suggest a set-up.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Bitboard, Board, Color, KnownOutcome};
@@ -23,19 +23,16 @@ use crate::events::{CorrectionReason, EndReason, Recovery, SettledBy};
 use crate::model::{Cost, IN_HANDS};
 use crate::position::{State, Variant, outcome_of_kings, start};
 
-/// A result that the board shows.
 struct Sign {
     outcome: KnownOutcome,
     by: EndReason,
-    /// Since when its pieces have stood there.
     since: Timestamp,
-    /// What speaks against it.
+    /// Cost of the evidence against it.
     against: Cost,
 }
 
 impl Tracker {
-    /// Begins a new line if a start position stands on the board that is not simply the current position of the line.
-    /// Returns whether it did.
+    /// Begins a line from a start position that the best line does not explain. Returns whether it did.
     pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
         let result_pieces = self.sensors.result_squares().any();
         if self.stands_as_expected() {
@@ -74,7 +71,7 @@ impl Tracker {
         }
         let mut tree = Tree::new(self.model, state, 0, now);
         tree.update(&self.sensors, now);
-        // Nobody saw White castle.
+        // The castling was not observed.
         for id in tree.path(tree.best()) {
             tree.node_mut(id).inferred = true;
         }
@@ -82,7 +79,7 @@ impl Tracker {
         true
     }
 
-    /// Turns the board if the position that the arbiter has given stands on it the other way round.
+    /// Rotates the board if the arbiter's position stands on it the other way round.
     fn turn_to_expected(&mut self, now: Timestamp) {
         let Some(line) = &self.line else { return };
         let root = line.tree.node(line.tree.root()).state.board();
@@ -99,7 +96,7 @@ impl Tracker {
         }
     }
 
-    /// What is found on the board, and whether it is there once the board is turned.
+    /// Applies `find` to the board and, if that fails, to the rotated board. The flag is true for the rotated board.
     fn either_way<T>(&self, find: impl Fn(&Board) -> Option<T>) -> Option<(T, bool)> {
         let mut turned = self.sensors.board().clone();
         turned.rotate_180();
@@ -107,7 +104,6 @@ impl Tracker {
         here.or_else(|| Some((find(&turned)?, true)))
     }
 
-    /// Whether the line is at its start position, and the board shows it after castling.
     fn has_castled_from_start(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let tip = line.tree.node(line.tree.tip());
@@ -115,22 +111,22 @@ impl Tracker {
         })
     }
 
-    /// Whether White may have castled before the board was heard: nobody saw the king come, and the clock runs.
+    /// Whether White may have castled before the board was connected, with the clock running.
     fn may_have_castled(&self) -> bool {
         let king = self.sensors.board().king_of(Color::White);
         let unseen = king.is_some_and(|king| self.sensors.changed(king).is_late());
         unseen && self.clock.running() == Some(true)
     }
 
-    /// Begins a new line if the usual start position stands on the board but for a piece or two that the board does not
-    /// read. They are taken to stand where they should until play shows otherwise. Returns whether it did.
+    /// Begins a line from the usual start position with one or two unread pieces, which are assumed until play shows
+    /// otherwise. Returns whether it did.
     fn find_start_in_part(&mut self, now: Timestamp) -> bool {
-        // The piece may have stood elsewhere when the next change of a playback was made: how long is not known.
+        // In a playback, the next change has no known time, so the position is not known to have stood.
         let known = !self.disturbed && self.playback.is_none();
         let Some((unseen, turn)) = self.either_way(start::unseen).filter(|_| known) else {
             return false;
         };
-        // In a game, the piece may be in a hand.
+        // During a game, the missing piece may be in a hand.
         let expected = self.expected().map_or(usize::MAX, |(_, differs)| differs.count());
         if expected <= IN_HANDS {
             return false;
@@ -147,7 +143,7 @@ impl Tracker {
         true
     }
 
-    /// Pieces that are not read are no longer taken to stand where they did once the pieces are put away.
+    /// Stops assuming unread pieces once more than half of the pieces have been put away.
     pub(super) fn doubt_unseen(&mut self, now: Timestamp) {
         if self.sensors.unseen().is_empty() {
             return;
@@ -159,7 +155,7 @@ impl Tracker {
         }
     }
 
-    /// Takes these squares to have the pieces that the line has there, as before a restart.
+    /// Assumes the line's pieces on these squares, as before a restart.
     pub(crate) fn believe_unseen(&mut self, squares: Bitboard) {
         if let Some(board) = self.expected().map(|(board, _)| board.clone()) {
             self.sensors.believe(squares, &board);
@@ -182,7 +178,7 @@ impl Tracker {
         }
         self.shown = Some((outcome, by));
         if self.gap_since.is_some() && !self.disturbed {
-            // What was played in it will not be found out any more.
+            // The plies in the gap can no longer be found out.
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
         }
@@ -190,8 +186,8 @@ impl Tracker {
         true
     }
 
-    /// Whether the best reading explains the whole board. Where what was played is not known, plies are not taken back to
-    /// the start position: the pieces are set up again.
+    /// Whether the best line explains the whole board. If plies are unknown, only the announced line counts: a board
+    /// that shows an earlier position has been set up again, and no plies were taken back.
     fn stands_as_expected(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let best = line.tree.best();
@@ -200,17 +196,15 @@ impl Tracker {
         })
     }
 
-    /// The result that the board shows.
     fn result_on_board(&self) -> Option<Sign> {
         let tree = self.tree()?;
         let board = |id: NodeId| tree.node(id).state.board();
-        // What was played before is told first.
         let gap = self.gap_since.is_some() || self.is_lost();
         self.result_piece(board(tree.tip()))
             .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
     }
 
-    /// A result piece. Where pieces of the game are missing, it is likely one of them that is misread.
+    /// A result piece. It is probably a misread piece of the game if such pieces are missing.
     fn result_piece(&self, expected: &Board) -> Option<Sign> {
         let outcome = self.sensors.shown_result()?;
         let squares = self.sensors.result_squares();
@@ -223,16 +217,16 @@ impl Tracker {
             since: self.stands_since(squares),
             against: match self.clock.running() {
                 Some(true) => against + self.model.odd,
-                // The players have stopped it, as they do at the end.
+                // Players stop the clock at the end of a game.
                 Some(false) => 0,
                 None => against,
             },
         })
     }
 
-    /// Both kings in the centre cannot arise in play; they show the result by the colour of their squares: light for
-    /// White, dark for Black, one of each for a draw. `before`: what stood there before the kings were moved; `untold`: a
-    /// ply before them is still to be told.
+    /// Both kings in the centre, which cannot arise in play: on light squares White won, on dark squares Black won, on
+    /// one of each it is a draw. `before` is the placement before; `unannounced` is true if a ply is still to be
+    /// announced.
     fn kings_in_centre(&self, before: &Board, unannounced: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
@@ -248,15 +242,14 @@ impl Tracker {
         })
     }
 
-    /// When the last of these squares changed.
+    /// When the last of these squares changed, or the board if there are none.
     pub(super) fn stands_since(&self, squares: Bitboard) -> Timestamp {
         let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies, from the one on from which it is most credible that they were pieces being set up for the
-    /// next game. Such pieces go home, where they stand in its start position; players seldom move there. They are moved
-    /// after the clock was stopped or, without a clock, in one go.
+    /// Withdraws the last plies, from the one on from which they are more credible as the set-up of the next game. Its
+    /// pieces go to their squares in `start`, after the clock was stopped or, without a clock, in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -280,14 +273,13 @@ impl Tracker {
         if let (odds, Some(first)) = best {
             self.retract(now, first, CorrectionReason::SetUp, odds);
         }
-        // What is not taken back was played, however soon after it the pieces were set up.
+        // The remaining plies were played, however soon after them the pieces were set up.
         if let Some(tip) = self.tree().map(Tree::tip) {
             self.confirm(now, tip, SettledBy::Shape);
         }
     }
 
-    /// How many of these plies were made before the clock had been stopped; all of them where it was not, or where nothing
-    /// tells.
+    /// Number of these plies made before the clock was stopped; all, if that is unknown or did not happen.
     fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
         let all = announced.len();
         let stopped = self.clock.stopped_since().filter(|_| !self.recovering());
@@ -301,13 +293,13 @@ impl Tracker {
         let Some(last) = announced.iter().rposition(|id| !after(id)) else {
             return all;
         };
-        // A clock that did not run for the ply before proves nothing.
+        // If the clock did not run for the ply before, its being stopped proves nothing.
         let before = line.tree.node(announced[last]).since;
         let ran = self.clock.ran_at(before) && before <= since;
         if ran { last + 1 } else { all }
     }
 
-    /// Since when the pieces on a board without a clock have been moved all without a pause. Nothing tells in the memory.
+    /// When pieces began to move without a pause of **rest**; `None` with a clock, or for the board's memory.
     pub(super) fn in_one_go(&self) -> Option<Timestamp> {
         if self.recovering() || self.clock.running().is_some() {
             return None;
@@ -319,7 +311,7 @@ impl Tracker {
             }
             since = Some(change.when.at);
         }
-        // In a long set-up, the pause before it may be forgotten.
+        // In a long set-up, the pause before it may no longer be among the recent changes.
         let forgotten = self.sensors.has_forgotten();
         since.map(|since| if forgotten { Timestamp::default() } else { since })
     }

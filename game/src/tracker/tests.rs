@@ -1,4 +1,4 @@
-//! The tracker watches simulated hands, which do what real hands do.
+//! Tests of the tracker, which follows simulated hands on a simulated board.
 
 mod clock;
 mod dead;
@@ -24,23 +24,21 @@ use crate::events::{CompletedBy, CorrectionReason};
 use crate::model::Model;
 use crate::position::start::Drawn;
 
-/// A board, a clock and a tracker that watches them. Time passes only in [`wait`](Self::wait).
+/// A board, a clock and a tracker that follows them. Time passes only in [`wait`](Self::wait).
 struct World {
     tracker: Tracker,
     now: Timestamp,
     fields: Dump,
     announced: Vec<String>,
-    /// The plies completed by a press, and the seconds each took.
+    /// The plies completed by a press, and the seconds that each turn took.
     pressed: Vec<(u32, Option<u64>)>,
-    /// How many plies were announced whose order is not certain.
+    /// Number of announced plies whose order is not certain.
     uncertain: usize,
-    /// How many plies were settled.
     settled: usize,
-    /// The log-odds for what was settled, and against what was withdrawn.
+    /// The log-odds for each settled ply, and against each retracted one.
     odds: Vec<Option<i64>>,
-    /// What changed about the clock.
     clock_changes: Vec<String>,
-    /// What the squares were last reported to show.
+    /// The placement in the last snapshot of the squares.
     reported: Board,
 }
 
@@ -51,7 +49,7 @@ impl World {
         Self::expecting(Drawn::Any, placement)
     }
 
-    /// A board on which games should begin from that position.
+    /// A board on which games should begin from the start position `drawn`.
     fn expecting(drawn: Drawn, placement: &str) -> Self {
         let mut tracker = Tracker::new();
         tracker.expect_start(drawn);
@@ -75,7 +73,7 @@ impl World {
         world
     }
 
-    /// Lets this many milliseconds pass.
+    /// Lets `ms` milliseconds pass.
     fn wait(&mut self, ms: u64) -> &mut Self {
         let until = self.now + Duration::from_millis(ms);
         while let Some(deadline) = self.tracker.poll_deadline().filter(|deadline| *deadline <= until) {
@@ -86,7 +84,7 @@ impl World {
         self
     }
 
-    /// The sensors report squares, one shortly after the other: "e2." for an empty one, "e4P" for one with a pawn.
+    /// Reports changes of squares, one every 20 ms. "e2." is an empty square, "e4P" one with a white pawn.
     fn shows(&mut self, squares: &str) -> &mut Self {
         for square in squares.split_whitespace() {
             let [file, rank, letter] = *square.as_bytes() else {
@@ -114,12 +112,12 @@ impl World {
         self
     }
 
-    /// The clock reports. Its right-hand side is White's.
+    /// Reports the clock with 200 s for each player. White's times are on its right-hand side.
     fn clock(&mut self, whites_turn: bool, running: bool) -> &mut Self {
         self.times(whites_turn, running, [200, 200])
     }
 
-    /// The same with White's and Black's times in seconds.
+    /// Reports the clock with White's and Black's times in seconds.
     fn times(&mut self, whites_turn: bool, running: bool, [white, black]: [u8; 2]) -> &mut Self {
         let side = |seconds: u8| SideTime {
             minutes: seconds / 60,
@@ -141,7 +139,7 @@ impl World {
         self
     }
 
-    /// A gap in which the pieces come to stand like this, on a board without a memory.
+    /// Begins a gap of a minute, after which `placement` stands on the board. The board has no memory.
     fn misses(&mut self, placement: &str) -> &mut Self {
         self.observe(Observation::Closed {
             reason: "unplugged".to_owned(),
@@ -230,7 +228,7 @@ pub(super) fn wire(letter: char) -> Contents {
         .expect("a piece code")
 }
 
-/// Both sides can castle on the king's side.
+/// A placement in which both sides can castle on the king's side.
 const CASTLING: &str = "rnbqk..rpppp.ppp....pn....b.............PN...B..PPPP.PPPRNBQK..R";
 
 fn castling() -> World {
@@ -248,10 +246,10 @@ fn a_move_is_announced_once_it_has_come_to_rest() {
     World::new(START).shows("e2. e4P").has_announced("e4");
 }
 
-/// Nothing else can come of a knight's jump: it is told at once. A king that is pushed over to the next square while it is
-/// put right comes back within a scan.
+/// A knight's jump cannot be the beginning of another move, so it is announced at once. A king that is pushed to the
+/// next square while it is adjusted comes back within a scan.
 #[test]
-fn only_a_piece_that_may_come_back_is_waited_for() {
+fn a_move_waits_only_if_its_piece_may_come_back() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600).shows("e7. e5p").wait(600);
     world.shows("g1. f3N").wait(80);
@@ -355,7 +353,7 @@ fn promotion_in_every_order_is_one_ply() {
 fn a_capture_hidden_by_the_recapture_is_found() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(900).shows("d7. d5p").wait(900);
-    // The white pawn stands on d5 for less than a scan.
+    // The white pawn stands on d5 for less than a scan, so no report shows it.
     world
         .shows("e4. d5.")
         .wait(300)
@@ -363,7 +361,7 @@ fn a_capture_hidden_by_the_recapture_is_found() {
         .has_announced("e4 d5 exd5 Qxd5");
 }
 
-/// The report of the rook that captured was lost. The next one repeats what its square showed before it.
+/// The report of the capturing rook was lost. The next report of its square repeats the content before the capture.
 #[test]
 fn a_capture_whose_report_was_lost_is_found_by_the_recapture() {
     let rooks = format!("...rk......r....{}.P.........R..K.", ".".repeat(32));
@@ -386,7 +384,7 @@ fn a_piece_that_goes_on_is_one_move() {
 }
 
 #[test]
-fn a_drawn_piece_does_not_move_to_where_it_passes() {
+fn a_drawn_piece_does_not_stop_on_the_squares_that_it_passes() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(900).shows("e7. e5p").wait(900);
     world
@@ -413,9 +411,9 @@ fn a_move_taken_back_before_the_press_is_withdrawn() {
         .has_announced("e4 taken back d4");
 }
 
-/// A move explains two squares. What it costs as a ply, and to withdraw it, speaks for it once it is told.
+/// A move explains two squares. Once it is announced, the cost of withdrawing it also speaks for it.
 #[test]
-fn what_is_settled_or_withdrawn_comes_with_its_log_odds() {
+fn settled_and_withdrawn_plies_have_log_odds() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(3000).shows("e4. e2P").wait(3000);
     let Model {
@@ -428,7 +426,7 @@ fn what_is_settled_or_withdrawn_comes_with_its_log_odds() {
 }
 
 #[test]
-fn a_piece_lifted_and_put_back_is_no_move() {
+fn a_piece_lifted_and_put_back_is_not_a_move() {
     World::new(START)
         .shows("e2.")
         .wait(3000)

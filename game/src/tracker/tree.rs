@@ -1,18 +1,19 @@
-//! The candidate lines of play: a small tree of positions, measured against what the sensors show.
+//! The candidate lines of play: a small tree of positions, each compared with the sensors.
 //!
-//! The root is an earlier position of the line. After every change of a square, every node is measured again. Then the
-//! tree grows, starting with the cheapest lines, by plies
+//! The root is an earlier position of the line. After every change of a square, every node is compared with the sensors
+//! again. Then the tree grows, starting with the cheapest lines, by plies
 //!
-//! - whose squares all show them now,
-//! - that are hidden except for one square, because the reply captured the piece there or stands where it came from, or
-//! - if the best line leaves anything unexplained: whose squares have shown them since the ply before. In a time
-//!   scramble, a piece may be read only after the reply, because it was set down off-centre; one report then brings
-//!   several plies.
+//! - that all their squares show now,
+//! - that all their squares but one show, if the reply captured the piece on that square, or stands on the square that
+//!   the piece left, or
+//! - that all their squares have shown at some time since the ply before, if the best line leaves squares unexplained
+//!   or has unread pieces or hidden plies. In a time scramble, a piece that was set down off-centre may be read only
+//!   after the reply, so that one report completes several plies.
 //!
 //! While no square is unexplained, a confirmed ply that was pressed or answered, on a board that showed it exactly,
-//! closes its alternatives. That keeps the tree small and decides nothing: `reopen` finds them again. A leaf whose
-//! squares no longer show its ply is dropped once it costs **hopeless** more than the best line. `MAX_READINGS` limits
-//! the size.
+//! closes its alternatives. This only keeps the tree small: `reopen` can bring the alternatives back. A leaf whose
+//! squares no longer show its ply is dropped if it costs **hopeless** more than the best line. `MAX_READINGS` limits
+//! the size of the tree.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -27,7 +28,7 @@ use crate::events::Since;
 use crate::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{Footprint, PossibleMove, State};
 
-/// The credible lines of play, from the last ply beyond doubt on. Parents come before their children.
+/// The credible lines of play, from a confirmed ply on. Parents come before their children.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     model: &'static Model,
@@ -64,7 +65,6 @@ impl Tree {
         0
     }
 
-    /// The last announced ply; the root if there is none.
     pub(crate) fn tip(&self) -> NodeId {
         let announced = |node: &Node| node.parent.is_none() || node.standing >= PlyStatus::Announced;
         (0..self.nodes.len())
@@ -73,7 +73,6 @@ impl Tree {
             .unwrap_or(0)
     }
 
-    /// The nodes after the root, up to and including `id`.
     pub(crate) fn path(&self, id: NodeId) -> Vec<NodeId> {
         let mut path: Vec<NodeId> = std::iter::successors(Some(id), |id| self.nodes[*id].parent)
             .filter(|id| *id != self.root())
@@ -82,7 +81,7 @@ impl Tree {
         path
     }
 
-    /// Adds the ply that brings a piece to a square which does not show it.
+    /// Adds a ply that puts a piece on `square`, which does not read it.
     pub(super) fn add_unread(
         &mut self,
         parent: NodeId,
@@ -101,20 +100,19 @@ impl Tree {
         node.measure(sensors, now, self.model);
     }
 
-    /// Whether a node is an irregular move that nothing but the placement speaks for.
+    /// Whether a node is an irregular move supported by the placement alone.
     pub(super) fn is_suspicion(&self, id: NodeId) -> bool {
         let node = &self.nodes[id];
         node.is_irregular() && node.standing == PlyStatus::Candidate && !node.backed
     }
 
-    /// An irregular move of `color` that nothing but the placement speaks for, where it explains the board better than
-    /// anything else does.
+    /// A suspicion of `color` whose line is the best, or leaves fewer squares unexplained than the best.
     pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
         let best = self.best();
         let otherwise = self.nodes[best].differs.count();
         let better = |id: NodeId| id == best || self.nodes[id].differs.count() < otherwise;
         let explains = |suspicion: NodeId| {
-            // With another ply of this player, a press is for that one.
+            // If this player has made another ply after the suspicion, a press belongs to that ply.
             let last = self.nodes[suspicion].ply + 1;
             (suspicion..self.nodes.len())
                 .any(|id| self.nodes[id].ply <= last && better(id) && self.passes(id, suspicion))
@@ -123,9 +121,9 @@ impl Tree {
             .find(|id| self.is_suspicion(*id) && self.nodes[*id].mover() == color && explains(*id))
     }
 
-    /// The readings that contradict a ply, best first, each with the log-odds against it and for the most credible one: all
-    /// that do not have it, but for what its own line begins with. Its parent is among them, as the reading that it has not
-    /// been played yet.
+    /// The nodes that contradict a ply, most credible first, each with the log-odds against it relative to the best
+    /// line. These are all nodes whose line does not contain the ply, except for the earlier nodes of the ply's own
+    /// line. Its parent is included and stands for "not played yet".
     pub(crate) fn rivals(&self, id: NodeId) -> Vec<(NodeId, i64)> {
         let (line, node) = (self.path(id), &self.nodes[id]);
         let is_ply = |other: &NodeId| {
@@ -142,25 +140,23 @@ impl Tree {
         rivals.into_iter().map(|rival| (rival, against[rival])).collect()
     }
 
-    /// How many announced plies a reading would withdraw.
     pub(crate) fn withdrawn_by(&self, id: NodeId) -> usize {
         let (announced, path) = (self.path(self.tip()), self.path(id));
         announced.len() - announced.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
-    /// Measures every reading again and adds those that the sensors now show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         let followed = self.followed();
         for (node, followed) in self.nodes.iter_mut().zip(followed) {
-            // A record of the board does not say for how long anything stood.
+            // The board's record does not have times, so nothing is known to have rested.
             let stood = undisturbed >= self.model.rest && !node.landed.recorded;
             node.stable |= node.shown && node.differs.is_empty() && stood;
             let shown = node.shown;
             node.measure(sensors, now, self.model);
-            // Its piece may have stood elsewhere since it was first shown there. Where its square does not read it, nothing
-            // tells when that was.
+            // If a ply's squares show it again, its piece may have stood elsewhere in between. If its destination does
+            // not read it, the time of its arrival is unknown until a ply follows.
             let again = !shown && !node.was_captured(sensors);
             if node.shown && (again || (!followed && node.is_unread())) {
                 node.stray = node.stray.max(stray(node, sensors, now, self.model));
@@ -178,8 +174,8 @@ impl Tree {
         self.prune();
     }
 
-    /// Adds what the sensors show now, or have shown. The most credible readings go on first, and what is added to them: of
-    /// several plies that appear at once there can be more orders than are worth keeping.
+    /// Adds plies to the most credible lines first, because several plies that appear at once can have more orders than
+    /// are worth keeping. `from_history` includes plies that the sensors have shown before.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let costs = self.costs();
         let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
@@ -206,7 +202,6 @@ impl Tree {
         }
     }
 
-    /// Measures every reading again, and adds none.
     pub(crate) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
         self.updated_at = now;
         for node in &mut self.nodes {
@@ -214,13 +209,12 @@ impl Tree {
         }
     }
 
-    /// A confirmed ply whose state was stable is no longer open: its rivals are dropped. Until it is pressed or answered, its
-    /// player may still have the piece in the hand and go on with it, however long it has rested.
+    /// Drops the alternatives of a confirmed ply whose state was stable. The last ply stays open until it is pressed or
+    /// answered, because its player may still hold the piece and move on, however long it has rested.
     fn close(&mut self) {
         let legal = |node: &Node| matches!(node.played, Played::Move(_));
         let certain = |node: &Node| node.standing == PlyStatus::Confirmed && node.stable && legal(node);
         let tip = self.tip();
-        // While squares are unexplained, no ply is certain.
         if self.nodes[tip].differs.any() {
             return;
         }
@@ -232,14 +226,13 @@ impl Tree {
             if certain(&self.nodes[id]) && left(id) {
                 self.nodes[parent].closed = true;
                 self.retain(|tree, node| tree.nodes[node].ply < tree.nodes[id].ply || tree.passes(node, id));
-                // The ids have changed; the next ply is closed at the next update.
+                // Node ids have changed; the next update closes the next ply.
                 return;
             }
         }
     }
 
-    /// Several lines can be as credible for as long as a game lasts. What is followed by more plies than players have in mind
-    /// is read in no other way any more.
+    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies: lines can stay equally credible all game.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -253,7 +246,6 @@ impl Tree {
         }
     }
 
-    /// The ply after a node is in doubt again.
     fn open(&mut self, id: NodeId) {
         let node = &mut self.nodes[id];
         node.closed = false;
@@ -262,7 +254,6 @@ impl Tree {
         }
     }
 
-    /// Adds a child and returns its id.
     pub(crate) fn add(
         &mut self,
         parent: NodeId,
@@ -295,7 +286,8 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// The squares of a node that show nothing, without those that have shown something since its ply stood.
+    /// The unread squares of a node, without the squares that have shown something since its ply stood. Squares that
+    /// read their piece only for a moment stay unread.
     fn still_unread(&self, id: NodeId, sensors: &Sensors) -> Bitboard {
         let node = &self.nodes[id];
         let weak =
@@ -304,8 +296,8 @@ impl Tree {
         node.unread.into_iter().filter(nothing).collect()
     }
 
-    /// Makes `id` the root and drops all that does not descend from it. Returns the states passed on the way, the old
-    /// root's first.
+    /// Makes `id` the root and drops every node that does not descend from it. Returns the states before it, from the
+    /// old root's on.
     pub(crate) fn advance(&mut self, id: NodeId) -> Vec<State> {
         let passed = std::iter::once(self.root())
             .chain(self.path(id))
@@ -320,7 +312,7 @@ impl Tree {
         passed
     }
 
-    /// Makes `id` the root of a line that begins with it.
+    /// Makes `id` the root of a line that begins at ply 0.
     pub(super) fn begin_after(&mut self, id: NodeId) {
         self.advance(id);
         let before = self.nodes[self.root()].ply;
@@ -329,7 +321,6 @@ impl Tree {
         }
     }
 
-    /// Turns a node and all that was announced after it back into candidates.
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
             let node = &mut self.nodes[other];
@@ -339,7 +330,7 @@ impl Tree {
         }
     }
 
-    /// Drops a node and all that follows from it. Those before it keep their ids.
+    /// Nodes before `id` keep their ids.
     pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
             self.open(parent);
@@ -347,7 +338,6 @@ impl Tree {
         self.retain(|tree, node| !tree.passes(node, id));
     }
 
-    /// Drops the nodes for which `keep` is false.
     fn retain(&mut self, keep: impl Fn(&Self, NodeId) -> bool) {
         let kept: Vec<bool> = (0..self.nodes.len()).map(|id| keep(self, id)).collect();
         let mut renumbered = vec![None; kept.len()];
@@ -366,7 +356,6 @@ impl Tree {
         });
     }
 
-    /// Drops candidates that the board has moved away from, and the least credible ones of too many.
     fn prune(&mut self) {
         loop {
             let costs = self.costs();
@@ -375,7 +364,7 @@ impl Tree {
             let tip = self.tip();
             leaves
                 .sort_by_cached_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
-            // What the worst ones were reached by may be worse than the others.
+            // The parents of the worst leaves may be worse than the other leaves, so at most half of them go at once.
             let too_many = self.size().saturating_sub(MAX_READINGS);
             let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
@@ -396,13 +385,12 @@ impl Tree {
         }
     }
 
-    /// How many readings there are. Those that are closed take half the memory, and nothing is looked for from them.
+    /// Size of the tree in nodes. A closed node counts half: it takes half the memory and is not extended.
     fn size(&self) -> usize {
         let closed = self.nodes.iter().filter(|node| node.closed).count();
         self.nodes.len() - closed / 2
     }
 
-    /// Whether something follows each node.
     pub(super) fn followed(&self) -> Vec<bool> {
         let mut followed = vec![false; self.nodes.len()];
         for parent in self.nodes.iter().filter_map(|node| node.parent) {
@@ -411,18 +399,17 @@ impl Tree {
         followed
     }
 
-    /// The candidates that nothing follows.
     fn leaves(&self) -> Vec<NodeId> {
         let followed = self.followed();
         let is_leaf = |id: &NodeId| self.nodes[*id].standing == PlyStatus::Candidate && !followed[*id];
         (1..self.nodes.len()).filter(is_leaf).collect()
     }
 
-    /// Adds the children of a node that the sensors now show, and the replies that hide such a child.
+    /// Adds the children of a node that the sensors show, and replies that hide such a child.
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;
-        // With more, the pieces are being set up or cleared away.
+        // If more squares differ, the pieces are being set up or cleared away.
         if node.closed || differs.is_empty() || differs.count() > 2 * TWO_MOVES {
             return;
         }
@@ -458,8 +445,9 @@ impl Tree {
         }
     }
 
-    /// Takes a node to be hidden by its reply, which came to stand then: no scan can have come between the two. A piece
-    /// that was lifted after the reply stood was lifted in the same scan.
+    /// Marks a node as hidden by its reply, which landed at `replied`. No scan came between the two plies, so the node
+    /// landed at most a scan earlier. Charges **odd** if its piece was reported as lifted after the reply landed, which
+    /// is possible only within one scan.
     fn hide(&mut self, id: NodeId, replied: Timestamp) {
         let node = &mut self.nodes[id];
         let from = replied.saturating_sub(ONE_SCAN_APART);
@@ -469,18 +457,15 @@ impl Tree {
         node.stray += usize::from(node.lifted_at > replied) * self.model.odd;
     }
 
-    /// The first child of a node that is like this.
-    pub(super) fn find_after(&self, parent: NodeId, is: impl Fn(&Node) -> bool) -> Option<NodeId> {
-        let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && is(&self.nodes[*id]);
+    pub(super) fn find_after(&self, parent: NodeId, matches: impl Fn(&Node) -> bool) -> Option<NodeId> {
+        let child = |id: &NodeId| self.nodes[*id].parent == Some(parent) && matches(&self.nodes[*id]);
         (parent..self.nodes.len()).find(child)
     }
 
-    /// The child that is reached by `played`, if there is one.
     pub(crate) fn find_child(&self, parent: NodeId, played: Played) -> Option<NodeId> {
         self.find_after(parent, |node| node.played == played)
     }
 
-    /// The child that is reached by a possible move; it is added if need be.
     fn child(
         &mut self,
         parent: NodeId,
@@ -497,8 +482,8 @@ impl Tree {
     }
 }
 
-/// The reply that hides the one square on which a move is not shown: it captured the piece before the square was
-/// scanned, or stands where the piece came from.
+/// The reply that hides one square of a move from the scan, by a capture there or by standing on the move's
+/// origin.
 fn hidden_reply(
     node: &Node,
     candidate: &PossibleMove,

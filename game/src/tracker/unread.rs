@@ -1,14 +1,19 @@
-//! Squares that show nothing, whatever stands on them: the sensor is dead, or a piece was set down out of its reach.
+//! Adds plies whose piece went to a square that does not read it: the sensor is dead, or the piece was set down out of
+//! its reach.
 //!
-//! A piece that was lifted and is read nowhere has gone to such a square. Which one may be known only when the piece
-//! moves on, so there is one candidate line for each square that it can have gone to. A square is assumed dead only if
-//! the piece has been missing for **doubt** and the opponent has replied; until then the piece may be in a hand. Two
-//! dead squares at once are not assumed. If one piece of castling has come to its square and the player has pressed, the
-//! other piece is on a square that does not read it. Candidate lines stay until the piece goes on, or until a square that
-//! one of them calls dead reads a piece for longer than a moment.
+//! A piece that was lifted and is read nowhere has gone to such a square. The square may become known only when the
+//! piece moves on, so there is one candidate line for each possible square.
 //!
-//! A sensor can also die under a piece that stands still: if the only square unexplained since before the last three
-//! plies is a missing piece that was seen nowhere else, the piece stands there until it moves on.
+//! - A square is assumed dead only if the piece has been missing for **doubt** and the opponent has replied; until then
+//!   the piece may be in a hand.
+//! - Two dead squares at once are not assumed.
+//! - If one piece of castling has arrived and the player has pressed, the other piece is on a square that does not read
+//!   it.
+//! - Candidate lines stay until the piece moves on, or until a square that a line assumes dead reads a piece for longer
+//!   than a moment.
+//!
+//! A sensor can also die under a piece that does not move. If the only square unexplained since before the last three
+//! plies is a missing piece that was seen nowhere else, the piece is assumed to stand there until it moves on.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -21,9 +26,6 @@ use crate::model::A_FEW;
 use crate::position::{Footprint, PossibleMove, State};
 
 impl Tree {
-    /// Adds the plies after a node that bring a piece to a square that does not read it. That a square which is not known
-    /// to be dead has one is believed only once there is a reply: until then the piece may be in a hand. Two dead squares are
-    /// not believed in.
     pub(super) fn grow_unread(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp) {
         let node = self.node(id);
         if node.closed || node.differs.is_empty() {
@@ -34,7 +36,7 @@ impl Tree {
             since.is_some_and(|since| now >= since + self.model().doubt)
         };
         let mover = node.state.turn();
-        // One piece of castling has come, and its player has pressed: the other one is in no hand any more.
+        // The other piece of the castling is not in a hand any more, because the player has pressed.
         let pressed = |candidate: &PossibleMove| {
             let from = candidate
                 .m
@@ -59,8 +61,8 @@ impl Tree {
         }
     }
 
-    /// The square that has died under its piece: all that differs since before the last plies that led to a state is that
-    /// the piece is missing, so that it is in nobody's hand, and it was not seen elsewhere.
+    /// The square whose sensor died under its piece: the piece is missing, was not seen elsewhere, and is the only
+    /// difference from before the last [`A_FEW`] plies, so that it is not in a hand.
     pub(super) fn died_under_piece(&self, node: &Node, sensors: &Sensors) -> Option<Square> {
         let plies = std::iter::successors(Some(node), |node| Some(self.node(node.parent?)));
         let made = plies.take(A_FEW).map(|ply| ply.footprint.map(|_| ply.lifted_at));
@@ -78,7 +80,7 @@ impl Tree {
     }
 }
 
-/// The one square of a move that does not show its piece but nothing, where all others show the move.
+/// The only square of a ply that does not show it, if it reads empty instead of a piece.
 fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     let unmet = footprint.unmet(sensors.board()).single_square()?;
     let arrives = footprint
@@ -87,8 +89,8 @@ fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     (arrives && sensors.board().piece_at(unmet).is_none()).then_some(unmet)
 }
 
-/// Since when the board has read fewer pieces like that of a move than there are; `None` if it reads them all, so that
-/// the piece stands elsewhere.
+/// Since when the board has read fewer pieces of the move's kind than the node's position has; `None` if the board
+/// reads them all, so that the piece stands elsewhere.
 fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<Timestamp> {
     let piece = candidate.m.role().of(node.state.turn());
     let count = |board: &Board| board.by_piece(piece).count();
@@ -100,29 +102,28 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
         read -= usize::from(change.after == Some(piece)).min(read);
         read += usize::from(change.before == Some(piece));
         if read >= all {
-            // A record does not say for how long: it was there until the last that the record tells of.
-            let last = sensors.recent().rfind(|told| told.when.recorded);
+            // The board's record has no times: the piece counts as missing only since the last recorded change.
+            let last = sensors.recent().rfind(|other| other.when.recorded);
             return Some(last.filter(|_| change.when.recorded).unwrap_or(change).when.at);
         }
     }
     candidate.m.from().map(|from| sensors.changed_at(from))
 }
 
-/// Whether the board read fewer pieces like that on a square then than there are.
+/// Whether the board read fewer pieces of the kind on `square` at `then` than `state` has.
 fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Sensors) -> bool {
     let Some(piece) = state.board().piece_at(square) else {
         return false;
     };
     let count = |board: &Board| board.by_piece(piece).count();
     let (come, gone) = sensors.changes_since(then).fold((0, 0), |(come, gone), change| {
-        let is = |shown: Option<Piece>| usize::from(shown == Some(piece));
-        (come + is(change.after), gone + is(change.before))
+        let matching = |shown: Option<Piece>| usize::from(shown == Some(piece));
+        (come + matching(change.after), gone + matching(change.before))
     });
     count(sensors.board()) + gone < count(state.board()) + come
 }
 
-/// Whether the board shows a reply to a move that brought a piece to a square which does not read it, or the reply to its
-/// capture there.
+/// Whether the board shows a reply to a move whose piece is not read on `square`, or to the capture of that piece.
 fn answered(state: &State, square: Square, sensors: &Sensors, captures: bool) -> bool {
     let board = sensors.board();
     let opponent = state.board().by_color(state.turn());

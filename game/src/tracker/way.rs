@@ -1,9 +1,13 @@
-//! Where a piece was shown on its way from one square to another, and what that costs.
+//! Cost of the squares that showed a piece between its departure and its arrival.
 //!
-//! A piece that rested on a square off its way, for more than a scan, costs **unlikely**. A piece that only crossed
-//! such a square, or that rested on its way while the other player moved, costs **odd**. A piece that stood off its way
-//! for **put_right**, or on its way for **doubt** while the other player moved, was most likely played there: it costs
-//! **unlikely** more.
+//! | the piece | cost |
+//! | --- | --- |
+//! | crossed a square off its way, for a scan at most | **odd** |
+//! | rested on its way while the other player moved | **odd** |
+//! | rested off its way, for more than a scan | **unlikely** |
+//!
+//! A piece that stood off its way for **put_right**, or on its way for **doubt** while the other player moved, was most
+//! likely played there: this costs **unlikely** more.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -14,8 +18,8 @@ use super::sensors::Sensors;
 use crate::events::SensorChange;
 use crate::model::{Cost, Model, PASSING};
 
-/// Whether the reports contradict a move to `hidden` whose piece was captured there before it was scanned: after it was
-/// lifted, the piece stood somewhere else, or another piece of the mover's was shown on `hidden`.
+/// Whether the reports contradict a move to `hidden` whose piece was captured there before the square was scanned:
+/// after the piece was lifted, it stood on another square, or another piece of the mover was shown on `hidden`.
 pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Sensors) -> bool {
     let Some(from) = m.from() else { return false };
     let piece = m.promotion().unwrap_or_else(|| m.role()).of(node.state.turn());
@@ -28,7 +32,7 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
         .filter(|shown| shown.after.is_some_and(|after| after.color == piece.color))
         .any(|shown| {
             if shown.after != Some(piece) {
-                // The pawn may be shown where it is promoted.
+                // The promotion square may show the pawn.
                 return shown.square == hidden && shown.after != Some(m.role().of(piece.color));
             }
             let until = sensors.next_change(shown).map_or(captured, |left| left.when.at);
@@ -36,8 +40,7 @@ pub(super) fn stood_elsewhere(m: Move, hidden: Square, node: &Node, sensors: &Se
         })
 }
 
-/// What it costs that the piece of a ply was shown, after it was lifted, on squares that are not on its way, or rested on
-/// one that is while the other player moved.
+/// Cost of sightings of the ply's piece off its way, or resting on its way while the other player moved.
 pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Model) -> Cost {
     let Played::Move(Move::Normal {
         role,
@@ -56,10 +59,10 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
         .recent()
         .skip_while(|change| change.when.at + ONE_SCAN_APART < node.lifted_at)
         .filter(|shown| shown.after == Some(piece) && shown.square != from)
-        // Where it has gone, and where another of its kind is back on its square.
+        // Leave out the destination and squares where another piece of the same kind stands.
         .filter(|shown| node.state.board().piece_at(shown.square) != Some(piece))
         .map(|shown| {
-            // It may still be shown there when the square that it has gone to is read.
+            // The old square may still show the piece when the new one is read.
             let left = sensors.next_change(shown).map_or(now, |left| left.when.at);
             let mut meanwhile = sensors
                 .changes_since(shown.when.at)
@@ -67,7 +70,7 @@ pub(super) fn stray(node: &Node, sensors: &Sensors, now: Timestamp, model: &Mode
             let lasted = left.saturating_duration_since(shown.when.at);
             let replied = lasted > PASSING && meanwhile.any(replies);
             let off = !on_its_way.contains(shown.square);
-            // Where it stood for so long, it was played.
+            // A piece that stood this long was played there.
             let stood = lasted > if off { model.put_right } else { model.doubt };
             let rested = off && lasted > ONE_SCAN_APART;
             let cost = if rested { model.unlikely } else { model.odd };
@@ -88,8 +91,8 @@ mod tests {
     use super::*;
     use crate::position::State;
 
-    /// What it costs that the rook on a1 has gone to c1, once the squares have changed like this: "b1R 1200" is a rook that
-    /// comes to b1, with the milliseconds until the next change.
+    /// Returns the cost of the way of a rook from a1 to c1 through these changes. `("b1R", 1200)` puts a rook on b1,
+    /// 1200 ms before the next change.
     fn cost_of_rook_to_c1(changes: &[(&str, u64)]) -> Cost {
         let mut now = Timestamp::from_micros(1_000_000_000);
         let state =
@@ -123,7 +126,7 @@ mod tests {
         assert_eq!(cost_of_rook_to_c1(&elsewhere), unlikely);
         let shown_twice = [("a1.", 80), ("a2R", 900), ("c1R", 80), ("a2.", 0)];
         assert_eq!(cost_of_rook_to_c1(&shown_twice), unlikely);
-        // The board scans the square that it comes to before the one that it leaves.
+        // The board scans the destination before the origin.
         let shown_before = [("a2R", 80), ("a1.", 900), ("a2.", 80), ("c1R", 0)];
         assert_eq!(cost_of_rook_to_c1(&shown_before), unlikely);
     }

@@ -1,4 +1,4 @@
-//! The chess clock.
+//! Tests of the chess clock: presses, turns and readings.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{START, World};
 use crate::clock::Flag;
 
 #[test]
-fn a_stopped_clock_is_no_part_of_a_turn() {
+fn time_on_a_stopped_clock_is_not_part_of_a_turn() {
     let mut world = World::new(START);
     world.times(true, false, [200, 200]).times(true, true, [200, 200]);
     world.wait(10_000).times(true, false, [190, 200]).wait(60_000);
@@ -36,7 +36,7 @@ fn a_reply_pressed_before_the_move_it_answers_is_void() {
         .times(true, false, [200, 200])
         .times(true, true, [200, 200])
         .wait(2000);
-    // Black's button is down already: pressing it changes nothing. Then White presses, and Black again (6.2.2).
+    // Black's button is already down, so pressing it changes nothing. Then White presses, and Black again (Art. 6.2.2).
     world.shows("e2. e4P").wait(1000).shows("e7. e5p").wait(1000);
     world
         .times(true, true, [195, 200])
@@ -71,7 +71,7 @@ fn two_presses_between_two_readings_are_found_by_the_halted_time() {
 }
 
 #[test]
-fn times_that_jump_up_are_no_press() {
+fn times_that_jump_up_are_not_a_press() {
     let mut world = World::new(START);
     world
         .times(true, false, [2, 200])
@@ -81,7 +81,7 @@ fn times_that_jump_up_are_no_press() {
     world.times(true, true, [0, 200]);
     let flag = world.tracker.clock().and_then(|face| face.clock.flag);
     assert_eq!(flag, Some(Flag::White));
-    // The next period.
+    // The time of the next period is added.
     world
         .times(true, true, [250, 200])
         .wait(1000)
@@ -107,7 +107,7 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
     world.observe(Observation::ClockAbsent);
     world.wait(3000);
     assert_eq!(world.tracker.clock(), None);
-    // The clock is turned round: Black's lever is high, and White is thinking.
+    // The clock is turned round: Black's lever is up, and White is thinking.
     world.times(false, true, [190, 200]).wait(1000);
     world
         .shows("g1. f3N")
@@ -127,11 +127,11 @@ fn a_clock_plugged_in_late_or_the_other_way_round_is_understood() {
 }
 
 #[test]
-fn a_press_is_not_for_a_move_whose_reply_was_pressed() {
+fn a_press_does_not_complete_a_move_whose_reply_was_pressed() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true);
     let asked = world.now;
-    // White's first press is missing from the board's record, as quick ones can be.
+    // White's first press is missing in the board's record, as a quick press can be.
     world.wait(1500).observe(Observation::Changes {
         elements: elements("e2. e4P e7. e5p L g1. f3N R"),
         not_before: asked,
@@ -168,9 +168,9 @@ fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
         world.wait(4000).announced.join(" ")
     };
     assert_eq!(game(true, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 5");
-    // Without a clock, they may have been played: the hands rested between them.
+    // Without a clock, they may have been played, because the hands rested between them.
     assert_eq!(game(false, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8");
-    // What is not certain by then was none.
+    // A ply that is not certain by then was not played.
     assert_eq!(game(false, 1500), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 6");
 }
 
@@ -204,7 +204,7 @@ fn without_a_clock_many_pieces_put_home_in_one_go_are_withdrawn() {
     world.has_announced("e4 e5 Nf3 Nf6 Nc3 Nc6 Ng1 Ng8 Nb1 Nb8 set up from 7");
 }
 
-/// A reading as boards send it, with the bits for whose turn it is. The right-hand side is White's.
+/// A clock reading with White to move. White's times, in seconds, are on the right.
 fn reading(white: u32, black: u32) -> ClockTimes {
     let side = |seconds: u32| SideTime {
         hours: u8::try_from(seconds / 3600).expect("a few hours"),
@@ -232,14 +232,14 @@ impl World {
         self
     }
 
-    /// White's and Black's time in seconds, and whether a flag is shown.
+    /// The times of White and Black in seconds, and whether the clock shows a flag.
     fn face(&self) -> Option<(u64, u64, bool)> {
         let clock = self.tracker.clock()?.clock;
         Some((clock.white_ms / 1000, clock.black_ms / 1000, clock.flag.is_some()))
     }
 }
 
-/// White thinks; the clock is read every second.
+/// White thinks, and the clock is read every second until it shows these times in seconds.
 fn thinking(white: u32, black: u32) -> World {
     let mut world = World::new(START);
     let stopped = ClockTimes {
@@ -260,7 +260,7 @@ fn thinking(white: u32, black: u32) -> World {
     world
 }
 
-/// BWTIME has no checksum: what the readings before and after contradict did not happen.
+/// BWTIME has no checksum, so a reading is ignored if the readings before and after contradict it.
 #[test]
 fn a_reading_between_two_that_contradict_it_is_noise() {
     let right = reading(6120, 6200);
@@ -297,7 +297,7 @@ fn a_reading_between_two_that_contradict_it_is_noise() {
     }
 }
 
-/// A clock that is not there for one answer is there; one that is not there for longer is not.
+/// An answer without the clock disconnects it only if no reading follows.
 #[test]
 fn one_lost_answer_does_not_disconnect_the_clock() {
     let mut world = thinking(6120, 6200);
@@ -309,8 +309,8 @@ fn one_lost_answer_does_not_disconnect_the_clock() {
     assert_eq!(world.clock_changes, ["Connected", "Started", "Disconnected"]);
 }
 
-/// A flag that falls from the last second is reported with the reading that shows it; one that two readings show, with
-/// the second of them.
+/// A flag that falls from the last second is reported with the first reading that shows it. Any other flag is reported
+/// with the second reading that shows it.
 #[test]
 fn a_flag_that_falls_is_seen_at_once() {
     let mut world = thinking(1, 200);
@@ -321,13 +321,13 @@ fn a_flag_that_falls_is_seen_at_once() {
         world.wait(1000).reads(reading(0, 200)).face(),
         Some((0, 200, true))
     );
-    // Nothing more comes from a clock at zero.
+    // A clock at zero sends no further readings.
     let mut world = thinking(90, 200);
     world.reads(reading(0, 200)).wait(3000);
     assert_eq!(world.face(), Some((0, 200, true)));
 }
 
-/// The arbiter sets a clock while it stands; a new period's time comes when the flag falls.
+/// An arbiter sets a clock while it is stopped. The time of a new period is added when the flag falls.
 #[test]
 fn times_that_are_set_or_added_are_believed() {
     let mut world = thinking(6120, 6200);

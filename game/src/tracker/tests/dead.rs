@@ -1,29 +1,27 @@
-//! Squares that read nothing, whatever stands on them.
+//! Tests of dead squares, which never read the piece on them.
 
 use shakmaty::{Bitboard, Square};
 
 use super::super::tree::Tree;
 use super::{START, World};
 
-/// The squares on which the board does not show what the line has there.
 fn missing(world: &World) -> Option<Bitboard> {
     world.tracker.expected().map(|(_, differs)| differs)
 }
 
 #[test]
-fn where_a_piece_on_a_dead_square_went_is_told_once_it_goes_on() {
+fn a_move_to_a_dead_square_is_announced_once_the_piece_moves_on() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600);
-    // It may be on f6 or on h6.
+    // The knight may be on f6 or on h6.
     world.shows("g8.").wait(5000).shows("d2. d4P").wait(3000);
     world.has_announced("e4");
     world.shows("e4.").wait(300).shows("e4n").wait(1500);
     world.has_announced("e4 Nf6 d4 Nxe4");
 }
 
-/// Once the game is over, the knight will not go on.
 #[test]
-fn where_a_piece_on_a_dead_square_went_is_told_before_the_result() {
+fn a_move_to_a_dead_square_is_announced_before_the_result() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600);
     world.shows("g8.").wait(5000).shows("d2. d4P").wait(3000);
@@ -31,9 +29,10 @@ fn where_a_piece_on_a_dead_square_went_is_told_before_the_result() {
     world.has_announced("e4 Nf6 d4 1/2-1/2");
 }
 
-/// White's knight may be on f3 or on h3. For a while yet, that does not take the place of what was told instead.
+/// White's knight may be on f3 or on h3. Until `Model::unclear` has passed, a line with either move does not replace
+/// the announced line.
 #[test]
-fn a_guess_replaces_nothing_before_its_time() {
+fn a_move_to_a_dead_square_amends_no_ply_before_its_time() {
     let mut world = World::new(START);
     world
         .shows("g1.")
@@ -50,16 +49,16 @@ fn a_guess_replaces_nothing_before_its_time() {
 }
 
 #[test]
-fn a_piece_that_can_have_gone_to_one_dead_square_only_went_there() {
+fn a_piece_that_has_only_one_dead_square_to_go_to_went_there() {
     let mut world = World::new(START);
     world.shows("e2. e3P").wait(600).shows("a7. a6p").wait(600);
     world.shows("e1.").wait(5000).shows("b7. b6p").wait(3000);
     world.has_announced("e3 a6 Ke2 b6");
 }
 
-/// The knight was on f6 or on h6. The square that reads a pawn later is not the one that is dead.
+/// The knight was on f6 or on h6. A square that reads a pawn later is not the dead one.
 #[test]
-fn a_square_that_reads_again_shows_where_a_piece_had_gone_before() {
+fn a_square_that_reads_again_was_not_the_dead_one() {
     let between = ["g8n", "a2. a3P", "a7. a6p", "a3. a4P", "a6. a5p", "h2. h3P"];
     for (pawn, line) in [
         ("h7. h6p", "e4 Nf6 d4 Ng8 a3 a6 a4 a5 h3 h6 h4"),
@@ -78,7 +77,7 @@ fn a_square_that_reads_again_shows_where_a_piece_had_gone_before() {
     }
 }
 
-/// The bishop may be on e2, d3, c4 or b5. A knight that was seen to go to f5 has not captured it.
+/// The bishop may be on e2, d3, c4 or b5. A knight that was read on f5 has not captured it.
 #[test]
 fn a_piece_that_stood_elsewhere_did_not_capture_on_a_dead_square() {
     let mut world = World::new(START);
@@ -94,9 +93,9 @@ fn a_piece_that_stood_elsewhere_did_not_capture_on_a_dead_square() {
     world.has_announced("e4 a6 Be2 b6 h3 a5 h4 Na6 a3 Nc5 a4 Nb7 Nc3 Nd6 Nd5 Nf5 Nf4 Ng3");
 }
 
-/// The bishop may be on e2, d3, c4 or b5 until it captures. With four long lines there is not always room for each.
+/// The bishop may be on e2, d3, c4 or b5 until it captures. The tree does not always have room for all four long lines.
 #[test]
-fn where_a_piece_on_a_dead_square_went_may_show_after_many_plies() {
+fn a_move_to_a_dead_square_may_be_decided_after_many_plies() {
     let between = [
         "a2. a4P", "a6. a5p", "h2. h4P", "g7. g6p", "g2. g3P", "c7. c5p", "f2. f3P", "e7. e5p", "c2. c3P",
         "h7. h5p", "b2. b3P", "b8. a6n", "g1. h3N", "a6. c7n", "h3. f4N", "g8. h6n", "b1. a3N", "h6. g4n",
@@ -113,9 +112,9 @@ fn where_a_piece_on_a_dead_square_went_may_show_after_many_plies() {
     world.has_announced(&format!("e4 a6 Be2 b6 {names} no, Bc4 b6 {names} Bxf7+ Kxf7"));
 }
 
-/// The board reads b1 as empty from White's second move on, with the knight on it.
+/// The board reads b1 as empty while its knight stands there, from the time before White's second move.
 #[test]
-fn a_square_that_dies_under_its_piece_has_it_until_it_goes_on() {
+fn a_square_that_dies_under_its_piece_keeps_it_until_it_moves_on() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("b1.").wait(5000);
@@ -132,7 +131,7 @@ fn a_square_that_dies_under_its_piece_has_it_until_it_goes_on() {
     world.has_announced("e4 e5 Nf3 Nc6 h3 Nf6 Nc3 h6");
 }
 
-/// A queen that was displaced is in a hand that puts it back. Its square is not dead.
+/// A displaced queen is in a hand that puts it back. Its square is not dead.
 #[test]
 fn a_piece_that_was_seen_elsewhere_does_not_stand_on_its_square() {
     let mut world = World::new(START);
@@ -146,9 +145,9 @@ fn a_piece_that_was_seen_elsewhere_does_not_stand_on_its_square() {
     world.shows("d1Q").has_announced("e4 e5 Nc3 Nc6 h3");
 }
 
-/// The bishop may be on e2, d3, c4 or b5. Where it cannot be on e2 after all, it is reported on the next one.
+/// The bishop may be on e2, d3, c4 or b5. If e2 is ruled out, the bishop is reported on the next of these squares.
 #[test]
-fn a_piece_that_is_not_read_is_reported_where_the_line_has_it() {
+fn a_piece_that_is_not_read_is_reported_on_its_square_of_the_line() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600).shows("a7. a6p").wait(600);
     world.shows("f1.").wait(5000).shows("b7. b6p").wait(31_000);
@@ -159,7 +158,8 @@ fn a_piece_that_is_not_read_is_reported_where_the_line_has_it() {
     assert_eq!(world.reported.piece_at(Square::D3), bishop);
 }
 
-/// A knight on f6 was not read, for it stood at the edge. A queen that is drawn over f6 later is: another square can be dead.
+/// A knight on f6 was not read because it stood off the centre. A queen is later read on f6 while it is drawn over it,
+/// so f6 is not dead and another square can be.
 #[test]
 fn a_square_that_has_read_a_piece_is_not_the_dead_one() {
     let mut world = World::new(START);
@@ -187,9 +187,9 @@ fn a_square_that_has_read_a_piece_is_not_the_dead_one() {
     world.has_announced("e4 h6 d4 Nf6 a3 Ng4 Qf3 a6 Qxf7+ Kxf7 b3 Nc6 c3 Nce5 b4");
 }
 
-/// A press does not show where the knight went, and there is nothing to conclude from it again and again.
+/// A press does not show to which square the knight went, and nothing is concluded from it repeatedly.
 #[test]
-fn a_guess_that_is_pressed_is_not_confirmed() {
+fn a_move_to_a_dead_square_is_not_confirmed_by_a_press() {
     let mut world = World::new(START);
     world
         .clock(true, true)
@@ -205,17 +205,17 @@ fn a_guess_that_is_pressed_is_not_confirmed() {
         .wait(31_000);
     world.clock(false, true).wait(2000);
     let tip = world.tracker.tree().map_or(0, Tree::tip);
-    let told = world
+    let tip_ply = world
         .tracker
         .tree()
         .map(|tree| (tree.node(tip).ply, tree.node(tip).completed));
-    assert_eq!(told, Some((3, true)));
+    assert_eq!(tip_ply, Some((3, true)));
     assert!(!world.tracker.confirm_tip(world.now, tip));
 }
 
 /// The king is on e2 or on f2, and one of them is dead. A king that is read on e2 later may have come from f2.
 #[test]
-fn a_guess_is_put_right_where_its_square_reads_the_piece_later() {
+fn a_move_to_a_dead_square_is_amended_when_the_square_reads_the_piece() {
     let mut world = World::new(START);
     for ply in ["f2. f4P", "a7. a6p", "e2. e4P", "b7. b6p"] {
         world.shows(ply).wait(2000);

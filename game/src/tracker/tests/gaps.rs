@@ -1,4 +1,5 @@
-//! Gaps in which the board was not heard.
+//! Tests of gaps in the observations. Also has the notation of recorded elements and the journaled game for other
+//! tests.
 
 use core::time::Duration;
 
@@ -7,7 +8,7 @@ use kiebitz_protocol::{Element, Field};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Square};
 
-use super::memory::goes_unheard;
+use super::memory::change_unreported;
 use super::{START, World, castling, wire};
 use crate::events::{DoubtfulPlies, Evidence, Ply};
 use crate::model::Model;
@@ -22,7 +23,7 @@ fn plies_in_a_gap_are_found_if_only_one_line_leads_there() {
     world.has_announced("e4 Inferred: e5 Nf3");
 }
 
-/// White's last ply before the gap and Black's in it were pressed, as the clock shows that runs for White again.
+/// White's last ply before the gap and Black's ply in it were pressed, because the clock runs for White again.
 #[test]
 fn plies_in_a_gap_were_pressed_if_the_clock_runs_for_the_other_side() {
     let mut world = World::new(START);
@@ -38,7 +39,8 @@ fn plies_in_a_gap_were_pressed_if_the_clock_runs_for_the_other_side() {
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
-/// The knights went out and back in the gap. A time that stands still has changed: both players have pressed.
+/// The knights went out and back in the gap. White's time stood still before the gap and changed in it, so both players
+/// have pressed.
 #[test]
 fn plies_that_lead_back_to_the_same_position_are_not_left_out() {
     let after = |white: u8| {
@@ -54,21 +56,21 @@ fn plies_that_lead_back_to_the_same_position_are_not_left_out() {
         });
         world.wait(10_000).observe(Observation::Opened);
         world.times(false, true, [white, 190]).dump();
-        // The memory may tell.
+        // Time for a memory to arrive.
         world.wait(6000).announced.join(" ")
     };
     assert_eq!(after(198), "e4 Inferred:");
     assert_eq!(after(195), "e4 Undecidable:");
 }
 
-/// Black castles: for a while, a king that stands where no ply put it is half of that.
+/// Black castles. For a while, a king on a square to which no ply has led may be half of a castling.
 #[test]
-fn half_of_a_castling_does_not_refute_a_reconstructed_line() {
+fn half_of_a_castling_does_not_refute_an_inferred_line() {
     let mut world = castling();
     world.wait(3000).observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    goes_unheard(&mut world, "d2. d3P");
+    change_unreported(&mut world, "d2. d3P");
     world.wait(20_000).observe(Observation::Opened);
     world
         .dump()
@@ -79,8 +81,8 @@ fn half_of_a_castling_does_not_refute_a_reconstructed_line() {
     world.has_announced("Inferred: d3 O-O");
 }
 
-/// Nobody pressed a clock after Bd3, but the bishop had stood there for long: it goes on from there in the gap, unless it
-/// was in the hand again when the gap began.
+/// Nobody pressed a clock after Bd3, but the bishop had rested for long. It moves on from d3 in the gap, unless it was
+/// in the hand again when the gap began.
 #[test]
 fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
     for (lifted, found) in [("", "Nf6 Bc4"), ("d3.", "no, Bc4 Nf6")] {
@@ -95,7 +97,7 @@ fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
     }
 }
 
-/// The bishop was on its way to b5 over d3 when the gap began.
+/// The bishop was on its way over d3 to b5 when the gap began.
 #[test]
 fn a_piece_goes_on_in_a_gap_that_began_while_it_was_on_its_way() {
     let mut world = World::new(START);
@@ -116,7 +118,7 @@ fn moves_in_a_gap_that_fit_in_any_order_are_announced_as_such() {
     assert_eq!((world.announced.len(), orders), (5, 4), "{:?}", world.announced);
 }
 
-/// White moves first, and both at nearly the same time: by the line over the gap it would be Black's turn.
+/// White moves before Black, at nearly the same time, although it is Black's turn in the line over the gap.
 #[test]
 fn plies_in_the_wrong_order_refute_a_line_over_a_gap() {
     let mut world = World::new(START);
@@ -137,7 +139,6 @@ fn plies_in_the_wrong_order_refute_a_line_over_a_gap() {
 fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
-    // Too much has been played to be reconstructed.
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
     world.has_announced("e4");
     world.wait(10_000);
@@ -146,9 +147,9 @@ fn a_game_goes_on_after_a_gap_that_cannot_be_explained() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// Five plies lead back to the last known position. The last two of them were seen, so that it was not left as it stood.
+/// Five plies lead back to the last known position. Two of them were observed, so the board did not simply stand still.
 #[test]
-fn plies_that_lead_back_over_a_gap_are_told() {
+fn plies_that_lead_back_to_the_last_position_are_announced() {
     let mut world = World::new(START);
     world
         .clock(true, true)
@@ -159,23 +160,23 @@ fn plies_that_lead_back_over_a_gap_are_told() {
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    // Bc4 Qh4 Bd3
-    goes_unheard(&mut world, "d8. h4q f1. d3B");
+    // 2. Bc4 Qh4 3. Bd3
+    change_unreported(&mut world, "d8. h4q f1. d3B");
     world.wait(60_000).observe(Observation::Opened);
-    // The memory was not asked for.
+    // The memory was not requested.
     world.clock(false, true).dump().wait(6000);
     world.shows("h4. d8q").wait(900).clock(true, true).wait(900);
     world.shows("d3. f1B").wait(3000).dump();
     world.has_announced("e4 e5 Undecidable: goes on: Qd8 Bf1");
 }
 
-/// In a blitz game nobody rests for seconds, so the moves show themselves whose turn it was.
+/// In a blitz game no piece rests for seconds, so the moves themselves show the side to move.
 #[test]
-fn a_game_goes_on_after_a_gap_though_nobody_rests() {
+fn a_blitz_game_goes_on_after_a_gap() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
-    // The memory was not asked for, and for a moment after the dump a piece may still be in a hand.
+    // The memory was not requested, and for a moment after the dump a piece may still be in a hand.
     world.wait(4000);
     for squares in [
         "h3. h4P", "d6. d5p", "g2. g3P", "d5. d4p", "c3. a4N", "a8. b8r", "a2. a3P", "g7. g6p", "b2. b3P",
@@ -192,7 +193,7 @@ fn a_game_goes_on_after_a_gap_though_nobody_rests() {
 }
 
 #[test]
-fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
+fn a_game_goes_on_after_a_rook_captured_a_rook_in_its_corner() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
     world.misses("...qkbnr.pp.pppp..npb...............P.....NP.N...PP.BPPPr.BQK..R");
@@ -201,10 +202,10 @@ fn a_game_goes_on_where_a_rook_was_captured_on_its_corner_by_a_rook() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// When the board was judged, a pawn was in a hand: moves were made before a placement could be known. Where it had rested
-/// before, they are known.
+/// A pawn was in a hand when play was to be rejoined, so the plies before the first known placement are lost. They are
+/// known if the pawn had rested before.
 #[test]
-fn what_is_played_until_a_game_goes_on_is_not_known_either() {
+fn plies_before_play_is_rejoined_are_undecidable() {
     let announced = |h3: &str| {
         let mut world = World::new(START);
         world.shows("e2. e4P").wait(2000);
@@ -223,7 +224,7 @@ fn what_is_played_until_a_game_goes_on_is_not_known_either() {
     assert_eq!(announced("P"), "e4 Undecidable: goes on: h4 d5 g3");
 }
 
-/// What was played since the gap is not known, and so no plies are taken back to the start position.
+/// The plies since the gap are not known, so a return to the start position is not a takeback of them.
 #[test]
 fn pieces_set_up_again_after_a_gap_begin_a_game() {
     let mut world = World::new(START);
@@ -235,7 +236,8 @@ fn pieces_set_up_again_after_a_gap_begin_a_game() {
     world.has_announced("e4 Undecidable: Undecidable: d4");
 }
 
-/// White's king may yet castle, so its move is not beyond doubt. It has stood for longer than any castling takes.
+/// The king's move is not beyond doubt, because castling may follow. After eight seconds it has stood for longer than
+/// any castling takes.
 #[test]
 fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
     let before = |stands: u64| {
@@ -249,7 +251,7 @@ fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
     assert_eq!(before(3000), "Kf1 withdrawn Undecidable:");
 }
 
-/// The same after a restart: when the ply was told is in the journal.
+/// A ply that stood before a restart is kept as well. The journal has the time of its announcement.
 #[test]
 fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
     let before = |stood: u64| {
@@ -264,7 +266,7 @@ fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
         world.fields = World::new(placement).fields;
         world.observe(Observation::Opened);
         world.dump();
-        // It tells of e4 and e5, and not of how the board came to show what it does.
+        // The memory lists e4 and e5, but not how the present placement came about.
         let elements = elements("e2. e4P e7. e5p");
         world.observe(Observation::Memory { elements });
         world.dump().wait(14_000);
@@ -274,9 +276,9 @@ fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
     assert_eq!(before(3000), "withdrawn Undecidable:");
 }
 
-/// The pieces were set up again, and the next game begins like this one. Nobody takes back four plies unheard.
+/// The next game begins with the same move. A takeback of four unheard plies is not assumed.
 #[test]
-fn a_game_that_begins_alike_in_a_gap_is_another_one() {
+fn a_game_with_the_same_first_move_after_a_gap_is_a_new_one() {
     let played = |plies: &[&str]| {
         let mut world = World::new(START);
         for squares in plies {
@@ -291,9 +293,9 @@ fn a_game_that_begins_alike_in_a_gap_is_another_one() {
     assert_eq!(played(&plies), "Undecidable: goes on: e6");
 }
 
-/// When the board is heard again, reports are lost once more: a knight is put down that was never lifted.
+/// Reports are lost again after the gap: a knight is put down without having been lifted.
 #[test]
-fn a_game_goes_on_from_what_a_dump_shows_after_reports_were_lost() {
+fn play_is_rejoined_from_a_dump_after_reports_were_lost() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
@@ -303,7 +305,8 @@ fn a_game_goes_on_from_what_a_dump_shows_after_reports_were_lost() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// Squares with what they came to show, with a ' if that was quick; R and L for presses on the right and on the left.
+/// Parses changes of squares: "e2." for an empty square, "e4P" for a pawn, with a trailing ' if the change came within
+/// a scan of the previous one. R and L are presses on the right and on the left.
 pub(super) fn elements(text: &str) -> Vec<Element> {
     let pressed = |left: bool| Element::ClockTime {
         left,
@@ -329,7 +332,7 @@ pub(super) fn elements(text: &str) -> Vec<Element> {
         .collect()
 }
 
-/// The start of a game and these plies of it, as the journal has them.
+/// The start of a game and its plies in UCI notation, as the journal has them.
 pub(super) fn journaled<const N: usize>(world: &World, plies: [&str; N]) -> (Start, [Ply; N]) {
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
@@ -377,8 +380,7 @@ fn a_game_is_resumed_from_the_journal() {
     assert_eq!(numbers, Some(3));
 }
 
-/// The daemon was stopped before anything had confirmed Black's reply, which it had reconstructed over a gap, and has begun
-/// again.
+/// The daemon was restarted before Black's reply was confirmed, which it had inferred over a gap.
 fn resumed_in_doubt() -> World {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
@@ -393,7 +395,7 @@ fn resumed_in_doubt() -> World {
     world
 }
 
-/// Black moves again.
+/// Black moves again, which the inferred reply does not allow.
 #[test]
 fn a_doubt_survives_a_restart() {
     let mut world = resumed_in_doubt();
@@ -401,17 +403,17 @@ fn a_doubt_survives_a_restart() {
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
-/// White thinks with the piece in the hand: that says nothing against what was reconstructed.
+/// White thinks with the piece in the hand, which does not contradict the inferred reply.
 #[test]
-fn a_piece_in_a_hand_refutes_no_reconstructed_line() {
+fn a_piece_in_a_hand_does_not_refute_an_inferred_line() {
     let mut world = resumed_in_doubt();
     world.shows("g1.").wait(6000).shows("f3N");
     world.has_announced("Inferred: Nf3");
 }
 
-/// In a gap the bishop went to e2. Now it is drawn over c4, where it had stood before, to b5.
+/// The bishop went to e2 in the gap. Now it is drawn over c4, its square before the gap, to b5.
 #[test]
-fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
+fn a_piece_that_passes_its_square_from_before_a_gap_moved_in_the_gap() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("f1. c4B").wait(4000).shows("b8. c6n").wait(4000);
@@ -427,9 +429,9 @@ fn a_piece_that_passes_where_it_stood_before_a_gap_moved_in_the_gap() {
     world.shows("c4. b5B").has_announced("Inferred: Be2 no, Bb5");
 }
 
-/// The knights have gone out and back, the last one in a gap: nothing was taken back.
+/// The knights have gone out and back, the last one in a gap.
 #[test]
-fn a_position_that_recurs_in_a_gap_was_played() {
+fn a_position_that_recurs_in_a_gap_is_not_a_takeback() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("g1. f3N").wait(2000).shows("b8. c6n").wait(2000);
@@ -439,9 +441,9 @@ fn a_position_that_recurs_in_a_gap_was_played() {
     world.has_announced("Inferred: Nb8");
 }
 
-/// King and rook change places: all pieces stand on their ranks as before, but no start position was set up.
+/// King and rook change places. All pieces still stand on their ranks, but no other start position was set up.
 #[test]
-fn castling_with_the_first_move_in_a_gap_is_no_wrong_start() {
+fn castling_with_the_first_move_in_a_gap_is_not_a_wrong_start() {
     let mut world = World::new("bnrknrqbpppppppp................................PPPPPPPPBNRKNRQB");
     world
         .wait(4000)
@@ -449,9 +451,9 @@ fn castling_with_the_first_move_in_a_gap_is_no_wrong_start() {
     world.has_announced("Inferred: O-O-O");
 }
 
-/// Whole games may have been played, and the pieces set up again.
+/// Whole games may have been played in the gap, and the pieces set up again.
 #[test]
-fn nothing_is_known_of_a_gap_at_a_start_position() {
+fn a_gap_at_a_start_position_is_undecidable() {
     let mut world = World::new(START);
     world.wait(4000).misses(START);
     world.has_announced("Undecidable:");
@@ -462,9 +464,9 @@ fn nothing_is_known_of_a_gap_at_a_start_position() {
     world.has_announced("Undecidable: e4 Inferred:");
 }
 
-/// The pieces are set up while the memory is awaited, which the gap then cuts off: a game has begun.
+/// The pieces are set up while the memory is awaited, and a game begins. The gap cuts the memory off.
 #[test]
-fn a_game_that_begins_as_a_gap_begins_is_not_watched_in_it() {
+fn a_game_that_begins_just_before_a_gap_is_undecidable_in_it() {
     let mut world = World::new(START);
     for ply in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B", "f8. c5b"] {
         world.shows(ply).wait(4000);
@@ -477,12 +479,11 @@ fn a_game_that_begins_as_a_gap_begins_is_not_watched_in_it() {
     world.has_announced("e4 e5 Nf3 Nc6 Bc4 Bc5 Undecidable:");
 }
 
-/// A reconstructed line that the next moves do not fit is withdrawn, and the gap is announced as undecidable.
 #[test]
 fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
-    // Black's pawn has moved, and so it seems to be White's turn; but Black moves next.
+    // The placement suggests that White is to move, but Black moves next.
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.shows("d7. d6p").wait(6000).shows("b8. c6n").wait(6000);
     let announced = world.announced.join(" ");
@@ -490,7 +491,7 @@ fn a_line_that_was_inferred_wrongly_is_withdrawn() {
     assert!(announced.contains("withdrawn Undecidable:"), "{announced}");
 }
 
-/// Black moves while White does, which does not show whose turn it was. Then Black moves again: nobody did so illegally.
+/// The simultaneous moves do not show the side to move, so Black's next move is not illegal.
 #[test]
 fn moves_at_the_same_time_do_not_prove_a_line() {
     let mut world = World::new(START);
@@ -506,32 +507,31 @@ fn moves_at_the_same_time_do_not_prove_a_line() {
     assert!(!announced.contains("b8c6"), "{announced}");
 }
 
-/// White's bishop is captured where it was put, and White goes on with another piece though the line has the bishop.
+/// White goes on with another piece although the line still has the queen on d1.
 #[test]
-fn a_line_is_withdrawn_if_a_player_moves_on_without_a_piece() {
+fn a_line_is_withdrawn_if_its_player_moves_on_while_a_piece_is_missing() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.shows("d1.").wait(2000).shows("g1. f3N").wait(6000);
     let announced = world.announced.join(" ");
     assert!(announced.ends_with("withdrawn Undecidable:"), "{announced}");
-    // A piece that is still missing was lifted before that of its player's next ply.
+    // The missing piece was lifted before the piece of its player's next ply, which is unlikely.
     assert_eq!(world.odds.pop(), Some(Some(Model::FITTED.unlikely as i64)));
 }
 
-/// The same where play goes on too fast for the board to be quiet: no move counts before the pieces are explained.
+/// Play goes on too fast for the board to be quiet. No move is announced before the pieces are explained.
 #[test]
-fn a_line_that_was_inferred_wrongly_is_not_played_on() {
+fn no_move_is_announced_on_a_wrongly_inferred_line() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
-    // Black's knight, which a line with White to move does not explain.
+    // Black's knight moves, which a line with White to move does not explain.
     for squares in [
         "b8. c6n", "g1. f3N", "f8. c5b", "f1. c4B", "g8. f6n", "b1. c3N", "d7. d6p",
     ] {
         world.shows(squares).wait(900);
     }
-    // The memory is waited for, and does not come.
     world.wait(6000);
     let announced = world.announced.join(" ");
     assert!(
@@ -540,20 +540,17 @@ fn a_line_that_was_inferred_wrongly_is_not_played_on() {
     );
 }
 
-/// A king and rook on the first rank may have the right to castle; if they do castle, they had it.
+/// A king and a rook on the first rank may have the right to castle. If they castle, they had it.
 #[test]
 fn castling_is_found_in_a_game_in_progress() {
     let mut world = World::new("....k...ppp..ppp................................PPP..PPP...K...R");
     world.wait(3000).shows("g7. g6p").wait(3000);
-    let claims_nothing = world
+    let fen = world
         .tracker
         .line
         .as_ref()
         .map(|line| line.tree.node(0).state.fen());
-    assert_eq!(
-        claims_nothing.as_deref(),
-        Some("4k3/ppp2ppp/8/8/8/8/PPP2PPP/3K3R b - - 0 1")
-    );
+    assert_eq!(fen.as_deref(), Some("4k3/ppp2ppp/8/8/8/8/PPP2PPP/3K3R b - - 0 1"));
     world.shows("h1. f1R").wait(1500).shows("d1. g1K").wait(4000);
     world.has_announced("g6 O-O");
 }
@@ -574,10 +571,10 @@ fn castling_with_an_unknown_right_is_found_by_its_uci_until_the_king_moves() {
     assert_eq!(walked.legal_move(&uci("d1h1")), None);
 }
 
-/// White plays Nf3 again in the gap, and presses after it. Until then the clock runs for White, as it does not where three
-/// plies were taken back.
+/// White plays Nf3 again in the gap, and presses after it. Until then the clock runs for White; after a takeback of
+/// three plies it would run for Black.
 #[test]
-fn a_position_that_the_clock_contradicts_was_not_restored() {
+fn a_takeback_that_the_clock_contradicts_is_not_assumed() {
     let mut world = World::new(START);
     world.clock(true, true);
     let plies = ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f3. g1N", "c6. b8n"];
@@ -594,11 +591,11 @@ fn a_position_that_the_clock_contradicts_was_not_restored() {
     world.has_announced("Inferred: Nf3");
 }
 
-/// The knight is home again, and it is White's turn, as if the move had been taken back. It was pressed, and three plies
-/// since lead there as well.
+/// The knight is back on its square, and it is White's turn, as after a takeback of the move. If the move was pressed,
+/// other plies may have led to this position.
 #[test]
 fn a_ply_that_was_pressed_is_not_taken_back_in_a_gap() {
-    for (pressed, told) in [(true, "Undecidable:"), (false, "taken back Inferred:")] {
+    for (pressed, expected) in [(true, "Undecidable:"), (false, "taken back Inferred:")] {
         let mut world = World::new(START);
         world.clock(true, true).wait(2000).shows("e2. e4P").wait(1000);
         world.clock(false, true).wait(2000).shows("e7. e5p").wait(1000);
@@ -609,6 +606,6 @@ fn a_ply_that_was_pressed_is_not_taken_back_in_a_gap() {
         world.announced.clear();
         world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
         world.clock(true, true).wait(20_000);
-        world.has_announced(told);
+        world.has_announced(expected);
     }
 }

@@ -1,12 +1,12 @@
-//! Time scrambles.
+//! Tests of time scrambles, in which the players move faster than the board reads.
 
 use super::{START, World};
 
 #[test]
-fn a_piece_that_is_read_after_the_reply_moved_before_it() {
+fn a_piece_read_after_the_reply_moved_before_the_reply() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600);
-    // The pawn stands off the centre of e5 until somebody nudges it.
+    // The pawn stands off the centre of e5, unread, until somebody nudges it.
     world.shows("e7.").wait(300).shows("g1. f3N").wait(500);
     world.has_announced("e4");
     world.shows("e5p").wait(700).shows("b8. c6n").wait(700);
@@ -14,7 +14,7 @@ fn a_piece_that_is_read_after_the_reply_moved_before_it() {
 }
 
 #[test]
-fn a_piece_that_went_on_before_the_one_before_it_was_read_made_both_moves() {
+fn a_piece_that_moved_twice_before_the_reply_was_read_made_both_moves() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(600);
     world.shows("e7.").wait(250).shows("f1. c4B").wait(600);
@@ -33,7 +33,7 @@ fn a_captured_piece_that_is_laid_down_beside_its_square_was_not_moved_there() {
 }
 
 #[test]
-fn a_promoted_piece_that_is_captured_at_once_is_what_was_shown() {
+fn a_promoted_piece_captured_at_once_is_of_the_kind_that_was_read() {
     let mut world = World::new(START);
     let opening = [
         "e2. e4P",
@@ -51,7 +51,7 @@ fn a_promoted_piece_that_is_captured_at_once_is_what_was_shown() {
     world.has_announced("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxc8=R Qxc8");
 }
 
-/// Two hands set up the pieces for the next game: what they do explains no other last ply.
+/// Two hands set up the pieces for the next game, which does not explain another last ply.
 #[test]
 fn pieces_that_are_set_up_amend_no_settled_ply() {
     let mut world = World::new(START);
@@ -62,7 +62,7 @@ fn pieces_that_are_set_up_amend_no_settled_ply() {
     world.has_announced("e4 e5 Nf3 Nf6 Nc3 d6");
 }
 
-/// Black's knight went out unheard, and a dump shows it when three more plies have been played.
+/// The reports of Black's knight are lost, and a dump shows its move after three more plies.
 #[test]
 fn a_ply_that_a_dump_shows_comes_before_those_that_followed_it() {
     let mut world = World::new(START);
@@ -76,9 +76,10 @@ fn a_ply_that_a_dump_shows_comes_before_those_that_followed_it() {
     world.has_announced("e4 e5 no, Nc6 Nf3 e5 d4 a6");
 }
 
-/// Black's pawn rests on e6 for a moment before it goes on to e5, where it is taken. Another pawn was taken before it.
+/// Black's pawn rests on e6 for a moment before it goes on to e5, and is captured there en passant. Another pawn was
+/// captured before.
 #[test]
-fn a_pawn_that_is_taken_in_passing_had_gone_on() {
+fn a_pawn_captured_en_passant_had_moved_on() {
     let mut world = World::new(START);
     for ply in ["e2. e4P", "f7. f5p", "e4. f5. f5P"] {
         world.shows(ply).wait(900);
@@ -88,10 +89,10 @@ fn a_pawn_that_is_taken_in_passing_had_gone_on() {
     world.has_announced("e4 f5 exf5 e5 fxe6");
 }
 
-/// Black's bishop rests on d5 while White moves, and is drawn over c4, which shows it still when it has captured on b3. The ply
-/// of White's that came before does not prove that it went to c4.
+/// Black's bishop rests on d5 while White moves. It is then drawn over c4, and c4 still reads it after its capture on
+/// b3. White's previous ply does not prove that the bishop moved to c4.
 #[test]
-fn a_piece_that_two_squares_show_has_gone_on() {
+fn a_piece_read_on_two_squares_has_moved_on() {
     let mut world = World::new(START);
     for ply in ["d2. d3P", "d7. d6p", "b2. b3P", "c8. e6b", "h2. h3P"] {
         world.shows(ply).wait(900);
@@ -101,9 +102,8 @@ fn a_piece_that_two_squares_show_has_gone_on() {
     world.shows("c4.").has_announced("d3 d6 b3 Be6 h3 Bd5 d4 Bxb3");
 }
 
-/// Five pieces are gone. What is moved among the others is not told as play.
 #[test]
-fn nothing_is_told_where_more_is_left_unexplained_than_hands_can_hold() {
+fn no_move_is_announced_while_more_is_unexplained_than_hands_can_hold() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(3000).shows("e7. e5p").wait(3000);
     world.shows("a1. b1. c1. a8. b8.").wait(20_000);

@@ -1,4 +1,4 @@
-//! Play that breaks the Laws.
+//! Tests of play that breaks the Laws.
 
 use core::time::Duration;
 
@@ -39,7 +39,7 @@ fn an_irregular_move_is_followed_once_answered() {
     world.has_announced("e2e5 d6 exd6 cxd6");
 }
 
-/// Without a clock. That the bishop went to b5 in one move explains the reply as well, but not the knight.
+/// Without a clock. A bishop move from f1 to b5 would explain the reply as well, but not the knight on b6.
 #[test]
 fn an_irregular_move_is_followed_once_a_reply_explains_the_whole_board() {
     let mut world = World::new(START);
@@ -49,8 +49,8 @@ fn an_irregular_move_is_followed_once_a_reply_explains_the_whole_board() {
     world.has_announced("e4 e5 Bc4 b8b6 Bb5 Nf6");
 }
 
-/// The pawn was displaced before the knight's move, which was pressed: that the knight has gone back later makes the pawn's
-/// no move.
+/// The pawn was displaced before the knight's move, which was pressed. The later return of the knight does not make the
+/// displacement a move.
 #[test]
 fn a_displaced_piece_does_not_replace_a_move_that_was_pressed() {
     let mut world = World::new(START);
@@ -71,7 +71,7 @@ fn a_displaced_piece_does_not_replace_a_move_that_was_pressed() {
 }
 
 #[test]
-fn what_stood_between_two_polls_is_not_known_to_have_rested() {
+fn pieces_between_two_polls_are_not_known_to_have_rested() {
     // The board is quiet until the next poll, or only until the pieces are cleared away at some time before it.
     for (then, announced) in [("", "e2e5 d6"), ("g1.", "")] {
         let mut world = World::new(START);
@@ -90,7 +90,7 @@ fn what_stood_between_two_polls_is_not_known_to_have_rested() {
 }
 
 #[test]
-fn an_irregular_move_taken_by_the_reply_is_found() {
+fn an_irregular_move_is_found_when_the_reply_captures_its_piece() {
     let mut world = World::new(START);
     world.shows("d2. d4P").wait(2000).shows("e7. e5p").wait(2000);
     world.shows("f1. c5B").wait(2000).shows("f8. c5b");
@@ -130,8 +130,8 @@ fn a_displaced_piece_does_not_hide_the_game() {
         .has_announced("e4 e5");
 }
 
-/// Castling that is not allowed (Art. 3.8.2.1: the king has moved before) is one act, in whatever order it is made, and
-/// the reply may come at once.
+/// Illegal castling (Art. 3.8.2.1: the king has moved before) is one ply in any order of its pieces, even if the reply
+/// comes at once.
 #[test]
 fn castling_that_is_not_allowed_is_one_ply() {
     for order in ["e1. g1K h1. f1R", "h1. f1R e1. g1K", "e1. h1. g1K f1R"] {
@@ -161,7 +161,7 @@ fn castling_that_is_not_allowed_is_one_ply() {
     }
 }
 
-/// The king is left in check (Art. 3.9.2). The reply, legal for its player, begins before the press.
+/// The king is left in check (Art. 3.9.2). The reply begins before the press, and is legal.
 #[test]
 fn a_reply_that_overlaps_the_press_of_an_illegal_move_is_legal() {
     let mut world = World::new(START);
@@ -184,7 +184,6 @@ fn a_reply_that_overlaps_the_press_of_an_illegal_move_is_legal() {
     world.has_announced("e4 d6 Bb5+ a7a6 Bxa6 c6");
 }
 
-/// A move that was pressed is over: a piece that is pushed aside afterwards is no part of it.
 #[test]
 fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
     let mut world = World::new(START);
@@ -196,7 +195,7 @@ fn a_piece_pushed_aside_after_the_press_leaves_the_move_as_it_was() {
     world.has_announced("Nf3 e5 e4");
 }
 
-/// Art. 4.7, 6.2.1: a piece that has rested for seconds may not have left the hand.
+/// Art. 4.7, 6.2.1: a piece that has rested for seconds may still be in the hand.
 #[test]
 fn a_piece_that_has_rested_for_seconds_may_go_on() {
     let mut world = World::new(START);
@@ -205,7 +204,7 @@ fn a_piece_that_has_rested_for_seconds_may_go_on() {
     world.clock(false, true).wait(800);
     world.shows("e7. e5p").wait(4500).shows("e5. e6p").wait(2500);
     world.clock(true, true).wait(800);
-    // After the press, too, the board shows what was played.
+    // Even after the press, the placement on the board decides.
     world.shows("e6. e5p").wait(2500).shows("e5. e6p").wait(1000);
     world.shows("d2. d4P").wait(500).clock(false, true);
     world.has_announced("Nf3 no, Nh3 e5 no, e6 no, e5 no, e6 d4");

@@ -1,11 +1,11 @@
-//! Somebody runs into the table.
+//! Tests of jolts: somebody runs into the table, and pieces slide.
 
 use shakmaty::CastlingMode;
 
 use super::super::{Given, State};
 use super::{START, World};
 
-/// Five pieces slide to the squares beside theirs, and are put back one after the other.
+/// After e4, five pieces slide to neighbouring squares.
 fn jolted() -> World {
     let mut world = World::new(START);
     world.clock(true, true);
@@ -17,10 +17,10 @@ fn jolted() -> World {
 }
 
 #[test]
-fn nothing_is_played_until_the_pieces_stand_again() {
+fn no_move_is_announced_until_the_pieces_stand_again() {
     let mut world = jolted();
     world.clock(false, false).wait(3000);
-    // On the way back, the board shows placements that legal moves could lead to.
+    // While the pieces are put back, the board shows placements that legal moves could lead to.
     for squares in ["a3. a2P", "h3. g1N", "d3. d2P", "b1. c1B", "b1N"] {
         world.shows(squares).wait(4000);
     }
@@ -35,15 +35,14 @@ fn play_goes_on_without_a_piece_that_is_not_put_back() {
     for squares in ["h3. g1N", "d3. d2P", "b1. c1B", "b1N", "f6. f7p"] {
         world.shows(squares).wait(1000);
     }
-    // The pawn is left on a3, which is no move.
+    // The pawn is left on a3, which is not a move.
     world.wait(2000).clock(false, true);
     world.shows("e7. e5p").wait(500).clock(true, true);
     world.shows("d1. h5Q").has_announced("e4 e5 Qh5");
 }
 
-/// What was made half a second before was played, although it has not been pressed.
 #[test]
-fn a_move_made_just_before_was_played() {
+fn a_move_just_before_a_jolt_was_played() {
     let mut world = World::new(START);
     world.clock(true, true);
     world.shows("g1. h3N").wait(400);
@@ -58,18 +57,18 @@ fn a_move_made_just_before_was_played() {
     world.shows("e7. e5p").has_announced("Nh3 e5");
 }
 
-/// Two players who castle one right after the other move four pieces, two of them to squares beside their own.
+/// The castlings move four pieces, two of them to neighbouring squares.
 #[test]
-fn two_castlings_are_no_jolt() {
+fn two_castlings_are_not_a_jolt() {
     let mut world = super::castling();
     world
         .shows("e1. g1K h1. f1R e8. g8k h8. f8r")
         .has_announced("O-O O-O");
 }
 
-/// Pieces that are set up for the next game come to many squares, some of them beside their own.
+/// Pieces that are set up for the next game come to many squares, some of them beside their previous ones.
 #[test]
-fn pieces_being_set_up_are_no_jolt() {
+fn pieces_being_set_up_are_not_a_jolt() {
     let mut world = World::new(START);
     world.shows("b8. a6n a8. a5r c8. g4b d8. d6q h8. h5r f1. c4B b1. c3N");
     world.shows("a2. a3P c1. b1B d2. d3P f7. f6p").wait(100);
@@ -77,7 +76,7 @@ fn pieces_being_set_up_are_no_jolt() {
 }
 
 #[test]
-fn nothing_is_jolted_after_a_result() {
+fn no_jolt_is_detected_after_a_result() {
     let mut world = World::new(START);
     world.clock(true, true);
     world.shows("e2. e4P").wait(500).clock(false, true).wait(2000);
@@ -93,7 +92,6 @@ fn nothing_is_jolted_after_a_result() {
     assert!(!world.tracker.is_jolted());
 }
 
-/// The cable is pulled while the pieces are put back, and five moves are made before it is in again.
 #[test]
 fn a_gap_in_a_jolt_is_closed_like_any_other() {
     let mut world = jolted();
@@ -107,9 +105,9 @@ fn a_gap_in_a_jolt_is_closed_like_any_other() {
         .has_announced("e4 Undecidable: goes on: Nf6");
 }
 
-/// The arbiter states what was played, although pieces do not stand as before: play goes on from there.
+/// The arbiter's line ends in a position in which not all pieces stand as before the jolt.
 #[test]
-fn play_goes_on_from_what_an_arbiter_states() {
+fn play_goes_on_from_the_line_that_an_arbiter_states() {
     let mut world = jolted();
     let fen = "rnbqkbnr/ppppp1pp/5p2/8/4P3/P1NP3N/1PP2PPP/RB1QKB1R b KQkq - 0 1";
     let stated = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");

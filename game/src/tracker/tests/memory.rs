@@ -1,25 +1,25 @@
-//! What the board's memory tells of what was not heard.
+//! Tests of gaps that the board's memory fills, and of lost reports that it replaces.
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::Element;
 use shakmaty::CastlingMode;
 
 use super::gaps::{elements, journaled};
-use super::polled::found;
+use super::polled::listed_at_power_up;
 use super::{START, World, wire};
 use crate::events::DoubtfulPlies;
 use crate::position::State;
 use crate::tracker::memory;
 use crate::tracker::node::PlyStatus;
 
-/// Black's reply was announced but not confirmed when the daemon was stopped; the memory shows that it stood.
+/// Black's reply was announced but not confirmed when the daemon was stopped. The memory shows that it stood.
 #[test]
 fn the_memory_confirms_the_last_announced_ply() {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
     let plies = [(&e4, true), (&e5, false)];
     world.tracker.resume(world.now, &start, plies, None);
-    goes_unheard(&mut world, "e2. e4P e7. e5p g1. f3N");
+    change_unreported(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.wait(20_000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
     memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N");
@@ -33,11 +33,11 @@ fn a_game_that_began_before_the_board_was_heard_is_read_from_the_memory() {
     world.has_announced("e4 e5 Nf3");
 }
 
-/// The board has been heard for too short a time for a game to be known on it, and had no power before.
+/// The board was heard for too short a time to find a game on it, and had no power before.
 #[test]
-fn what_the_memory_has_of_a_game_that_is_not_known_is_undecidable() {
+fn a_memory_of_a_game_that_is_not_known_is_undecidable() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R");
-    let elements = [found(&world.fields), elements("d7. d6p")].concat();
+    let elements = [listed_at_power_up(&world.fields), elements("d7. d6p")].concat();
     comes_back(&mut world, 5000, "d7. d6p");
     world.observe(Observation::Memory { elements });
     world.has_announced("Undecidable:");
@@ -51,14 +51,14 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
     comes_back(&mut world, 20_000, "");
     world.wait(4000);
     memory_comes(&mut world, "e2. e4P");
-    // Three plies of four seconds in a tenth of one.
+    // The plies took twelve seconds, and are reported within a tenth of a second.
     world
         .shows("e7. e5p g1. f3N b8. c6n")
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
-/// White draws the bishop over e2. The reports were held back, so that the press seems to come while it is there, and nothing
-/// tells for how long it was.
+/// White draws the bishop over e2. The reports were held back, so the press seems to come while the bishop stands on
+/// e2, and its resting time is not known.
 #[test]
 fn a_piece_that_is_drawn_in_late_reports_has_not_rested() {
     let mut world = World::new(START);
@@ -73,9 +73,9 @@ fn a_piece_that_is_drawn_in_late_reports_has_not_rested() {
     world.wait(3000).has_announced("e4 Memory: e6 Bc4 a6");
 }
 
-/// Bytes of the memory are lost on the line, so that it never held what stood there. The board shows it still.
+/// Bytes of the memory were lost on the serial line, so it lacks Nf3. The board still shows the knight.
 #[test]
-fn a_damaged_memory_does_not_undo_what_stands() {
+fn a_damaged_memory_does_not_undo_a_ply_that_stands() {
     let mut world = World::new(START);
     for squares in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B"] {
         world.shows(squares).wait(4000);
@@ -86,11 +86,11 @@ fn a_damaged_memory_does_not_undo_what_stands() {
     world.wait(3000).has_announced("Memory:");
 }
 
-/// The board falls silent seven seconds before its port closes, and the clock runs: so much time there was for these plies.
+/// The board falls silent seven seconds before its port closes. The clock runs, so the plies had those seconds.
 #[test]
-fn what_was_played_in_a_silence_was_not_played_after_it() {
+fn the_silence_before_the_port_closes_is_time_for_plies() {
     let mut world = given("2bqkb1r/2pp1N2/PpnP2p1/4ppn1/p4P1p/N7/P1PKP1PP/R1B1QB1R b k - 0 14");
-    let before = found(&world.fields);
+    let before = listed_at_power_up(&world.fields);
     world.clock(false, true).wait(7000);
     let played = "c6. b4n e5. f4. e5P g5. f7n c1. b2B d8. g5q e2. e3P h4. h3p e1. b1Q";
     comes_back(&mut world, 300, played);
@@ -100,15 +100,15 @@ fn what_was_played_in_a_silence_was_not_played_after_it() {
     world.has_announced("Inferred: Nb4 fxe5 Nxf7 Bb2 Qg5+ e3 h3 Qb1");
 }
 
-/// White's bishop came to f2 and went on to d4, both in a record, and Black's knight left d4 for f5 in between, where it stood
-/// for long. When it is lifted again, it is none that the bishop captured on d4.
+/// White's bishop goes to f2 in one gap and on to d4 in the next. Between them, Black's knight left d4 for f5 and stood
+/// there for long. When this knight is lifted again, it is not a piece that the bishop captured on d4.
 #[test]
 fn a_piece_that_stood_for_long_was_not_captured_before() {
     let mut world = given("r1kqr1b1/p1ppp3/4nPpp/1P6/1P1nP3/2b5/2PP2PP/RNK1RNBB w - - 0 11");
-    let found = found(&world.fields);
+    let listed = listed_at_power_up(&world.fields);
     let goes_on = |world: &mut World, before: &str, played: &str| {
         comes_back(world.wait(3000), 20_000, played);
-        let elements = [&found[..], &elements(before), &elements(played), &[Element::End]].concat();
+        let elements = [&listed[..], &elements(before), &elements(played), &[Element::End]].concat();
         world.observe(Observation::Memory { elements });
     };
     goes_on(&mut world, "", "g1. f2B");
@@ -118,9 +118,9 @@ fn a_piece_that_stood_for_long_was_not_captured_before() {
     world.has_announced("Undecidable: Bf2 Nf5 Memory: Bd4 Nh4");
 }
 
-/// White's bishop may be on its way when the last report that was held back comes, so its move is not beyond doubt.
+/// White's bishop may still be moving when the last late report comes, so its move is not beyond doubt.
 #[test]
-fn a_piece_that_is_reported_late_may_have_come_just_now() {
+fn a_ply_that_is_reported_late_is_not_confirmed_at_once() {
     let mut world = World::new(START);
     comes_back(&mut world, 20_000, "e2. e4P e7. e5p");
     world.wait(4000);
@@ -137,7 +137,7 @@ fn a_piece_that_is_reported_late_may_have_come_just_now() {
     assert_eq!(tip(&world), PlyStatus::Confirmed);
 }
 
-/// A board that shows a position which an arbiter has given.
+/// A board on which an arbiter has set the position `fen`.
 pub(super) fn given(fen: &str) -> World {
     let placement = fen.split_whitespace().next().unwrap_or_default();
     let squares = placement.chars().filter(|letter| *letter != '/');
@@ -151,30 +151,29 @@ pub(super) fn given(fen: &str) -> World {
     world
 }
 
-/// The port closes. When it opens, so many milliseconds later, the squares have come to show this; the memory is asked for.
+/// Closes the port for `millis` ms while `squares` change without reports, then requests the memory.
 fn comes_back(world: &mut World, millis: u64, squares: &str) {
     world.observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    goes_unheard(world, squares);
+    change_unreported(world, squares);
     world.wait(millis).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
 }
 
-/// The squares come to show this, and nothing is reported.
-pub(super) fn goes_unheard(world: &mut World, squares: &str) {
+pub(super) fn change_unreported(world: &mut World, squares: &str) {
     for (field, contents) in memory::changes(&elements(squares)) {
         world.fields[field.index()] = contents;
     }
 }
 
-/// The memory comes, and holds this since the start position.
+/// Sends a memory with the changes `played` since the start position.
 fn memory_comes(world: &mut World, played: &str) {
     let elements = [&[Element::StartPosition][..], &elements(played), &[Element::End]].concat();
     world.observe(Observation::Memory { elements });
 }
 
-/// The board goes away after these squares have changed and comes back with a memory of what was played meanwhile.
+/// A gap in which `played` happens. The memory has the changes `before` and `played`.
 fn remembers(world: &mut World, before: &str, played: &str) {
     world.announced.clear();
     world.settled = 0;
@@ -182,9 +181,9 @@ fn remembers(world: &mut World, before: &str, played: &str) {
     memory_comes(world, &format!("{before} {played}"));
 }
 
-/// A line was reconstructed before the daemon was stopped. Black moves again, and of the two moves it can be either.
+/// A line was inferred before the daemon was stopped. Black's next move contradicts it, and several other lines fit.
 #[test]
-fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
+fn an_inferred_line_is_withdrawn_if_another_fits_as_well() {
     let mut world = World::new(START);
     let plies = ["g2g4", "h7h6", "h2h3", "b7b5", "c2c4", "g8f6"];
     let (start, plies) = journaled(&world, plies);
@@ -201,13 +200,13 @@ fn a_reconstructed_line_does_not_stay_where_another_fits_as_well() {
     }
     world.wait(20_000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
-    let elements = [found(&world.fields), vec![Element::End]].concat();
+    let elements = [listed_at_power_up(&world.fields), vec![Element::End]].concat();
     world.wait(2000).observe(Observation::Memory { elements });
     world.wait(300).shows("d7. d6p").wait(6000);
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
-/// In a record, which has no times, a queen that is drawn looks like two moves and the captured pawn like one.
+/// The memory has no times: a drawn queen looks like two moves, and the captured pawn laid aside like one.
 #[test]
 fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let mut world = World::new(START);
@@ -220,10 +219,10 @@ fn a_captured_piece_that_is_taken_away_has_not_moved() {
     world.has_announced("Memory: Qxb7 a5 g3 h6");
 }
 
-/// Black captures the bishop before its square is scanned, so that the record has nothing of Bc4. It does not tell either for
-/// how long the bishop was gone: no square that does not read it comes into it.
+/// Black captures the bishop before its square is scanned, so the memory lacks Bc4. The memory does not show for how
+/// long the bishop was gone either, so an unread square is not considered.
 #[test]
-fn a_ply_that_a_record_leaves_out_is_told_at_once() {
+fn a_ply_that_the_memory_lacks_is_announced_at_once() {
     let mut world = World::new(START);
     let before = ["e2. e4P", "b8. c6n", "a2. a3P", "c6. a5n"];
     for squares in before {
@@ -233,8 +232,8 @@ fn a_ply_that_a_record_leaves_out_is_told_at_once() {
     world.has_announced("Memory: Bc4 Nxc4");
 }
 
-/// The dump comes while Black draws a bishop over b2. The rest of its way is reported late, after a memory without what was
-/// played in the gap.
+/// The dump comes while Black draws a bishop over b2. The rest of its way is reported late, after a memory that lacks
+/// the plies of the gap.
 #[test]
 fn a_piece_that_a_dump_shows_on_its_way_has_not_stood_there() {
     let mut world = given("4k3/8/8/8/8/b4K2/8/2B5 w - - 0 1");
@@ -246,7 +245,7 @@ fn a_piece_that_a_dump_shows_on_its_way_has_not_stood_there() {
     world.shows("b2. c1b").has_announced("Inferred: Kg4 Bxc1");
 }
 
-/// A bishop is drawn, and in its way the record has a pause that nobody made.
+/// A bishop is drawn to its capture on f2. The memory does not mark every change as quick, as if the bishop had paused.
 #[test]
 fn a_piece_that_goes_on_to_a_capture_has_not_moved_before() {
     let mut world = World::new(START);
@@ -276,9 +275,9 @@ fn a_piece_that_goes_on_to_a_capture_has_not_moved_before() {
     );
 }
 
-/// The placement at the end fits a shorter line as well: White's bishop has moved twice.
+/// The last placement also fits a shorter line: White's bishop has moved twice.
 #[test]
-fn what_was_shown_while_a_memory_was_awaited_in_vain_was_watched() {
+fn reports_while_a_memory_is_awaited_in_vain_count_as_watched() {
     let mut world = World::new(START);
     comes_back(&mut world, 20_000, "e2. e4P");
     for reports in ["e7. e5p", "f1. c4B", "a7. a6p", "c4. b5B"] {
@@ -295,41 +294,39 @@ fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
     };
     world.shows("e2. e4P").wait(4000).observe(unplugged());
     world.wait(20_000);
-    goes_unheard(&mut world, "e7. e5p");
+    change_unreported(&mut world, "e7. e5p");
     world.observe(Observation::Opened);
     world.dump().wait(300).observe(unplugged());
     world.wait(20_000);
-    goes_unheard(&mut world, "g1. f3N");
+    change_unreported(&mut world, "g1. f3N");
     world.observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
     memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N");
     world.has_announced("e4 Memory: e5 Nf3");
 }
 
-/// White's move was not reported, Black's reply was: the memory has both, in order.
+/// White's move was not reported, Black's reply was. The memory has both, in order.
 #[test]
 fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
     let known_until = world.dump().now;
-    // e2 to e4 is not reported.
-    goes_unheard(world.wait(4000), "e2. e4P");
+    change_unreported(world.wait(4000), "e2. e4P");
     world.shows("e7. e5p").wait(1000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
     assert_eq!(world.tracker.silent_since(), Some(known_until));
     memory_comes(&mut world, "e2. e4P e7. e5p");
     assert_eq!(world.tracker.silent_since(), None);
-    // What was announced already is not announced again.
     world.wait(3000).has_announced("e4 e5 Memory:");
 }
 
-/// Play has refuted a line that was reconstructed. What the memory has begins after it.
+/// Play has refuted an inferred line. The memory begins after that line.
 #[test]
-fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
+fn an_inferred_line_that_was_refuted_does_not_come_back() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     world.misses("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR");
     world.wait(300).dump();
-    let listed = found(&world.fields);
+    let listed = listed_at_power_up(&world.fields);
     world.shows("d7. d6p").wait(6000);
     world.observe(Observation::MemoryAsked);
     let elements = [listed, elements("d7. d6p"), vec![Element::End]].concat();
@@ -337,10 +334,10 @@ fn a_reconstructed_line_that_was_refuted_does_not_come_back() {
     world.has_announced("e4 Inferred: e5 withdrawn Undecidable:");
 }
 
-/// A memory that begins when the power comes back says nothing of the time without: White's move may be the reply to
-/// one of Black's.
+/// A memory that begins when the power comes back does not cover the time without power. White's d3 may be the reply to
+/// an unrecorded ply of Black's.
 #[test]
-fn a_position_found_with_the_power_may_have_been_reached_again() {
+fn a_position_listed_at_power_up_may_have_been_reached_again() {
     let mut world = World::new(START);
     let (out, back) = (
         ["g1. f3N", "b8. c6n", "b1. c3N", "g8. f6n"],
@@ -349,73 +346,73 @@ fn a_position_found_with_the_power_may_have_been_reached_again() {
     for squares in [&["e2. e4P", "e7. e5p"][..], &out, &back].concat() {
         world.shows(squares).wait(4000);
     }
-    goes_unheard(&mut world, "c6. b8n");
-    let listed = found(&world.fields);
+    change_unreported(&mut world, "c6. b8n");
+    let listed = listed_at_power_up(&world.fields);
     comes_back(&mut world, 20_000, "d2. d3P");
     let elements = [listed, elements("d2. d3P"), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("e4 e5 Nf3 Nc6 Nc3 Nf6 Ng1 Ng8 Nb1 Inferred: Nb8 d3");
 }
 
-/// The same start position stands as before: what was played while the board was without power is not in its memory.
+/// The same start position stands as before. The memory does not cover the time without power.
 #[test]
-fn nothing_is_known_of_a_time_without_power_at_a_start_position() {
+fn a_time_without_power_at_a_start_position_is_undecidable() {
     let mut world = World::new(START);
     comes_back(&mut world, 20_000, "");
-    let elements = [found(&world.fields), vec![Element::End]].concat();
+    let elements = [listed_at_power_up(&world.fields), vec![Element::End]].concat();
     world.observe(Observation::Memory { elements });
     world.has_announced("Undecidable:");
 }
 
-/// Four of White's pawns have gone one square each, between a knight's moves out and back: nobody reported any of it.
+/// Four of White's pawns have gone one square each, between moves of a knight out and back. None of it was reported.
 #[test]
 fn lost_reports_that_look_like_a_jolt_are_read_from_the_memory() {
     let mut world = World::new(START);
     world.dump().wait(4000);
     let played = "a2. a3P b8. c6n b2. b3P c6. b8n c2. c3P b8. c6n d2. d3P c6. b8n";
-    goes_unheard(&mut world, played);
+    change_unreported(&mut world, played);
     world.dump().wait(300).observe(Observation::MemoryAsked);
     memory_comes(&mut world, played);
     world.has_announced("a3 Nc6 b3 Nb8 c3 Nc6 d3 Memory: Nb8");
 }
 
-/// Black's move between two of White's was not reported: White's knight seems to have been put back.
+/// Black's move between two moves of White's was not reported, so White's knight seems to have been put back.
 #[test]
 fn a_ply_that_was_withdrawn_wrongly_is_announced_again() {
     let mut world = World::new(START);
     world.shows("g1. f3N").wait(4000).dump().wait(4000);
-    goes_unheard(&mut world, "e7. e5p");
+    change_unreported(&mut world, "e7. e5p");
     world.shows("f3. g1N").wait(3000).dump();
     world.wait(300).observe(Observation::MemoryAsked);
     memory_comes(&mut world, "g1. f3N e7. e5p f3. g1N");
     world.has_announced("Nf3 taken back Nf3 e5 Ng1 Memory:");
 }
 
-/// The dump after a gap shows what was not reported; that is no sign of lost reports.
+/// The dump after a gap shows unreported changes, which does not mean that reports were lost.
 #[test]
 fn reports_lost_soon_after_a_gap_are_read_from_the_memory_as_well() {
     let mut world = World::new(START);
     comes_back(world.shows("e2. e4P").wait(4000), 20_000, "e7. e5p");
     memory_comes(&mut world, "e2. e4P e7. e5p");
     world.wait(3000);
-    // The knights' moves are not reported; the pawns that follow could have moved before them.
-    goes_unheard(&mut world, "g1. f3N b8. c6n");
+    // The knights' moves are not reported. The pawns that follow could have moved before them.
+    change_unreported(&mut world, "g1. f3N b8. c6n");
     world.shows("d2. d3P d7. d6p").wait(300).dump();
     world.wait(300).observe(Observation::MemoryAsked);
     memory_comes(&mut world, "e2. e4P e7. e5p g1. f3N b8. c6n d2. d3P d7. d6p");
     world.has_announced("e4 Memory: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
-/// The daemon has begun again, and the memory did not come: what the dump shows is known from then on.
+/// The daemon was restarted, and the memory did not come. From the first dump on, the placement is known.
 #[test]
 fn reports_lost_after_a_gap_without_a_memory_are_read_from_it() {
     let mut world = World::new(START);
     let (start, [e4]) = journaled(&world, ["e2e4"]);
     world.tracker.resume(world.now, &start, [(&e4, true)], None);
     world.wait(60_000).observe(Observation::Opened);
-    goes_unheard(&mut world, "e2. e4P e7. e5p");
+    change_unreported(&mut world, "e2. e4P e7. e5p");
     world.dump().wait(3000);
-    goes_unheard(&mut world, "g1. f3N b8. c6n");
+    change_unreported(&mut world, "g1. f3N b8. c6n");
     world.shows("d2. d3P d7. d6p").wait(300).dump().wait(300);
     world.observe(Observation::MemoryAsked);
     world.wait(3000);
@@ -423,7 +420,8 @@ fn reports_lost_after_a_gap_without_a_memory_are_read_from_it() {
     world.has_announced("Inferred: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
-/// The first ply came while the memory was being sent, which holds nothing of the gap. The next two were not reported.
+/// The start position stands after the gap, of which the memory holds nothing. The first ply came while the memory was
+/// being sent. The next two were not reported.
 #[test]
 fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
     let mut world = World::new(START);
@@ -437,7 +435,7 @@ fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
         elements: vec![Element::End],
     });
     world.shows("d2. d3P").wait(3000);
-    goes_unheard(&mut world, "b8. c6n g1. f3N");
+    change_unreported(&mut world, "b8. c6n g1. f3N");
     world.shows("e7. e5p").wait(300).dump().wait(300);
     world.observe(Observation::MemoryAsked);
     world.wait(3000);
@@ -445,9 +443,9 @@ fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
     world.has_announced("e4 Undecidable: d3 e5 no, Nc6 Nf3 Memory: e5");
 }
 
-/// More is missing than what was played since the port closed.
+/// The repeated report of e4 shows that an earlier report was lost, so the gap begins before it.
 #[test]
-fn a_gap_begins_where_all_was_known() {
+fn a_gap_begins_at_the_last_complete_observation() {
     let mut world = World::new(START);
     let known = world.now;
     world.shows("e2. e4P").wait(4000).shows("e4P").wait(1000);
@@ -457,51 +455,50 @@ fn a_gap_begins_where_all_was_known() {
     assert!(world.tracker.gap_since.is_some_and(|since| since <= known));
 }
 
-/// The dump before the port closed shows what was lost; the memory has it in order.
 #[test]
 fn reports_lost_before_a_gap_are_read_from_the_memory_with_it() {
     let mut world = World::new(START);
     world.dump().wait(4000);
-    goes_unheard(&mut world, "g1. f3N b8. c6n d2. d3P");
+    change_unreported(&mut world, "g1. f3N b8. c6n d2. d3P");
     comes_back(world.dump().wait(50), 20_000, "");
     memory_comes(&mut world, "d2. d3P b8. c6n g1. f3N");
     world.has_announced("d3 Nc6 Nf3 Memory:");
 }
 
-/// The daemon was stopped before it knew that a report was lost: it had announced a wrong last ply.
+/// The daemon was stopped before it noticed a lost report, and had announced a wrong last ply.
 #[test]
 fn a_journal_that_contradicts_the_memory_is_corrected() {
     let cases = [
         ("e7e5", "e2. e4P d7. d6p g1. f3N", "no, d6 Nf3 Memory:"),
-        // The pawn went on while the line was silent.
+        // The pawn went on while the serial line was silent.
         ("d7d6", "e2. e4P d7. d6p d6. d5p g1. f3N", "Memory: no, d5 Nf3"),
     ];
-    for (last, memory, told) in cases {
+    for (last, memory, expected) in cases {
         let mut world = World::new(START);
         let (start, plies) = journaled(&world, ["e2e4", last]);
         let settled = plies.iter().map(|ply| (ply, true));
         world.tracker.resume(world.now, &start, settled, None);
-        goes_unheard(&mut world, memory);
+        change_unreported(&mut world, memory);
         world.wait(20_000).observe(Observation::Opened);
         world.dump().observe(Observation::MemoryAsked);
         memory_comes(&mut world, memory);
-        world.has_announced(told);
+        world.has_announced(expected);
     }
 }
 
-/// The board had lost its power when much was played, and soon after goes away again. What its memory holds of that says
-/// nothing of what came before.
+/// The board had no power while many plies were played, and soon after goes away again. Its memory of the second gap
+/// does not cover the first.
 #[test]
-fn a_memory_of_a_later_gap_closes_no_earlier_one() {
+fn a_memory_of_a_later_gap_does_not_close_an_earlier_one() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(2000);
     world.misses("r..q.rk..pp.bpppp.np.n......p.......P.b...NP.N.PPPP.BPP.R.BQ.RK.");
-    let before = [vec![Element::PowerUp], found(&world.fields)].concat();
-    // Its memory was not asked for.
+    let before = [vec![Element::PowerUp], listed_at_power_up(&world.fields)].concat();
+    // The memory was not requested.
     world.wait(4000).observe(Observation::Closed {
         reason: "no answer".to_owned(),
     });
-    goes_unheard(&mut world, "h3. h4P");
+    change_unreported(&mut world, "h3. h4P");
     world.wait(3000).observe(Observation::Opened);
     world.dump().observe(Observation::MemoryAsked);
     let elements = [before, elements("h3. h4P"), vec![Element::End]].concat();
@@ -510,9 +507,8 @@ fn a_memory_of_a_later_gap_closes_no_earlier_one() {
     world.wait(15_000).has_announced("e4 Undecidable:");
 }
 
-/// The clock was stopped before the port closed, and has not been pressed since.
 #[test]
-fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
+fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_not_moves() {
     let mut world = World::new(START);
     world.clock(true, false).clock(true, true).wait(2000);
     world.shows("e2. e4P").wait(1500).clock(false, true).wait(1500);
@@ -521,7 +517,7 @@ fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
     world.clock(false, false).wait(2000).observe(Observation::Closed {
         reason: "unplugged".to_owned(),
     });
-    goes_unheard(&mut world, "c6. b8n f3. g1N");
+    change_unreported(&mut world, "c6. b8n f3. g1N");
     world.wait(20_000).observe(Observation::Opened);
     world.clock(false, false);
     world.dump().observe(Observation::MemoryAsked);
@@ -529,9 +525,9 @@ fn pieces_put_home_in_a_gap_while_the_clock_is_stopped_are_no_moves() {
     assert_eq!(world.announced.join(" "), "e4 Nc6 Nf3 Memory:");
 }
 
-/// Before the promoted piece is scanned, the king takes it: the memory holds a second empty square.
+/// The king captures the promoted piece before its square is scanned, so the memory has a second empty square instead.
 #[test]
-fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
+fn a_promoted_piece_that_is_captured_at_once_is_read_from_the_memory() {
     let mut world = World::new("rnbqkb.rppp.P.pp................................PPP..PPPRNBQKBNR");
     world
         .wait(3000)
@@ -540,7 +536,7 @@ fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
         .shows("a7. a6p")
         .wait(3000);
     world.has_announced("a3 a6");
-    let before = found(&world.fields);
+    let before = listed_at_power_up(&world.fields);
     let played = "f8. e7. f8. f8k e8. a3. a4P";
     comes_back(&mut world, 20_000, played);
     let elements = [before, elements("a7. a6p"), elements(played), vec![Element::End]].concat();
@@ -548,14 +544,14 @@ fn a_promoted_piece_that_is_taken_at_once_is_read_from_the_memory() {
     world.wait(3000).has_announced("a3 a6 Memory: exf8=Q+ Kxf8 a4");
 }
 
-/// The board without its own power comes back while White's knight is in the air. What it listed when the power came, and
-/// what is put down after that, tell which plies were played.
+/// The board comes back with its power while White's knight is in the air. Its list of pieces at power-up, and the
+/// changes after it, show the plies.
 #[test]
-fn what_a_board_lists_with_its_power_is_seen_before_the_first_dump() {
+fn pieces_listed_at_power_up_are_read_before_the_first_dump() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
-    goes_unheard(&mut world, "e7. e5p");
-    let listed = found(&world.fields);
+    change_unreported(&mut world, "e7. e5p");
+    let listed = listed_at_power_up(&world.fields);
     comes_back(&mut world, 20_000, "g1.");
     world.wait(3000);
     let elements = [listed, elements("g1."), vec![Element::End]].concat();
@@ -564,9 +560,9 @@ fn what_a_board_lists_with_its_power_is_seen_before_the_first_dump() {
     world.has_announced("e4 Inferred: e5 Nf3 Nc6");
 }
 
-/// The memory tells nothing of the gap. What its board held back is play from what the dump showed.
+/// The memory holds nothing of the gap. The reports that the board held back continue from the placement of the dump.
 #[test]
-fn reports_held_back_by_a_memory_that_tells_nothing_are_play_from_the_first_dump() {
+fn reports_held_back_by_a_memory_without_the_gap_continue_from_the_first_dump() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     comes_back(&mut world, 20_000, "e7. e5p");
@@ -578,16 +574,16 @@ fn reports_held_back_by_a_memory_that_tells_nothing_are_play_from_the_first_dump
     world.has_announced("Inferred: e5 Nf3 Nc6 Ng1 Nb8");
 }
 
-/// While the pieces are set up, the port closes. The board lists the start position when its power comes back, and White has
-/// moved before the first dump.
+/// The port closes while the pieces are set up. The board lists the start position when its power comes back, and White
+/// has moved before the first dump.
 #[test]
-fn a_start_position_that_is_listed_with_the_power_begins_a_game() {
+fn a_start_position_listed_at_power_up_begins_a_game() {
     let mut world = World::new(START);
     for squares in ["e2. e4P", "e7. e5p", "g1. f3N", "b8. c6n", "f1. c4B", "f8. c5b"] {
         world.shows(squares).wait(4000);
     }
     world.announced.clear();
-    let listed = found(&World::new(START).fields);
+    let listed = listed_at_power_up(&World::new(START).fields);
     world.fields = World::new(START).fields;
     comes_back(&mut world, 20_000, "d2. d4P");
     world.wait(3000);

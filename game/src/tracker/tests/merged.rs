@@ -1,4 +1,4 @@
-//! Pieces that stood so briefly that the memory has nothing of them but that their square was emptied.
+//! Tests of pieces that stood so briefly that the memory only has the emptying of their square.
 
 use core::time::Duration;
 
@@ -8,13 +8,13 @@ use kiebitz_protocol::Element;
 use super::gaps::elements;
 use super::{START, World};
 
-/// A pawn goes two squares and is taken en passant before it has stood for a scan. The pawn on d6 hides what a single step would have
-/// shown.
+/// A pawn goes two squares and is captured en passant before it has stood for a scan. The pawn on d6 hides the square
+/// of a single step.
 const TAKEN_AT_ONCE: &str = "d7. d5.' e5.' d6P'";
-/// The same as a board shows it in the end.
+/// The placement after the capture.
 const TAKEN: &str = "rnbqkbnr.pp.ppppp..P............................PPPP.PPPRNBQKBNR";
 
-/// A board that is asked for its changes every second, after 1. e4 a6 2. e5.
+/// A board that is polled every second, after 1. e4 a6 2. e5.
 struct Polled {
     world: World,
     until: Timestamp,
@@ -43,9 +43,8 @@ impl Polled {
     }
 }
 
-/// Where one poll ends and the next begins says nothing of what was played.
 #[test]
-fn a_piece_taken_at_once_is_known_wherever_a_poll_ends() {
+fn a_piece_captured_at_once_is_known_wherever_a_poll_ends() {
     let taken = elements(TAKEN_AT_ONCE);
     for cut in 0..taken.len() {
         let mut polled = Polled::new();
@@ -60,9 +59,8 @@ fn a_piece_taken_at_once_is_known_wherever_a_poll_ends() {
     }
 }
 
-/// Nor does the moment at which the board is no longer heard.
 #[test]
-fn a_piece_taken_at_once_is_known_wherever_a_gap_begins() {
+fn a_piece_captured_at_once_is_known_wherever_a_gap_begins() {
     let taken = elements(TAKEN_AT_ONCE);
     for heard in ["", "d7."] {
         let mut world = World::new(START);

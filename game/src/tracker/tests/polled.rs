@@ -1,4 +1,4 @@
-//! Boards on a bus, which report changes only when they are asked.
+//! Tests of boards on a bus, which report changes only when they are polled.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use kiebitz_protocol::{Dump, Element, Field};
 use super::gaps::elements;
 use super::{START, World};
 
-/// The board answers with what changed since `since`.
+/// Answers a poll with the changes since `since`. Returns the time of the poll.
 fn answers(world: &mut World, since: Timestamp, elements: Vec<Element>) -> Timestamp {
     let asked = world.now;
     world.observe(Observation::Changes {
@@ -20,8 +20,8 @@ fn answers(world: &mut World, since: Timestamp, elements: Vec<Element>) -> Times
     asked
 }
 
-/// What a board lists that has found these pieces after a loss of power.
-pub(super) fn found(fields: &Dump) -> Vec<Element> {
+/// The elements with which a board lists its pieces after a loss of power.
+pub(super) fn listed_at_power_up(fields: &Dump) -> Vec<Element> {
     let pieces = (0..64).rev().filter_map(|field| {
         Some(Element::PieceChange {
             contents: Some(fields[usize::from(field)]?),
@@ -32,15 +32,15 @@ pub(super) fn found(fields: &Dump) -> Vec<Element> {
     core::iter::once(Element::PowerUp).chain(pieces).collect()
 }
 
-/// The port is closed, and opens again a while later.
-fn is_away(world: &mut World) {
+/// Closes the port, and opens it ten seconds later.
+fn goes_away(world: &mut World) {
     let reason = "the board does not answer".to_owned();
     world.observe(Observation::Closed { reason });
     world.wait(10_000).observe(Observation::Opened);
 }
 
 #[test]
-fn a_polled_board_reports_what_happened_since_the_last_poll() {
+fn a_polled_board_reports_the_changes_since_the_last_poll() {
     let mut world = World::new(START);
     world.clock(true, true);
     let since = world.now;
@@ -54,15 +54,20 @@ fn a_polled_board_reports_what_happened_since_the_last_poll() {
     world.has_announced("e4 e5");
 }
 
-/// What the board recorded before its power failed was watched; what was played without it was not.
+/// Plies before the loss of power were recorded. Plies without power are inferred.
 #[test]
 fn a_polled_board_that_lost_its_power_has_a_gap() {
     let mut world = World::new(START);
     world.clock(true, true);
     let since = world.now;
-    // 1...e5 2.Nf3 were played meanwhile; Black's knight is in a hand.
+    // Without power, 1...e5 2.Nf3 were played. Black's knight is in a hand.
     let fields = World::new("r.bqkbnrpppp.ppp............p.......P........N..PPPP.PPPRNBQKB.R").fields;
-    let recorded = [elements("e2. e4P R"), found(&fields), elements("c6n L")].concat();
+    let recorded = [
+        elements("e2. e4P R"),
+        listed_at_power_up(&fields),
+        elements("c6n L"),
+    ]
+    .concat();
     world.wait(6000);
     let since = answers(&mut world, since, recorded);
     world.fields = World::new("r.bqkbnrpppp.ppp..n.........p.......P........N..PPPP.PPPRNBQKB.R").fields;
@@ -71,14 +76,14 @@ fn a_polled_board_that_lost_its_power_has_a_gap() {
     world.has_announced("e4 Inferred: e5 Nf3 Nc6");
 }
 
-/// What was asked before a gap is answered after it; only what is asked then tells of the gap.
+/// After a gap, the board answers a poll from before it. Only the next poll covers the gap.
 #[test]
-fn a_repeat_from_before_a_gap_is_not_taken_for_all_of_it() {
+fn a_repeated_answer_from_before_a_gap_does_not_cover_the_gap() {
     for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {
         let mut world = World::new(START);
         world.shows("e2. e4P").wait(4000);
         let closed = world.now;
-        is_away(&mut world);
+        goes_away(&mut world);
         for (text, asked, from_before) in [(from_before, closed, true), (then, world.now, false)] {
             world.wait(30).observe(Observation::Changes {
                 elements: elements(text),
@@ -100,7 +105,7 @@ fn an_answer_that_came_late_covers_the_time_until_its_poll() {
     world.clock(true, true);
     let asked = world.now;
     let after = |seconds| asked + Duration::from_secs(seconds);
-    // The first answer was damaged; the next poll follows as soon as it has been repeated.
+    // The first answer was damaged, and the board repeated it late. The next poll follows at once.
     let answers = [
         (6000, "e2. e4P R", 2),
         (
@@ -121,7 +126,7 @@ fn an_answer_that_came_late_covers_the_time_until_its_poll() {
     world.has_announced("e4 Nf6 Nc3 Ng8 Nb1 Nc6 Nf3 Nb8 Ng1");
 }
 
-/// The dump comes before the changes that led to what it shows, and knows no order.
+/// The dump comes before the changes that led to its placement, and does not show their order.
 #[test]
 fn a_dump_between_two_answers_does_not_hide_the_order_of_moves() {
     for (changes, moves) in [
@@ -141,9 +146,9 @@ fn a_dump_between_two_answers_does_not_hide_the_order_of_moves() {
     }
 }
 
-/// Changes that the next answer does not tell of were lost.
+/// Changes that the next answer does not list were lost, so the dump decides.
 #[test]
-fn a_dump_shows_what_no_answer_tells() {
+fn a_dump_shows_changes_that_no_answer_lists() {
     let mut world = World::new(START);
     world.clock(true, true);
     let since = world.now;
@@ -158,18 +163,19 @@ fn a_dump_shows_what_no_answer_tells() {
     world.has_announced("e4 e5");
 }
 
-/// A pawn stood on h3 when the board was last heard. Without its power, another move to the same placement would do.
+/// A pawn stood on h3 when the board was last heard. A line with h2-h4 in its place leads to the same placement, and is
+/// wrong.
 #[test]
-fn a_line_over_a_gap_has_what_was_seen_before_it() {
+fn a_line_over_a_gap_contains_the_observations_before_it() {
     let mut world = World::new(START);
     let since = world.now;
     world.wait(3000);
     let since = answers(&mut world, since, elements("h2. h3P"));
-    // 1...c6 2.h4 e5 3.Rh2 were played meanwhile.
+    // Without power, 1...c6 2.h4 e5 3.Rh2 were played.
     let fields = World::new("rnbqkbnrpp.p.ppp..p.........p..........P........PPPPPPPRRNBQKBN.").fields;
     world.wait(3000);
     world.fields = fields;
-    let since = answers(&mut world, since, found(&fields));
+    let since = answers(&mut world, since, listed_at_power_up(&fields));
     world.dump().wait(2000);
     answers(&mut world, since, Vec::new());
     world.wait(4000);
@@ -180,7 +186,7 @@ fn a_line_over_a_gap_has_what_was_seen_before_it() {
     );
 }
 
-/// A game of six plies is over, and its pieces are put back. Returns when the board answered.
+/// Plays a game of six plies and puts its pieces back. Returns the time of the last poll.
 fn sets_up_again(world: &mut World) -> Timestamp {
     world.clock(true, true);
     let since = world.now;
@@ -195,16 +201,16 @@ fn sets_up_again(world: &mut World) -> Timestamp {
     since
 }
 
-/// The pieces of the next game stood when the board was last heard. What was played while it was away was not watched.
+/// The pieces for the next game stood when the board was last heard. The plies while it was away were not observed.
 #[test]
-fn nothing_that_comes_before_a_gap_is_found_in_it() {
+fn plies_in_a_gap_after_the_pieces_were_set_up_are_undecidable() {
     let mut world = World::new(START);
     let since = sets_up_again(&mut world);
     world.wait(8000);
-    is_away(&mut world);
+    goes_away(&mut world);
     let fields = World::new("r.bqkbnrppppppppn...................P........N..PPPP.PPPRNBQKB.R").fields;
     world.fields = fields;
-    answers(&mut world, since, found(&fields));
+    answers(&mut world, since, listed_at_power_up(&fields));
     let since = world.now;
     world.dump().wait(2000);
     let since = answers(&mut world, since, Vec::new());
@@ -213,18 +219,18 @@ fn nothing_that_comes_before_a_gap_is_found_in_it() {
     world.has_announced("withdrawn Undecidable:");
 }
 
-/// Kings are put in the centre before a dump has come since the gap: what was played in it is not known.
+/// Kings are put in the centre before the first dump after a gap, so the moves in the gap stay unknown.
 #[test]
-fn a_result_shown_in_a_gap_tells_no_moves() {
+fn a_result_shown_in_a_gap_does_not_reveal_moves() {
     let mut world = World::new(START);
     world.clock(true, true);
     let since = world.now;
     world.wait(3000);
     let since = answers(&mut world, since, elements("e2. e4P R"));
     world.wait(8000);
-    is_away(&mut world);
+    goes_away(&mut world);
     let fields = World::new("rnbqkbnrpp.ppppp..........p.........P........N..PPPP.PPPRNBQKB.R").fields;
-    let since = answers(&mut world, since, found(&fields));
+    let since = answers(&mut world, since, listed_at_power_up(&fields));
     world.observe(Observation::Disturbed { bytes: 1 });
     world.wait(3000);
     let since = answers(&mut world, since, elements("e1. d4K e8. e5k"));
@@ -233,7 +239,7 @@ fn a_result_shown_in_a_gap_tells_no_moves() {
     world.has_announced("e4 0-1");
 }
 
-/// A start position that stood at the end of an answer stood for a moment, however much happened until the next.
+/// A start position at the end of one answer has stood for a moment, even if much happened until the next answer.
 #[test]
 fn a_game_begins_with_the_next_answer() {
     let mut world = World::new(START);
@@ -247,13 +253,13 @@ fn a_game_begins_with_the_next_answer() {
     );
     world.wait(1000);
     answers(&mut world, since, Vec::new());
-    // Pieces that went home after the clock was stopped were no moves.
+    // Pieces that went home after the clock was stopped were not moves.
     world.has_announced(&format!("set up from 10 e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
 }
 
-/// The queen was shown on c2 on her way to c1, and goes there with the next move.
+/// The queen passed c2 on her way to c1, and moves to c2 with the next move.
 #[test]
-fn a_square_passed_before_the_reply_was_reached_after_it() {
+fn a_square_passed_in_one_move_can_be_reached_by_the_next() {
     let mut world = World::new(START);
     world.clock(true, true);
     let since = world.now;

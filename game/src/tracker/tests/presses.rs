@@ -1,4 +1,4 @@
-//! Which ply a press is for, when it is reported late or read from the memory.
+//! Tests of presses that are reported late or read from the memory: which ply they complete.
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
@@ -7,8 +7,8 @@ use shakmaty::Square;
 use super::super::Side;
 use super::{START, World, wire};
 
-/// A change like "c4P", with "'" behind it if it came right after the one before, or a press: "|w" by White, who sits on
-/// the right of the clock.
+/// Parses an element of the memory: a change like "c4P", with a trailing "'" if it came right after the previous one, a
+/// press like "|w" by White, who sits on the right of the clock, or "start" for the start position.
 fn recorded(notation: &str) -> Element {
     if notation == "start" {
         return Element::StartPosition;
@@ -29,7 +29,8 @@ fn recorded(notation: &str) -> Element {
     }
 }
 
-/// A gap of which the memory has this. `heard` is what the daemon hears between the question for it and the answer.
+/// Closes the port, and opens it 90 seconds later with `memory` as the elements since the start position. `heard` runs
+/// between the request of the memory and its arrival.
 fn remembers(world: &mut World, memory: &str, heard: impl FnOnce(&mut World)) {
     let mut elements = vec![Element::StartPosition];
     elements.extend(memory.split_whitespace().map(recorded));
@@ -48,10 +49,10 @@ fn remembers(world: &mut World, memory: &str, heard: impl FnOnce(&mut World)) {
     world.observe(Observation::Memory { elements });
 }
 
-/// A game begins while the board is not heard, and Black's press is recorded while White's pawn is on its way. How the
-/// clock's lever stands afterwards says nothing of it.
+/// A game begins while the board is not heard, and Black's press is recorded while White's pawn is on its way. The
+/// lever position afterwards is not evidence for that press.
 #[test]
-fn a_press_recorded_late_is_not_for_the_move_that_is_being_made() {
+fn a_press_recorded_late_does_not_complete_the_move_in_progress() {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000);
     remembers(
@@ -63,14 +64,14 @@ fn a_press_recorded_late_is_not_for_the_move_that_is_being_made() {
         },
     );
     world.wait(4000);
-    let told = world.announced.join(" ");
-    assert!(told.ends_with("Na3 Na6 Nf3 d5 c4 Be6"), "{told}");
+    let announced = world.announced.join(" ");
+    assert!(announced.ends_with("Na3 Na6 Nf3 d5 c4 Be6"), "{announced}");
     assert_eq!(world.tracker.white_side(), Some(Side::Right));
 }
 
-/// White presses while the daemon waits for the memory, which has that press as well.
+/// White presses while the daemon waits for the memory, which has this press as well.
 #[test]
-fn a_press_heard_before_the_memory_is_not_for_what_is_played_back() {
+fn a_press_heard_before_the_memory_completes_no_ply_that_is_played_back() {
     let mut world = World::new("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
     world.clock(true, true);
     world.shows("e2. e4P").wait(800).clock(false, true).wait(1000);
@@ -86,10 +87,9 @@ fn a_press_heard_before_the_memory_is_not_for_what_is_played_back() {
     world.has_announced("e4 e5 Inferred: Bc4 Memory:");
 }
 
-/// The memory has no times: how long the players thought in a gap is not known, nor for how long the one who presses first
-/// after it has thought.
+/// The memory has no times, so the turns in a gap and the first turn after it have no known duration.
 #[test]
-fn nobody_knows_how_long_the_first_turn_after_a_gap_took() {
+fn the_first_turn_after_a_gap_has_no_known_duration() {
     let mut world = World::new("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");
     world.clock(true, true);
     world.wait(2000).shows("e2. e4P").wait(800).clock(false, true);
@@ -112,9 +112,10 @@ fn nobody_knows_how_long_the_first_turn_after_a_gap_took() {
     );
 }
 
-/// In a blitz game the clock's reports come after the replies. Nobody knows then whose press it was, and the next one says.
+/// In a blitz game, the clock's reports come after the replies. The player of such a press is unknown until the next
+/// press.
 #[test]
-fn a_press_reported_after_the_reply_does_not_say_whose_side_it_was() {
+fn a_press_reported_after_the_reply_does_not_show_whites_side() {
     let mut world = World::new(START);
     world.clock(true, false).wait(1000);
     world.shows("d2. d4P").wait(30).clock(true, true).wait(300);
@@ -128,7 +129,7 @@ fn a_press_reported_after_the_reply_does_not_say_whose_side_it_was() {
     assert_eq!(world.tracker.white_side(), Some(Side::Right));
 }
 
-/// A pawn is drawn over e6 to e5, and the line is disturbed before its last reports.
+/// A pawn is drawn over e6 to e5, and the serial line is disturbed before the last reports of it.
 #[test]
 fn a_press_on_a_disturbed_line_settles_nothing_before_a_dump() {
     let mut world = World::new(START);

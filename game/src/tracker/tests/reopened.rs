@@ -1,11 +1,11 @@
-//! Plies that were taken for certain, and turn out to be others.
+//! Tests of certain plies that later evidence replaces.
 
 use proptest::prelude::*;
 use shakmaty::{Chess, Position};
 
 use super::*;
 
-/// A game up to White's third move.
+/// A game before White's third move.
 fn opening() -> World {
     let mut world = World::new(START);
     world.clock(true, true);
@@ -20,7 +20,7 @@ fn opening() -> World {
 }
 
 #[test]
-fn a_ply_that_is_taken_back_after_the_press_is_replaced_by_the_one_that_is_played() {
+fn a_ply_taken_back_after_the_press_is_replaced_by_the_next_one() {
     let mut world = opening();
     world.shows("d2. d3P").wait(600).clock(false, true).wait(1500);
     world.shows("d3. d2P").wait(700).shows("f1. b5B").wait(2200);
@@ -29,7 +29,7 @@ fn a_ply_that_is_taken_back_after_the_press_is_replaced_by_the_one_that_is_playe
 }
 
 #[test]
-fn a_piece_goes_on_after_the_press() {
+fn a_piece_that_moves_on_after_the_press_amends_its_ply() {
     let mut world = opening();
     world
         .shows("f1. c4B")
@@ -43,7 +43,7 @@ fn a_piece_goes_on_after_the_press() {
 
 /// The knight is read on h3, and is pushed to f3 only after the reply.
 #[test]
-fn a_piece_that_is_pushed_home_late_was_played_there() {
+fn a_piece_pushed_to_its_square_after_the_reply_was_played_there() {
     let mut world = World::new(START);
     world.clock(true, true);
     world
@@ -64,7 +64,7 @@ fn a_piece_that_is_pushed_home_late_was_played_there() {
     world.has_announced("Nh3 e5 no, Nf3 e5 d4 d6 c4");
 }
 
-/// The knight stands on a square that reads it for moments only.
+/// The knight stands on c6, which reads it only for moments.
 #[test]
 fn a_square_that_reads_its_piece_for_moments_is_believed() {
     let mut world = World::new(START);
@@ -82,15 +82,14 @@ fn a_square_that_reads_its_piece_for_moments_is_believed() {
     world.clock(true, true).wait(3000);
     world.shows("f1. b5B").wait(600).clock(false, true).wait(5000);
     world.shows("g8. f6n").wait(600).clock(true, true).wait(1200);
-    // The knight moves on.
     world.shows("e1. e2K").wait(600).clock(false, true).wait(1200);
     world.shows("d4n").wait(600).clock(true, true);
     world.has_announced("e4 Nc6 Bb5 Nf6 Ke2 Nd4+");
 }
 
-/// The king comes to a square that does not read it; the rook and the press speak for castling.
+/// The king or the rook comes to a square that does not read it. The other piece and the press speak for castling.
 #[test]
-fn castling_is_found_where_one_piece_is_not_read() {
+fn castling_is_found_if_one_piece_is_not_read() {
     for squares in ["e1. h1. f1R", "e1. g1K h1."] {
         let mut world = castling();
         world.clock(true, true).wait(1200);
@@ -100,9 +99,9 @@ fn castling_is_found_where_one_piece_is_not_read() {
     }
 }
 
-/// Without a gap, plies that nobody saw are not made up: the bishop is read only later.
+/// Without a gap, unobserved plies are not inferred: the bishop is read only later.
 #[test]
-fn no_ply_is_inferred_while_all_is_heard() {
+fn no_ply_is_inferred_without_a_gap() {
     let mut world = memory::given("rnbq1rk1/ppppbppp/4p3/3nP3/3P4/3B1N2/PPP2PPP/RNBQK2R w KQ - 0 6");
     world
         .wait(1200)
@@ -118,10 +117,10 @@ fn no_ply_is_inferred_while_all_is_heard() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Any game, by hands of any pace: the board's last position is the record's, and the tree that grew with the game
-    /// has the same best line as one that reads all of it again.
+    /// After any game by hands of any pace, the record ends with the game's last move, and the tree that grew with the
+    /// game has the same best line as a tree built from all observations at once.
     #[test]
-    fn growing_with_the_game_finds_the_same_as_reading_it_again(
+    fn a_tree_that_grew_with_the_game_has_the_best_line_of_a_new_one(
         choices in prop::collection::vec((any::<prop::sample::Index>(), 60_u64..1500, 90_u64..2500), 2..24)
     ) {
         let mut world = World::new(START);

@@ -1,4 +1,5 @@
-//! The start and the end of a game.
+//! Tests of the start and the end of a game: start positions, results on the board, games in progress and positions set
+//! up by hand.
 
 use kiebitz_hardware::Observation;
 use kiebitz_protocol::{Element, Field};
@@ -9,7 +10,7 @@ use crate::position::start::Drawn;
 use crate::position::{Orientation, State};
 
 #[test]
-fn kings_in_the_centre_are_the_result_and_no_moves() {
+fn kings_in_the_centre_are_the_result_and_not_moves() {
     castling().shows("e1. e4K e8. d5k").has_announced("1-0");
     castling()
         .shows("e8. e5k")
@@ -26,14 +27,14 @@ fn kings_in_the_centre_are_the_result_and_no_moves() {
 #[test]
 fn a_result_piece_is_the_result() {
     castling().shows("d5=").has_announced("1/2-1/2");
-    // In place of a piece of the game, it may be that piece, misread.
+    // On the square of a piece, it may be that piece, misread.
     castling().shows("e4. e4=").wait(4000).has_announced("");
     castling().shows("e4. e4=").wait(8000).has_announced("1/2-1/2");
 }
 
-/// A square is read wrongly in up to three scans: an end needs more than that.
+/// A square may be misread in up to three scans. A result must be read for longer.
 #[test]
-fn what_three_scans_show_is_no_result() {
+fn a_result_in_three_scans_only_is_ignored() {
     castling().shows("d5=").wait(750).shows("d5.").has_announced("");
     castling()
         .shows("e1. e4. e4K e8. d5k")
@@ -42,8 +43,8 @@ fn what_three_scans_show_is_no_result() {
         .has_announced("");
 }
 
-/// A king that goes to the centre to show the result makes no move, though it can look like one. One that rested elsewhere
-/// had moved there before.
+/// A king on its way to the centre to show the result does not move, though it can look so. A king that rested
+/// elsewhere had moved there before.
 #[test]
 fn a_king_makes_no_move_on_its_way_to_show_the_result() {
     let ending = || {
@@ -65,13 +66,13 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
         .wait(3000)
         .shows("d6. d5k")
         .has_announced("d4 Kd6 Ke4 withdrawn 1-0");
-    // Nothing happened for so long that it was a move.
+    // The king rested for three seconds, so it had moved.
     ending()
         .shows("e3. e4K")
         .wait(3000)
         .shows("d6. d5k")
         .has_announced("d4 Kd6 Ke4 1-0");
-    // The square that it left is scanned after the one that it came to.
+    // The square that the king left is scanned after its destination.
     ending()
         .shows("e4K")
         .wait(150)
@@ -91,9 +92,9 @@ fn a_king_makes_no_move_on_its_way_to_show_the_result() {
         .has_announced("d4 Kd6 Ke4 1/2-1/2");
 }
 
-/// White resigns after a capture in the centre, and the kings come to stand on both of its squares.
+/// White resigns after a capture in the centre, and the kings come to both squares of the capture.
 #[test]
-fn a_last_move_is_not_taken_back_where_the_kings_cover_it() {
+fn a_last_move_is_not_taken_back_if_the_kings_cover_its_squares() {
     let mut world = World::new(START);
     for ply in ["e2. e4P", "d7. d5p", "a2. a3P", "e4. d5. e4p"] {
         world.shows(ply).wait(3000);
@@ -103,7 +104,7 @@ fn a_last_move_is_not_taken_back_where_the_kings_cover_it() {
     world.has_announced("e4 d5 a3 dxe4 1-0");
 }
 
-/// Before the kings were put in the centre, White had castled: the rook alone would explain as many squares.
+/// White had castled before the kings were put in the centre. A move of the rook alone would explain as many squares.
 #[test]
 fn castling_before_the_result_is_castling() {
     castling()
@@ -113,9 +114,8 @@ fn castling_before_the_result_is_castling() {
         .has_announced("O-O 0-1");
 }
 
-/// The kings come to stand otherwise: the result is another one.
 #[test]
-fn kings_that_are_put_right_show_another_result() {
+fn a_king_that_is_put_right_shows_another_result() {
     castling()
         .shows("e1. e4. e4K e8. d4k")
         .wait(3000)
@@ -124,22 +124,22 @@ fn kings_that_are_put_right_show_another_result() {
 }
 
 #[test]
-fn a_game_in_progress_is_followed_from_there() {
+fn a_game_in_progress_is_followed() {
     let mut world = World::new(CASTLING);
     world.wait(3000).shows("e8. g8k h8. f8r").has_announced("O-O");
 }
 
-/// White captures, and lays the captured pawn down where his own came from: for a moment it seems to have captured there.
+/// White lays the captured pawn down on the origin of the capture. For a moment, Black seems to have captured there.
 #[test]
-fn a_game_in_progress_is_not_followed_from_a_moment_of_a_capture() {
+fn a_game_in_progress_is_not_followed_from_the_middle_of_a_capture() {
     let mut world = World::new("rnbqkbnrpppp.ppp............p........P..........PPPPP.PPRNBQKBNR");
     world.wait(3000).shows("e5. f4p").wait(150).shows("e5P f4.");
     world.wait(3000).has_announced("fxe5");
 }
 
-/// Before a game is known, the report of e6 is lost, and that of White's reply comes before the dump that shows it.
+/// Before a game is known, the report of e6 is lost. White's reply is reported before a dump shows e6.
 #[test]
-fn a_game_in_progress_is_not_followed_from_what_lost_reports_leave() {
+fn a_game_in_progress_is_not_followed_from_a_placement_with_lost_reports() {
     let mut world = World::new("rnbqkbnrpppppppp..........................P.....PP.PPPPPRNBQKBNR");
     world.wait(3000).shows("e7.").wait(8000);
     world.fields[20] = wire('p');
@@ -151,23 +151,23 @@ fn a_game_in_progress_is_not_followed_from_what_lost_reports_leave() {
     world.shows("f8. a3b").wait(3000).dump().has_announced("Ba3");
 }
 
-/// A bishop that was touched stands on its square again, which was not reported.
+/// A touched bishop stands on its square again, which only a dump shows.
 #[test]
-fn a_game_in_progress_is_followed_from_what_a_dump_has_shown() {
+fn a_game_in_progress_is_followed_from_a_dump() {
     let mut world = World::new(CASTLING);
     world.wait(3000).shows("c8.").wait(3000).shows("e8. g8k h8. f8r");
     world.wait(2500).dump();
     assert_eq!(world.announced.join(" "), "O-O");
 }
 
-/// The first answer comes just before a move. It was no move in the hand, for all rests after it.
+/// The first answer comes just before a move. No piece was in a hand, because all pieces rest after it.
 #[test]
 fn a_game_in_progress_is_followed_from_the_first_answer() {
     let mut world = World::new(CASTLING);
     world.shows("e8. g8k h8. f8r").wait(1900).listen();
     assert!(world.tracker.line.is_none());
     world.has_announced("O-O");
-    // A rook that was in a hand comes down: what stands then is where the game goes on.
+    // A rook comes down from a hand. Play goes on from the placement with it.
     let mut world = World::new(&CASTLING.replace("K..R", "K..."));
     world.shows("h1R").wait(3000).shows("e8. g8k h8. f8r");
     world.wait(3000).dump().has_announced("O-O");
@@ -183,7 +183,7 @@ fn a_game_in_progress_is_followed_from_the_first_answer() {
     );
 }
 
-/// White sits with the connector on their right: what the board calls d1 and a1 are Black's e8 and h8.
+/// White sits with the connector on the right: the board's d1 and a1 are Black's e8 and h8.
 #[test]
 fn a_game_in_progress_shows_the_orientation_of_the_board() {
     let turned: String = CASTLING.chars().rev().collect();
@@ -215,8 +215,8 @@ fn the_board_may_take_time_to_show_a_position_that_was_given() {
     world.has_announced("d4 Kd5");
 }
 
-/// Pawns that have gone far, on a board that stands normally: at first it is taken for a turned one. A position that the
-/// arbiter gives tells, whether the pieces stand already, one still stands beside its square, or they are set up later.
+/// Pawns that have gone far make a normally oriented board look turned at first. A position given by an arbiter shows
+/// the orientation, whether its pieces stand already, one of them stands beside its square, or they are set up later.
 #[test]
 fn a_given_position_shows_the_orientation_of_the_board() {
     const FAR: &str = ".......k....P........K................................pp........";
@@ -267,7 +267,7 @@ fn a_given_position_shows_the_orientation_of_the_board() {
 const ENDING_SET_UP: &str = "....................k......................PK...................";
 
 #[test]
-fn a_start_position_with_a_result_piece_is_no_start() {
+fn a_start_position_with_a_result_piece_is_not_a_start() {
     World::new("rnbqkbnrpppppppp....=...........................PPPPPPPPRNBQKBNR")
         .shows("e2. e4P")
         .has_announced("");
@@ -296,7 +296,7 @@ fn all_start_positions_are_recognised_either_way_round() {
         let turned: String = start.chars().rev().collect();
         for (placement, turned) in [(start, Orientation::Normal), (turned, Orientation::Turned)] {
             let mut world = World::expecting(Drawn::Chess960, &placement);
-            // One with a swap or two from the usual position may not be finished.
+            // A placement with one or two swaps from the usual start may be unfinished.
             world.wait(2000);
             assert_eq!(world.tracker.orientation(), Some(turned), "{placement}");
             let line = world.tracker.line.as_ref().expect("a line");
@@ -307,8 +307,7 @@ fn all_start_positions_are_recognised_either_way_round() {
     assert_eq!(seen.len(), 960);
 }
 
-/// The back rank with this number in the usual numbering of the 960 positions: the bishops, the queen and the knights,
-/// then rook, king and rook on the squares that are left.
+/// The back rank with a number in the usual numbering of the 960 positions.
 fn start_rank(number: usize) -> String {
     let mut rank = ['.'; 8];
     rank[2 * (number % 4) + 1] = 'B';
@@ -328,9 +327,9 @@ fn start_rank(number: usize) -> String {
     rank.iter().collect()
 }
 
-/// White castled with the first move before the board was heard. Before the clock runs, king and rook are set up wrongly.
+/// White castled before the board was heard. If the clock does not run, king and rook are set up wrongly instead.
 #[test]
-fn castling_before_the_board_is_heard_is_no_wrong_start() {
+fn castling_before_the_board_is_heard_is_not_a_wrong_start() {
     let castled = format!("nrbqnkrbpppppppp{}PPPPPPPPNRBQNRKB", ".".repeat(32));
     for (runs, seen, announced) in [(true, "", "O-O"), (false, "", ""), (true, "g1. g1K", "")] {
         let mut world = World::new(&castled);
@@ -347,8 +346,7 @@ fn castling_before_the_board_is_heard_is_no_wrong_start() {
     }
 }
 
-/// Art. 7.2.1: whatever is set up, the game is followed from there. Bishop and knight, bishop and queen, and king and
-/// queen on both sides have changed places.
+/// Art. 7.2.1. Bishop and knight, bishop and queen, and on both sides king and queen have changed places.
 #[test]
 fn a_game_is_followed_from_a_wrong_start() {
     for (black, white, moves, announced) in [
@@ -364,8 +362,8 @@ fn a_game_is_followed_from_a_wrong_start() {
     }
 }
 
-/// 2023, A.5.1.2: where the usual position should have been set up, a swapped king may not castle. Where it was drawn for a
-/// game of Chess960, it may.
+/// Laws of 2023, A.5.1.2: a swapped king may castle only if the position was drawn for Chess960, not if the usual
+/// position should have been set up.
 #[test]
 fn a_swapped_king_castles_only_in_chess960() {
     let start = format!("rnbkqbnrpppppppp{}PPPPPPPPRNBKQBNR", ".".repeat(32));
@@ -386,9 +384,9 @@ fn a_swapped_king_castles_only_in_chess960() {
     }
 }
 
-/// A dead coil in a piece, or under its square: the piece is taken to stand where it should.
+/// The coil in the piece or under its square is dead.
 #[test]
-fn a_piece_that_is_not_read_stands_where_it_should() {
+fn a_piece_that_is_not_read_is_assumed_on_its_square() {
     let mut start = START.to_owned();
     start.replace_range(49..50, "."); // b2
     let mut world = World::new(&start);
@@ -401,19 +399,19 @@ fn a_piece_that_is_not_read_stands_where_it_should() {
         .wait(2000)
         .shows("b1. c3N")
         .has_announced("e4 e5 Nc3");
-    // Something else is read there: the pawn has been captured.
+    // The square reads another piece, so the pawn was captured.
     world.shows("f8. a3b").wait(2000).shows("h2. h4P").wait(2000);
     world.shows("a3. b2b").has_announced("e4 e5 Nc3 Ba3 h4 Bxb2");
 }
 
-/// In a game, the same squares show a piece in somebody's hand.
+/// After a complete start position, an empty square shows that its piece is in a hand.
 #[test]
 fn a_piece_in_the_hand_before_the_first_move_is_not_unseen() {
     let mut world = World::new(START);
     world.shows("b1.").wait(10_000).shows("a3N").has_announced("Na3");
 }
 
-/// Changes of squares, as the board's memory has them: "e2." for one that is emptied, "e4P" for a pawn put there.
+/// Parses changes of squares: "e2." for an emptied square, "e4P" for a pawn, any other word for four filled rows.
 fn remembered(words: &str) -> Vec<Element> {
     let change = |word: &str| {
         let [file, rank, letter] = *word.as_bytes() else {
@@ -428,7 +426,7 @@ fn remembered(words: &str) -> Vec<Element> {
     words.split_whitespace().map(change).collect()
 }
 
-/// A board that was away since 1. e4, for eight seconds, and remembers this.
+/// A board that was away for eight seconds after 1. e4, with these changes in its memory.
 fn back_with(words: &str) -> World {
     let mut world = World::new(START);
     world.shows("e2. e4P").wait(4000).observe(Observation::Closed {
@@ -448,7 +446,7 @@ fn back_with(words: &str) -> World {
     world
 }
 
-/// Chess960, and the usual start position but for two swaps. A piece is put right once more before the first move.
+/// Two swaps from the usual start, as in Chess960. A piece is put right before the first move.
 #[test]
 fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     let swapped = "a8. c8. a8b c8r a1. c1. a1B c1R e4. e2P filled";
@@ -456,7 +454,6 @@ fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     world.has_announced("e4 Memory: d4 e5");
 }
 
-/// Takes all pieces off the board but for a few, one after the other.
 fn set_up_endgame(world: &mut World) {
     let kept = ["a1", "e1", "e8", "a2", "b2", "h7", "g7"];
     for number in 0..START.len() {
@@ -470,7 +467,6 @@ fn set_up_endgame(world: &mut World) {
 
 const ENDGAME_PLIES: [&str; 5] = ["a2. a4P", "g7. g5p", "e1. e2K", "h7. h6p", "a4. a5P"];
 
-/// From the usual start, a position is set up by hand. Play is followed from there.
 #[test]
 fn a_position_that_is_set_up_is_followed() {
     let mut world = World::new(START);
@@ -482,7 +478,7 @@ fn a_position_that_is_set_up_is_followed() {
     world.has_announced("a4 g5 Ke2 h6 a5");
 }
 
-/// During a game, only a running clock shows that what comes after that is play.
+/// During a game, plies from a position set up by hand are play only while the clock runs.
 #[test]
 fn a_game_goes_on_from_another_position_while_the_clock_runs() {
     for (running, announced) in [(true, "e4 Undecidable: goes on: a4 g5 Ke2 h6 a5"), (false, "e4")] {
