@@ -169,7 +169,7 @@ impl Tracker {
         if unheard.is_some_and(|unheard| unheard.refuted) {
             return false;
         }
-        let recalls = unheard.is_some();
+        let awaits_memory = unheard.is_some();
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
@@ -187,7 +187,7 @@ impl Tracker {
             None => tree.node(tip).differs.is_empty(),
         };
         if explained {
-            return gap && !recalls && self.stood_over_gap(now, found.is_some());
+            return gap && !awaits_memory && self.stood_over_gap(now, found.is_some());
         }
         // A piece that has moved since the dump may still be on its way.
         let rest = match gap && self.quiet_since <= self.sensors.dumped_at() {
@@ -204,7 +204,7 @@ impl Tracker {
         }
         // The same board need not be searched twice, unless a press has come since.
         let plies = searches + 1;
-        if recalls && plies > PLIES_OF_PROOF {
+        if awaits_memory && plies > PLIES_OF_PROOF {
             // Longer lines fit more often by accident, and the memory may tell.
             return false;
         }
