@@ -15,8 +15,8 @@
 //!
 //! Special cases:
 //!
-//! - A board without power in the gap: its memory begins with the pieces that it found when the power came back. They are
-//!   an observation before the first dump, used if the dump has not explained the gap.
+//! - A board without power in the gap: its memory begins with the pieces that it found when the power came back. They
+//!   are an observation before the first dump, used if the dump has not explained the gap.
 //! - A board that is sending its memory holds its reports back. They arrive in one burst and are judged on arrival.
 //! - A board on a bus reports changes only in its answers. A dump with further changes is kept until the next answer,
 //!   which has their order.
@@ -234,7 +234,7 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let Some(missed) = unheard.told_by(elements) else {
+        let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {
                 self.give_up_line(now);
                 return;

@@ -1,4 +1,5 @@
-//! How a board is heard: reliably, with reports that seem lost, not at all, or with its memory still to come.
+//! The state of the connection to a board: reliable, suspected of lost reports, closed, or waiting for the board's
+//! memory.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};
@@ -8,68 +9,69 @@ use super::sensors::Sensors;
 use crate::clock::Side;
 use crate::tracker::memory;
 
-/// How a board is heard.
+/// State of the connection to a board.
 #[derive(Debug, Default)]
 pub(super) enum Hearing {
-    /// It tells all that happens.
+    /// Every change is reported.
     #[default]
     Sure,
-    /// Reports were lost: when the first sign of it came. The board's memory may still have them.
+    /// Reports were lost; with the time of the first sign. The board's memory may still have them.
     Suspect(Timestamp),
     /// The port is closed.
     Away(Box<Unheard>),
-    /// The port is open, and the board's memory may come until then and tell what was not heard.
+    /// The port is open again. Until the given time, the board's memory may come and fill the gap.
     Back(Box<Unheard>, Timestamp),
 }
 
-/// What was known at some time, to find in the board's memory what has not been heard since: when the port closed, or when
-/// a dump last agreed with all that had been reported (a checkpoint).
+/// State of knowledge at one moment, from which the board's memory is followed: the closing of the port, or a
+/// checkpoint, at which a dump agreed with all reports.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
-    /// Until then everything was heard: as long as a board was that went away, or until the last checkpoint or answer.
+    /// Time until which the board was heard: the time when it went away, of the checkpoint, or of its last answer.
     pub(super) heard_until: Timestamp,
-    /// Until then the clock was heard.
+    /// Time until which the clock was heard.
     pub(super) clock_until: Timestamp,
-    /// What the sensors showed then.
+    /// The sensors at this moment.
     pub(super) before: Sensors,
-    /// What else they may have shown, where the last announced plies were not confirmed.
+    /// The sensors after each of the last announced, unconfirmed plies; empty unless the line was resumed.
     pub(super) alternatives: Vec<Sensors>,
-    /// The side whose clock was not running, and its time in seconds.
+    /// The side whose clock was not running, and its time in seconds; `None` if unknown.
     pub(super) halted: Option<(Side, u32)>,
-    /// Where the line was then; `None` without a line.
+    /// State of the line at this moment; `None` without a line.
     pub(super) mark: Option<Mark>,
-    /// What stood before the pieces were set up for that game, where nothing else is known of before.
+    /// The placement at the end of the previous game; `None` unless the line was resumed from the journal.
     pub(super) cleared: Option<Dump>,
-    /// When the first sign of lost reports had come before.
+    /// Time of the first sign of lost reports before this moment; `None` if there was no sign.
     pub(super) suspected: Option<Timestamp>,
-    /// The plies that were reconstructed for the gap have been refuted.
+    /// Whether the plies that were inferred over the gap have been refuted.
     pub(super) refuted: bool,
-    /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
+    /// Whether the line goes back to a checkpoint when the memory comes, because reports were lost while the port was
+    /// open.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again, and the time at which it came.
+    /// The first dump since the port opened again, with its time.
     pub(super) first_dump: Option<(Timestamp, Dump)>,
-    /// What a polled board has answered to what it was asked before.
+    /// A polled board's answers to queries from before the gap.
     pub(super) from_before: Vec<Element>,
 }
 
-/// What is known of a board that reports changes only when it is polled.
+/// State of a board that reports changes only when it is polled.
 #[derive(Debug)]
 pub(super) struct Polled {
-    /// All that happened on the board until then is known.
+    /// Time until which all changes on the board are known.
     pub(super) known_until: Timestamp,
-    /// Whose piece was touched last at the end of its last answer; see [`times`](crate::tracker::memory::pace::times).
+    /// Whether the piece touched last in its last answer was White's; see
+    /// [`times`](crate::tracker::memory::pace::times).
     pub(super) touched: Option<bool>,
-    /// A dump that shows more than was told: what its next answer does not tell of was lost.
+    /// A dump with changes that no answer has reported. If the next answer does not report them either, they were lost.
     pub(super) dump: Option<Dump>,
 }
 
 impl Hearing {
-    /// Whether it tells all that happens.
     pub(super) const fn is_sure(&self) -> bool {
         matches!(self, Self::Sure)
     }
 
-    /// When the first sign of lost reports came.
+    /// Returns the time of the first sign of lost reports.
     pub(super) fn suspected(&self) -> Option<Timestamp> {
         match self {
             Self::Sure => None,
@@ -78,7 +80,7 @@ impl Hearing {
         }
     }
 
-    /// What to find in the board's memory when it comes.
+    /// Returns the moment from which to follow the board's memory; `None` while the board is heard.
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         match self {
             Self::Sure | Self::Suspect(_) => None,
@@ -93,12 +95,11 @@ impl Hearing {
         }
     }
 
-    /// Whether the port is closed.
     pub(super) const fn is_away(&self) -> bool {
         matches!(self, Self::Away(_))
     }
 
-    /// Until when the memory may come and tell what was not reported.
+    /// Returns the time until which the memory may come; `None` unless it is awaited.
     pub(super) const fn tells_by(&self) -> Option<Timestamp> {
         match self {
             Self::Back(_, until) => Some(*until),
@@ -106,14 +107,14 @@ impl Hearing {
         }
     }
 
-    /// A sign of lost reports has come.
+    /// Notes a sign of lost reports.
     pub(super) fn suspect(&mut self, now: Timestamp) {
         if self.is_sure() {
             *self = Self::Suspect(now);
         }
     }
 
-    /// What reports were lost before says nothing any more.
+    /// Forgets the signs of lost reports.
     pub(super) fn trust(&mut self) {
         match self {
             Self::Sure => {}
@@ -122,7 +123,7 @@ impl Hearing {
         }
     }
 
-    /// The memory is not awaited any longer, or has come. Returns what to find in it.
+    /// Stops waiting for the memory. Returns the moment from which to follow it.
     pub(super) fn stop_waiting(&mut self) -> Option<Unheard> {
         let heard = self.suspected().map_or(Self::Sure, Self::Suspect);
         match core::mem::replace(self, heard) {
@@ -131,7 +132,7 @@ impl Hearing {
         }
     }
 
-    /// The port has closed. If it opens and closes again before the memory has come, the same is unheard as before.
+    /// Notes that the port has closed. If the memory has not come since the previous gap, both gaps count as one.
     pub(super) fn lose(&mut self, unheard: impl FnOnce() -> Unheard) {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
@@ -140,7 +141,7 @@ impl Hearing {
         }));
     }
 
-    /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
+    /// Notes the first dump after the port has opened. The memory may come until `until`, unless it is awaited already.
     pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::Back(unheard, until),
@@ -153,21 +154,23 @@ impl Hearing {
 }
 
 impl Unheard {
-    /// What the memory has after it, as [`Sensors::missed`] finds it.
+    /// Returns the elements of the memory after this moment; see [`Sensors::missed`].
     pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
         self.before.missed(elements, self.halted, self.cleared.as_ref())
     }
 
-    /// What the memory tells of what was not heard, if anything: a memory that begins with the power says nothing of the time
-    /// before, unless all stood then as before the gap.
-    pub(super) fn told_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
+    /// Returns the elements of the memory that cover the time since this moment; `None` if the memory does not cover it.
+    /// A memory that begins with the power covers the time before only if the board found the pieces as before the gap
+    /// and has recorded changes since.
+    pub(super) fn covered_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
         let (off, missed) = self.missed(elements)?;
         let powerless = memory::begins_with_power(elements, missed);
-        let tells = !powerless || off == 0 && memory::changes(missed).next().is_some();
-        (!missed.is_empty() && tells).then_some(missed)
+        let covers = !powerless || off == 0 && memory::changes(missed).next().is_some();
+        (!missed.is_empty() && covers).then_some(missed)
     }
 
-    /// Chooses among the alternatives the last one that the memory fits best.
+    /// Replaces `before` by the alternative that fits the memory best, if it fits at least as well. Of equal ones, the
+    /// last counts.
     pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
         let off = |shown: &Sensors| {
