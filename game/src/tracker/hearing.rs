@@ -159,9 +159,9 @@ impl Unheard {
         self.before.missed(elements, self.halted, self.cleared.as_ref())
     }
 
-    /// Returns the elements of the memory that cover the time since this moment; `None` if the memory does not cover it.
-    /// A memory that begins with the power covers the time before only if the board found the pieces as before the gap
-    /// and has recorded changes since.
+    /// Returns the elements of the memory that cover the time since this moment; `None` if the memory does not cover
+    /// it. A memory that begins with the power covers the time before only if the board found the pieces as before the
+    /// gap and has recorded changes since.
     pub(super) fn covered_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
         let (off, missed) = self.missed(elements)?;
         let powerless = memory::begins_with_power(elements, missed);

@@ -1,6 +1,6 @@
-//! The board's memory as a record: where in it a gap begins, and what stood on the board then.
+//! Reads the board's memory as a record: at which element a gap begins, and which placements stood on the board.
 //!
-//! It knows nothing of lines of play: what the record means is the tracker's to find out.
+//! This module knows nothing of lines of play.
 
 pub(crate) mod game_end;
 pub(crate) mod pace;
@@ -13,12 +13,12 @@ use crate::clock::Side;
 use crate::model::A_FEW;
 use crate::position::{Variant, fields::board_of, start};
 
-/// The elements after the moment when the board showed `before` and had just told `reports`, the latest first, and the
-/// number of squares on which the memory differs at that moment. `None` if the memory never shows that placement, or if the
-/// board has lost power since.
+/// Returns the elements after the moment at which the board showed `before` and had just sent `reports`, latest first,
+/// with the number of squares on which the memory differs from `before` at that moment. `None` if the memory never
+/// shows that placement, or if the board has lost power since.
 ///
-/// `halted` is the side whose clock was not running at that moment, and its time in seconds; `cleared` what stood before the
-/// pieces were set up for the game of that moment. Either is `None` where it is not known.
+/// `halted` is the side whose clock was not running at that moment, with its time in seconds. `cleared` is the final
+/// placement of the game before. Either is `None` if unknown.
 pub(crate) fn missed<'a>(
     elements: &'a [Element],
     before: &Dump,
@@ -30,7 +30,7 @@ pub(crate) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
-    // The changes that complete start positions; a tag comes after that.
+    // The indices of the changes that complete start positions; a tag comes after its change.
     let completing = |(at, _): (usize, Dump)| match elements.get(at) {
         Some(Element::PieceChange { .. }) => at,
         _ => at.saturating_sub(1),
@@ -58,19 +58,19 @@ pub(crate) fn missed<'a>(
             | Element::PowerUp => {
                 fields = tagged(*element);
                 known = [true; 64];
-                // The clock may have been set again; the memory does not record that.
+                // The clock may have been set again, which the memory does not record.
                 time = None;
             }
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
-        // stood before it, then one whose last change is shown, then one that stood for a while, then the latest.
+        // Preference among equal fits: the clock's time agrees; the last reports precede; it is the first game after
+        // `cleared`; `before` shows the last change; the placement stood for a while; it is the latest.
         let again = usize::MAX - reports_matched(reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
-        // A change that the placement does not show came after it: the moment before fits as well.
+        // If `before` does not show this change, the change came later, and the element before fits as well.
         let later = matches!(element, Element::PieceChange { contents, field, .. }
             if before[field.index()] != *contents);
         let rank = (
@@ -85,13 +85,13 @@ pub(crate) fn missed<'a>(
             best = Some((rank, at + 1));
         }
     }
-    // The memory merges the flickering of a piece into one change.
+    // A tolerance of a few squares, because the memory merges the changes of a flickering piece.
     let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
-/// How many games have begun since a placement.
+/// Counts the games that have begun since a placement; `None` until the placement has stood.
 struct GamesSince<'a> {
     placement: Option<&'a Dump>,
     begun: Option<usize>,
@@ -105,10 +105,10 @@ impl<'a> GamesSince<'a> {
         }
     }
 
-    /// Takes in what stands after a change, and whether a game begins with it.
+    /// Processes a change with the placement after it. `begins` is true if the change completes a start position.
     fn follow(&mut self, begins: bool, fields: &Dump) {
         let Some(placement) = self.placement else { return };
-        // The result that kings show, and a last move that was not recorded.
+        // The placement may differ by a last move that was not recorded and by kings that show the result.
         let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
         if begins {
             self.begun = self.begun.map(|begun| begun + 1);
@@ -118,7 +118,8 @@ impl<'a> GamesSince<'a> {
     }
 }
 
-/// The pieces that a board listed when its power came back for the last time, in any order, and what has changed since.
+/// Returns the pieces that the board listed, in any order, when its power last came back, and the elements after the
+/// list.
 pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     let mut fields: Dump = [None; 64];
     let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
@@ -136,8 +137,8 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the pieces were found as they stood before `missed` when the power came back, and the memory had not been
-/// read since: then it says nothing of what happened before.
+/// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
+/// between the list of pieces and `missed`, and `missed` does not show that the memory was read.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
     let told = &since[..since.len().saturating_sub(missed.len())];
@@ -146,8 +147,8 @@ pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> boo
         && changes(told).next().is_none()
 }
 
-/// How many of the last reports, the latest first, the elements end with as well. Of a piece that flickers they have one
-/// change.
+/// Returns the number of `reports`, latest first, with which the elements end too. The reports of a flickering piece
+/// count as one change.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
     let mut changes = changes(elements).rev().peekable();
     let mut matched = 0;
@@ -163,7 +164,6 @@ fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize
     matched
 }
 
-/// The changes among the elements.
 pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (Field, Contents)> {
     elements.iter().filter_map(|element| match *element {
         Element::PieceChange { field, contents, .. } => Some((field, contents)),
@@ -171,7 +171,7 @@ pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (
     })
 }
 
-/// The press that an element records: its side, and the time that it had left.
+/// Returns the side and the remaining time of a press; `None` for other elements.
 pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     let Element::ClockTime {
         left,
@@ -191,19 +191,19 @@ pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     Some((if left { Side::Left } else { Side::Right }, time))
 }
 
-/// Whether two readings of the halted side's time are from different moments; a missing one contradicts nothing.
+/// Whether two times of the halted side are from different moments; an unknown time contradicts nothing.
 fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
 
-/// The last start position that stood after `before`: the index of its element, and the placement.
+/// Returns the last start position after `before`, with the index of its element.
 pub(crate) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
     starts(before, elements).pop()
 }
 
-/// The start positions that stood after `before`, each with the index of its element. Where pieces were only put right
-/// between two, it is one, and the last counts.
+/// Returns the start positions after `before`, each with the index of its element. Start positions between which pieces
+/// were only put right count once, as the last of them.
 pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts: Vec<(usize, Dump)> = Vec::new();
@@ -212,7 +212,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
         match *element {
             Element::PieceChange { field, contents, .. } => {
                 fields[field.index()] = contents;
-                // The board does not tag a start position again that is reached by putting a piece or two right.
+                // The board does not tag a start position again if a piece or two are put right to reach it.
                 if let Some((begun, start)) = starts.last_mut()
                     && *start != fields
                     && is_usual_start(&fields)
@@ -226,7 +226,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
                 fields = tagged(*element);
                 starts.push((at, fields));
             }
-            // A Chess960 position, or a piece or two are still to be put right.
+            // A Chess960 position, or an unfinished one in which a piece or two must still be put right.
             Element::FourRowsFilled => starts.push((at, fields)),
             _ => {}
         }
@@ -243,7 +243,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
     starts
 }
 
-/// Whether players have castled from one start position, and stand in the other now.
+/// Whether players have castled from start position `start`, which led to `next`.
 fn is_castled(start: &Dump, next: &Dump) -> bool {
     [false, true].into_iter().any(|turned| {
         let from = start::recognise(&board_of(start, turned));
@@ -252,7 +252,7 @@ fn is_castled(start: &Dump, next: &Dump) -> bool {
     })
 }
 
-/// Whether a piece comes to a square that is not its own in a start position.
+/// Whether a piece comes to a square that is not its own in the start position `start`.
 pub(crate) fn moved(elements: &[Element], start: &Dump) -> bool {
     elements.iter().any(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -267,17 +267,19 @@ fn is_usual_start(fields: &Dump) -> bool {
     usual.contains(fields)
 }
 
-/// Whether that is a start position, for players on either side.
+/// Whether a placement is a start position, for either orientation of the board.
 pub(crate) fn is_start_position(fields: &Dump) -> bool {
     let boards = [false, true].map(|turned| board_of(fields, turned));
     boards.iter().any(|board| start::recognise(board).is_some())
 }
 
-/// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
-/// in quick succession, the memory keeps the second. A field that is emptied although it was empty has held the piece
-/// that was in a hand, and one that comes to hold what it held already, one that captured it and was captured there.
+/// Returns the elements with added changes for pieces that stood on a field too briefly to be recorded: of two changes
+/// of a field in quick succession, the memory keeps only the second. If a field is emptied although it was empty, the
+/// piece in the hand had stood there. If a field receives a piece like the one it had, a captor had stood there and was
+/// captured.
 ///
-/// `in_hand` are the pieces that were in the air before, each with the field that it was lifted from, in that order.
+/// `in_hand` has the pieces that were in the air before, with the fields from which they were lifted, first lifted
+/// first.
 pub(crate) fn unmerged(
     elements: &[Element],
     before: &Dump,
@@ -310,7 +312,8 @@ pub(crate) fn unmerged(
     all
 }
 
-/// The piece in a hand that was on the field for a moment: the one that was lifted last, unless it was captured there.
+/// Returns the piece in a hand that stood on the field for a moment: the piece lifted last or, if another piece was
+/// lifted from this very field, its captor.
 fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
     let takes = |other: Piece| taken.is_none_or(|(_, taken)| is_white(*taken) != is_white(other));
@@ -318,7 +321,7 @@ fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     held.map(|(_, piece)| *piece)
 }
 
-/// The piece in a hand that has captured such a piece: of the other side, and the one that was lifted last.
+/// Returns the piece in a hand that captured a piece like `captured`: the piece of the other side that was lifted last.
 fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     let other = in_hand
         .iter()
@@ -326,7 +329,7 @@ fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     other.map(|(_, piece)| *piece)
 }
 
-/// The piece that is lifted next, if nothing is put down before.
+/// Returns the piece that is lifted next, if no piece is put down before.
 fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     then.iter().find_map(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -340,7 +343,7 @@ pub(crate) fn is_white(piece: Piece) -> bool {
     piece.color() == Some(Color::White)
 }
 
-/// What stands on the board when the memory records a whole placement in one byte.
+/// Returns the placement that a single-byte element records.
 pub(crate) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,
