@@ -1,5 +1,4 @@
-//! Explains a quiet board on which no single legal move fits: an earlier position was restored, or plies were played
-//! unobserved.
+//! Explains a quiet board that fits no legal move: an earlier position was restored, or plies were played unobserved.
 //!
 //! The board is examined once it has been quiet for **rest**; after a gap, **pause** is enough if nothing has changed
 //! since the dump. If something has changed, the placement of the first dump is examined as of its moment, because
@@ -44,17 +43,16 @@ use crate::model::{
 use crate::position::State;
 use crate::position::lines::{self, FoundLines};
 
-/// The placement at one moment, with the clock's turn.
 #[derive(Debug, Clone)]
 pub(super) struct View {
     at: Timestamp,
     pub(super) board: Board,
-    /// The player whose clock was running; `None` if that is not certain.
+    /// `None` unless the running clock shows the turn for certain.
     turn: Option<Color>,
 }
 
 impl View {
-    /// Whether the clock agrees with the turn after `plies` plies from a position in which `turn` is to move.
+    /// Whether the clock agrees with the turn `plies` plies after a position in which `turn` is to move.
     fn turn_fits(&self, turn: Color, plies: usize) -> bool {
         let turn = if plies.is_multiple_of(2) { turn } else { !turn };
         self.turn.is_none_or(|runs| runs == turn)
@@ -82,9 +80,9 @@ impl Tracker {
         }
     }
 
-    /// Returns the cost of the evidence against an inferred line that is in doubt, and the number of plies that the
-    /// best line has after the announced ones; `None` without doubt, or if the cost is at most **odd**. Empty squares
-    /// do not count, because their pieces may be in hands.
+    /// Returns the cost of the evidence against an inferred line in doubt, if it exceeds **odd**, and the number of
+    /// plies that the best line has after the announced ones. Empty squares do not count, because their pieces may be
+    /// in hands.
     pub(super) fn doubted(&self) -> Option<(Cost, usize)> {
         let (line, doubt) = self.line.as_ref().and_then(|line| Some((line, line.doubt?)))?;
         let (tree, best, model) = (&line.tree, line.tree.best(), self.model);
@@ -101,8 +99,8 @@ impl Tracker {
         (against > model.odd).then_some((against, next))
     }
 
-    /// Withdraws an inferred line if evidence has counted against it for long enough, or several plies since have not
-    /// explained the board. Returns whether it did.
+    /// Withdraws an inferred line if evidence has counted against it for long enough, or over several plies. Returns
+    /// whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
         let reads_on = self.playback.is_some_and(|playback| playback.goes_on);
         let known = self.gap_since.is_none() && !self.is_lost() && !reads_on;
@@ -121,8 +119,7 @@ impl Tracker {
         self.refutes(now, doubt.first, against as i64)
     }
 
-    /// Withdraws the inferred line that contains `ply`, with the log-odds `odds` against it. Its gap becomes
-    /// undecidable unless the board's memory can still be read. Returns whether `ply` belonged to such a line.
+    /// Withdraws the inferred line that contains `ply`, for the log-odds `odds`. Returns whether there was such a line.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
         let known = self.gap_since.is_none();
         let is_doubted = |doubt: &mut DoubtfulPlies| known && (doubt.first..=doubt.last).contains(&ply);
@@ -147,13 +144,12 @@ impl Tracker {
         true
     }
 
-    /// Closes a gap as undecidable.
     pub(super) fn give_up_line(&mut self, now: Timestamp) {
         self.lose_line(now);
         self.close_gap(now, Recovery::Undecidable);
     }
 
-    /// Returns the player whose clock runs; `None` unless White's side is beyond doubt.
+    /// Returns the player whose clock runs, if White's side is beyond doubt.
     fn clock_turn(&self, now: Timestamp) -> Option<Color> {
         // A clock reading from after `now` does not show the turn at `now`.
         let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
@@ -163,8 +159,7 @@ impl Tracker {
         runs.and_then(|side| self.clock.color_of(side))
     }
 
-    /// Examines a quiet board that the line does not explain; see the module docs. Returns whether the board must be
-    /// judged again.
+    /// Examines a quiet board that the line does not explain. Returns whether the board must be judged again.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let gap = self.gap_since.is_some();
         let unheard = self.hearing.unheard().filter(|_| gap);
@@ -201,7 +196,7 @@ impl Tracker {
             return false;
         }
         if self.is_lost() && !gap {
-            // The next moves will show from where play goes on.
+            // The next moves will show which placement play goes on from.
             return false;
         }
         // The same board is not searched twice, unless a press has come since.
@@ -261,7 +256,7 @@ impl Tracker {
             return true;
         }
         if gap && !self.is_lost() {
-            // Judges the board again, now as a position from which play goes on.
+            // The board is judged again, as a position from which play goes on.
             self.lose_line(now);
             return true;
         }
@@ -269,7 +264,7 @@ impl Tracker {
             && !gap
             && self.unexplained() > IN_HANDS
         {
-            // Reports were lost, and no line leads to the board. If the memory does not come, the loss counts as a gap.
+            // No line leads to the board. If the memory does not come, the lost reports count as a gap.
             let given_up = since + self.model.patience;
             if now >= given_up {
                 self.gap_since = Some(self.quiet_since);
@@ -288,7 +283,6 @@ impl Tracker {
         }
     }
 
-    /// Keeps the present placement as the first one seen after a gap.
     pub(super) fn find(&mut self, at: Timestamp) {
         let view = self.view(at);
         if let Some(line) = &mut self.line {
@@ -296,8 +290,8 @@ impl Tracker {
         }
     }
 
-    /// Handles a placement after a gap that agrees with the line. Returns whether that closes the gap. If the clock
-    /// shows that both sides have pressed, unknown plies have led back to the same position.
+    /// Handles a placement that agrees with the line after a gap. Returns whether the gap is closed. If both sides have
+    /// pressed, unknown plies have led back to the same position.
     fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
         if self.clock.both_pressed_unheard() {
             self.lose_line(now);
@@ -308,8 +302,8 @@ impl Tracker {
         self.gap_since.is_none()
     }
 
-    /// Takes back the plies after an earlier position of the line, if that position stands on the board again and
-    /// withdrawing them costs less than the squares that the line leaves unexplained. Returns whether it did.
+    /// Takes back the plies after an earlier position that stands on the board again, if that costs less than the
+    /// squares that the line leaves unexplained. Returns whether it did.
     fn restore_earlier(&mut self, now: Timestamp) -> bool {
         let Some(line) = &self.line else { return false };
         let (tree, model, passed) = (&line.tree, self.model, line.passed.len());
@@ -317,7 +311,7 @@ impl Tracker {
         let root = &tree.node(tree.root()).state;
         let states = announced.iter().map(|id| &tree.node(*id).state);
         let states: Vec<&State> = line.passed.iter().chain([root]).chain(states).collect();
-        // Once the start position is before the tree's root, it is left out, because the next game may begin from it.
+        // Once the start position has left the tree, it does not count, because the next game may begin from it.
         let oldest = passed.min(passed.saturating_sub(REMEMBERED_PLIES).max(1));
         let restored = |left: &usize| states[*left].board() == self.sensors.board();
         let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
@@ -355,14 +349,13 @@ impl Tracker {
         true
     }
 
-    /// Adds `plies` plies that were played unobserved, if exactly one line of that length leads to `view`. Returns
-    /// whether it did.
+    /// Adds `plies` unobserved plies if exactly one line of that length leads to `view`. Returns whether it did.
     fn infer_plies(&mut self, view: &View, tip: NodeId, plies: usize) -> bool {
         self.infer_continuation(view, tip, plies) || self.infer_unobserved(view, tip, plies)
     }
 
-    /// Adds `plies` plies that were played unobserved, the first of them in place of `last`, whose piece may have been
-    /// on its way when the gap began. Returns whether exactly one such line leads to `view`.
+    /// Like [`infer_plies`](Self::infer_plies), with the first ply in place of `last`, whose piece may have been on its
+    /// way when the gap began.
     fn infer_continuation(&mut self, view: &View, last: NodeId, plies: usize) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);
@@ -401,10 +394,8 @@ impl Tracker {
             .is_some_and(|tree| from(tree, announced) == from(tree, instead))
     }
 
-    /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to `view`.
-    /// Returns whether it did.
+    /// Like [`infer_plies`](Self::infer_plies), with all plies after `from`.
     fn infer_unobserved(&mut self, view: &View, from: NodeId, plies: usize) -> bool {
-        // While all changes are reported, no ply is unobserved.
         if self.gap_since.is_none() && self.hearing.is_sure() {
             return false;
         }
@@ -417,15 +408,14 @@ impl Tracker {
         }
         let infers = self.infer(view, from, plies, found);
         if !infers {
-            // Lines of this length lead to the board but do not count; a press that decides may come or was forgotten.
-            // Longer lines are less credible.
+            // Longer lines are less credible than those found, which may still need a press.
             self.note_examined(MAX_UNSEEN_PLIES);
         }
         infers
     }
 
-    /// Whether the view shows the middle of a ply, for example of castling: after it, the player who made the last of
-    /// `moves` lifted another piece, which the opponent cannot have captured.
+    /// Whether the view shows the middle of a ply, for example of castling: the player who made the last of `moves`
+    /// next lifted a piece that the opponent cannot have captured.
     fn is_mid_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let lifted = self.sensors.changes_since(view.at).next();
         let Some((tree, change)) = self.tree().zip(lifted) else {
@@ -468,7 +458,7 @@ impl Tracker {
         let pressed = next.map(|color| !color);
         let mut completed = None;
         let Some(line) = &mut self.line else { return false };
-        // A candidate that was found move by move is one of these plies, or wrong.
+        // Any other candidate is one of these plies, or wrong.
         let candidate = |node: &Node| node.standing == PlyStatus::Candidate;
         while let Some(other) = line.tree.find_after(from, candidate) {
             line.tree.remove(other);
@@ -482,7 +472,7 @@ impl Tracker {
                 None => line.tree.add(parent, played, state, None, &self.sensors, now),
             };
             let node = line.tree.node_mut(parent);
-            // The ply may have been made at any time in the gap: the clock may have been stopped after it.
+            // The ply may be older than a stop of the clock in the gap.
             node.lifted_at = gap.unwrap_or(node.lifted_at);
             node.inferred = true;
             node.any_order = any_order;
@@ -512,7 +502,7 @@ impl Tracker {
         {
             line.before_doubt.get_or_insert_with(|| unheard.clone());
         }
-        // A line inferred after one that is still in doubt is withdrawn together with it.
+        // A line inferred after one in doubt is withdrawn together with it.
         line.doubt = Some(
             line.doubt
                 .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
@@ -534,8 +524,7 @@ impl Tracker {
         true
     }
 
-    /// Whether a line over a gap leaves out a ply that the board showed before the gap, although another line with that
-    /// ply leads to the board too.
+    /// Whether the board showed another ply before the gap that also leads to `view`, and `moves` lacks it.
     fn omits_observed_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
             return false;
@@ -556,8 +545,7 @@ impl Tracker {
     }
 
     /// Withdraws the last, unconfirmed plies before a gap that began at `from`, if the piece of the first one has left
-    /// its square and withdrawing costs less than that unexplained square. After the gap, nothing can confirm these
-    /// plies.
+    /// its square and that costs more than withdrawing them. After the gap, nothing can confirm them.
     fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -580,7 +568,7 @@ impl Tracker {
         }
     }
 
-    /// Closes a gap if the board stands as before it, once the placement has stood too long to be a moment of a motion.
+    /// Closes a gap if the board stands as before it, once the placement has stood longer than a piece in motion.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
         if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_pressed_unheard())
         {
@@ -594,8 +582,8 @@ impl Tracker {
         }
     }
 
-    /// Returns how a gap is closed after which the board stands as before: most likely nothing was played. At a start
-    /// position, whole games may have been played if the gap was longer than **patience**.
+    /// Returns how to close a gap after which the board stands as before. Most likely nothing was played, but at a
+    /// start position whole games may have been if the gap was longer than **patience**.
     pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
         let starts = self
             .line
@@ -622,7 +610,7 @@ impl Tracker {
         }
     }
 
-    /// Announces the end of a gap that began at `from`, with the number of changes that the memory held.
+    /// `changes` is the number of changes of squares that the memory held.
     pub(super) fn announce_recovered(
         &mut self,
         to: Timestamp,
@@ -640,7 +628,7 @@ impl Tracker {
     }
 }
 
-/// Returns the reason for which a ply is withdrawn when the placement before it is restored.
+/// Returns the reason of withdrawing a ply when the placement before it is restored.
 pub(super) fn withdrawal_of(played: &Played) -> CorrectionReason {
     match played {
         Played::Irregular(_) => CorrectionReason::IllegalRestored,

@@ -1,22 +1,22 @@
-//! Handles a gap, a time in which the board could not be heard, and fills it from the board's own memory.
+//! Handles gaps, in which the board could not be heard, and fills them from the board's own memory.
 //!
 //! A gap begins when the port closes, or when a board on a bus loses its power. While the gap is open, time proves
-//! nothing: the tracker judges as of the last moment at which the board was heard. When the port opens again, the first
-//! dump is an observation at its own moment: `examine` looks for the only line of one or two plies that leads to it,
-//! and later reports are play from there. If no such line is found, the tracker wants the board's memory, and longer
-//! lines, takebacks, start positions and `joining` wait for it. The session requests the memory once no square has
-//! changed for a while, because the board reports nothing while it sends its memory.
+//! nothing: the tracker judges as of the last moment at which the board was heard. When the port opens again, `examine`
+//! looks for the only line of one or two plies that leads to the first dump; later reports are play from there. If no
+//! such line is found, the tracker wants the board's memory, and longer lines, takebacks, start positions and `joining`
+//! wait for it. The session requests the memory once no square has changed for a while, because the board reports
+//! nothing while it sends its memory.
 //!
-//! When a memory that covers the gap arrives, the line goes back to its state before the gap (`rewind`) and follows the
-//! record like live reports (`playback`); only the difference is announced. The memory has an order but no times.
-//! `memory` finds the element at which the gap begins: at the last known placement and reports, or, if the last plies
-//! were not confirmed, at the alternative that fits best. If reports had been lost before the gap, the gap is extended
-//! back to the last point at which line and memory agree.
+//! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
+//! reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds the
+//! element at which the gap begins: at the last known placement and reports, or, if the last plies were not confirmed,
+//! at the alternative that fits best. If reports had been lost before, the gap is extended back to the last point at
+//! which line and memory agree.
 //!
 //! Special cases:
 //!
 //! - A board without power in the gap: its memory begins with the pieces that it found when the power came back. They
-//!   are an observation before the first dump, used if the dump has not explained the gap.
+//!   count as an observation before the first dump, if the dump has not explained the gap.
 //! - A board that is sending its memory holds its reports back. They arrive in one burst and are judged on arrival.
 //! - A board on a bus reports changes only in its answers. A dump with further changes is kept until the next answer,
 //!   which has their order.
@@ -81,8 +81,7 @@ impl Tracker {
         });
     }
 
-    /// Returns the time until which the board was heard when its port closes. While the clock runs, a clock reading
-    /// comes every second.
+    /// While the clock runs, a clock reading comes every second.
     fn heard_until(&self, now: Timestamp) -> Timestamp {
         let runs = self.clock.running() == Some(true);
         let read = self.clock.reading().filter(|_| runs).map(|(at, _)| at);
@@ -111,7 +110,7 @@ impl Tracker {
         }
     }
 
-    /// Returns the last checkpoint, to which the line goes back when the memory arrives after lost reports.
+    /// Returns the checkpoint to which the line goes back if the memory is requested because of lost reports.
     fn rewinding(&self) -> Option<Unheard> {
         let suspected = self.hearing.suspected();
         self.checkpoint().map(|known| Unheard {
@@ -120,7 +119,7 @@ impl Tracker {
         })
     }
 
-    /// Whether a gap is open that the board's memory may still fill. Until then only a line over the gap is announced.
+    /// Whether a gap is open that the board's memory may still fill. Meanwhile only a line over the gap is announced.
     pub(super) fn recalls(&mut self, now: Timestamp) -> bool {
         let Hearing::Back(_, mut until) = self.hearing else {
             return false;
@@ -139,7 +138,7 @@ impl Tracker {
         false
     }
 
-    /// Makes the tracker want the board's memory, after the reconstructed plies of a gap have been refuted.
+    /// Makes the tracker want the board's memory, after the inferred plies of a gap have been refuted.
     pub(super) fn ask_memory(&mut self, now: Timestamp, from: Timestamp, unheard: Box<Unheard>) {
         self.recalled = false;
         // After a restart, the refuted plies may include plies of an earlier gap.
@@ -152,10 +151,9 @@ impl Tracker {
         self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
-    /// Returns whether and when to request the board's memory. The tracker wants it if no other observation can show
-    /// which plies were played in a gap that no short line leads over, which reports were lost before the gap, or how
-    /// the game began on a board that is heard for the first time. `Recall::No` if the memory has been requested
-    /// already.
+    /// Returns when to request the board's memory. Only the memory may have the plies of a gap that no short line leads
+    /// over, the reports that were lost before a gap, or the start of a game on a board that is heard for the first
+    /// time.
     #[must_use]
     pub(crate) fn wants_memory(&self) -> Recall {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
@@ -188,8 +186,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the first dump after a gap agreed with the line, and neither the clock nor a long stay at the start
-    /// position suggests further plies.
+    /// Whether the first dump after a gap agreed with the line, and nothing suggests further plies.
     fn stands_over_gap(&self, line: &LineOfPlay) -> bool {
         let tip = line.tree.node(line.tree.tip());
         let stood = match &line.found {
@@ -201,8 +198,7 @@ impl Tracker {
     }
 
     /// Returns the interval in which a change that is reported now was made. Reports right after the memory were held
-    /// back while it was sent. When the first one of the other player's pieces comes, the previous player's pieces had
-    /// come to rest.
+    /// back. Once they come to the other player's pieces, the previous player's pieces had come to rest.
     pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
         let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
             return Since::at(now);
@@ -223,7 +219,6 @@ impl Tracker {
         Since::recorded(since, now)
     }
 
-    /// Plays back the part of the memory that covers the gap.
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
         // The memory ends at its request.
         let requested_at = self.memory_requested_at.take();
@@ -251,7 +246,7 @@ impl Tracker {
             true => self.recovery_as_it_stood(now),
             false => Recovery::Memory,
         };
-        // An apparent jolt was play whose reports were lost.
+        // The apparent jolt was play whose reports were lost.
         if self.is_jolted() {
             self.steady(now);
         }
@@ -261,8 +256,7 @@ impl Tracker {
         self.recover_gap(now, until, unheard, missed, by);
     }
 
-    /// Plays back a gap in which the board had no power, from the pieces that it found when the power came back and the
-    /// changes recorded before and after.
+    /// Plays back a gap in which the board lost its power.
     fn recover_without_power(
         &mut self,
         now: Timestamp,
@@ -293,9 +287,8 @@ impl Tracker {
         self.announce_held(now);
     }
 
-    /// Extends a gap back to the last point at which line and memory agree, if reports were lost before the port
-    /// closed: the memory never held the last known placement, lost reports were suspected, or the line left more than
-    /// [`IN_HANDS`] squares unexplained.
+    /// Extends a gap back to the last point at which line and memory agree, if the memory never shows the last known
+    /// placement, lost reports were suspected, or the line left more than [`IN_HANDS`] squares unexplained.
     fn extend_back(&self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
         // If the first dump still shows the last known placement, the memory lacks it only because of damage.
@@ -350,7 +343,7 @@ impl Tracker {
             self.sensors.set_all(until, &shown);
             self.squares_changed(until);
             if self.unexplained_now() > IN_HANDS {
-                // The memory does not lead to the present placement.
+                // The memory belongs to another game.
                 self.findings.truncate(announced);
                 self.sensors = sensors;
                 self.line = None;
@@ -363,8 +356,8 @@ impl Tracker {
         }
     }
 
-    /// Keeps a polled board's answer to a query from before the gap until the next answer, which covers the gap. Alone,
-    /// the kept answer does not even show that nothing was played. Returns false if no answer is awaited.
+    /// Keeps a polled board's answer to a query from before the gap until the next answer, because it does not cover
+    /// the gap. Returns false if no answer is awaited.
     pub(super) fn keep_from_before(&mut self, elements: &[Element]) -> bool {
         let unheard = self.hearing.unheard_mut();
         unheard
@@ -372,7 +365,7 @@ impl Tracker {
             .is_some()
     }
 
-    /// Keeps a dump of a polled board if it shows unreported changes, because the next answer may report them in order.
+    /// Keeps a dump of a polled board if it shows unreported changes, which the next answer may report in order.
     /// Returns whether the dump was kept.
     pub(super) fn keep_dump(&mut self, dump: &Dump) -> bool {
         let awaits = self.hearing.unheard().is_none() && self.sensors.known();
@@ -398,7 +391,6 @@ impl Tracker {
         }
     }
 
-    /// Processes a polled board's answer: the changes since the last poll.
     pub(super) fn changes_polled(
         &mut self,
         now: Timestamp,
@@ -436,9 +428,8 @@ impl Tracker {
         }
     }
 
-    /// Plays back a polled board's changes between two times, or those of a board that lost its power in a gap.
-    /// `powered_by` is a time shortly before the first dump after the power came back; `None` without such a dump, and
-    /// for a polled board.
+    /// Plays back the changes of a polled board, or of a board that lost its power in a gap. `powered_by` is a time
+    /// shortly before the first dump after that; `None` for a polled board.
     fn play_back_polled(
         &mut self,
         now: Timestamp,
@@ -477,8 +468,8 @@ impl Tracker {
         self.playback = None;
     }
 
-    /// Handles a loss of power after `from`, which opens a gap: any number of plies may have been played until about
-    /// `at`, when the board listed the pieces that it found. Returns the changes since.
+    /// Handles a loss of power after `from`: any plies may have been played until about `at`, when the board listed the
+    /// pieces that it found. Returns the changes since.
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
         if self.polled.is_some() {
             self.clock.stop_listening();
@@ -494,8 +485,7 @@ impl Tracker {
         since
     }
 
-    /// Plays back a whole gap from the placement before it. `by` is the source from which the start of the gap is
-    /// known.
+    /// Plays back a whole gap, and announces `by` as the way of its recovery.
     fn recover_gap(
         &mut self,
         now: Timestamp,
@@ -532,8 +522,8 @@ impl Tracker {
         let pressed = missed
             .iter()
             .any(|element| matches!(element, Element::ClockTime { .. }));
-        // If nobody pressed in the gap, the clock may have been stopped all the time; otherwise it was stopped after
-        // the last press.
+        // A clock that nobody pressed may have been stopped all the time; otherwise it was stopped after the last
+        // press.
         let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
         let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
         let stopped_since = match stopped_since {
@@ -567,13 +557,12 @@ impl Tracker {
         self.announce_held(now);
     }
 
-    /// Number of squares on which the best line differed from the board at the last update of the lines.
+    /// Squares on which the best line differed from the board at the last update of the lines.
     pub(super) fn unexplained(&self) -> usize {
         self.tree()
             .map_or(0, |tree| tree.node(tree.best()).differs.count())
     }
 
-    /// Number of squares on which the best line differs from the present placement.
     fn unexplained_now(&self) -> usize {
         let best = self.tree().map(|tree| tree.node(tree.best()));
         best.map_or(0, |best| self.sensors.differing(best.state.board()).count())

@@ -6,23 +6,20 @@ use super::line::LineOfPlay;
 use super::tree::Tree;
 use super::{Side, State, Tracker};
 
-/// A correction by an arbiter.
 #[derive(Debug, Clone)]
 pub(crate) enum Given {
-    /// The states of the line of play, from its start to the one that should stand on the board now.
+    /// The states from the start to the position that should stand on the board now.
     Line(Vec<State>),
-    /// The state with which a new line of play begins.
     Start(State),
-    /// White's side of the clock.
     WhiteSide(Side),
 }
 
-/// Votes of an arbiter for White's side of the clock: more than are ever counted, so that the side is certain at once,
-/// and few enough to be added without overflow. Later presses can still outvote them.
+/// Votes of an arbiter for White's side of the clock: enough to be certain at once, and few enough to be added without
+/// overflow. Later presses can outvote them.
 const ARBITER_VOTES: i8 = i8::MAX / 2;
 
 impl Tracker {
-    /// Applies a correction by an arbiter. A given line is not announced, because the arbiter knows it.
+    /// A given line is not announced, because the arbiter knows it.
     pub(crate) fn correct(&mut self, now: Timestamp, given: Given) {
         match given {
             Given::Line(states) => self.set_line(now, states),

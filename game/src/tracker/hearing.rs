@@ -1,5 +1,4 @@
-//! The state of the connection to a board: reliable, suspected of lost reports, closed, or waiting for the board's
-//! memory.
+//! State of the connection to a board: reliable, with suspected losses, closed, or waiting for the board's memory.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};
@@ -9,27 +8,24 @@ use super::sensors::Sensors;
 use crate::clock::Side;
 use crate::tracker::memory;
 
-/// State of the connection to a board.
 #[derive(Debug, Default)]
 pub(super) enum Hearing {
     /// Every change is reported.
     #[default]
     Sure,
-    /// Reports were lost; with the time of the first sign. The board's memory may still have them.
+    /// Reports have been lost since this time. The board's memory may still have them.
     Suspect(Timestamp),
-    /// The port is closed.
     Away(Box<Unheard>),
-    /// The port is open again. Until the given time, the board's memory may come and fill the gap.
+    /// The port is open again. Until this time, the board's memory may come.
     Back(Box<Unheard>, Timestamp),
 }
 
-/// State of knowledge at one moment, from which the board's memory is followed: the closing of the port, or a
-/// checkpoint, at which a dump agreed with all reports.
+/// State of knowledge at one moment, from which to follow the board's memory: when the port closed, or at a checkpoint,
+/// when a dump agreed with all reports.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
-    /// Time until which the board was heard: the time when it went away, of the checkpoint, or of its last answer.
+    /// Time until which the board was heard.
     pub(super) heard_until: Timestamp,
-    /// Time until which the clock was heard.
     pub(super) clock_until: Timestamp,
     /// The sensors at this moment.
     pub(super) before: Sensors,
@@ -41,14 +37,13 @@ pub(super) struct Unheard {
     pub(super) mark: Option<Mark>,
     /// The placement at the end of the previous game; `None` unless the line was resumed from the journal.
     pub(super) cleared: Option<Dump>,
-    /// Time of the first sign of lost reports before this moment; `None` if there was no sign.
+    /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
-    /// Whether the plies that were inferred over the gap have been refuted.
+    /// Whether the plies inferred over the gap have been refuted.
     pub(super) refuted: bool,
-    /// Whether the line goes back to a checkpoint when the memory comes, because reports were lost while the port was
-    /// open.
+    /// Whether reports were lost while the port was open, so that the line goes back to a checkpoint.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again, with its time.
+    /// The first dump since the port opened again.
     pub(super) first_dump: Option<(Timestamp, Dump)>,
     /// A polled board's answers to queries from before the gap.
     pub(super) from_before: Vec<Element>,
@@ -57,9 +52,8 @@ pub(super) struct Unheard {
 /// State of a board that reports changes only when it is polled.
 #[derive(Debug)]
 pub(super) struct Polled {
-    /// Time until which all changes on the board are known.
     pub(super) known_until: Timestamp,
-    /// Whether the piece touched last in its last answer was White's; see
+    /// Whether the piece that the last answer touched last was White's; see
     /// [`times`](crate::tracker::memory::pace::times).
     pub(super) touched: Option<bool>,
     /// A dump with changes that no answer has reported. If the next answer does not report them either, they were lost.
@@ -71,7 +65,6 @@ impl Hearing {
         matches!(self, Self::Sure)
     }
 
-    /// Returns the time of the first sign of lost reports.
     pub(super) fn suspected(&self) -> Option<Timestamp> {
         match self {
             Self::Sure => None,
@@ -80,7 +73,6 @@ impl Hearing {
         }
     }
 
-    /// Returns the moment from which to follow the board's memory; `None` while the board is heard.
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         match self {
             Self::Sure | Self::Suspect(_) => None,
@@ -99,7 +91,6 @@ impl Hearing {
         matches!(self, Self::Away(_))
     }
 
-    /// Returns the time until which the memory may come; `None` unless it is awaited.
     pub(super) const fn tells_by(&self) -> Option<Timestamp> {
         match self {
             Self::Back(_, until) => Some(*until),
@@ -107,14 +98,12 @@ impl Hearing {
         }
     }
 
-    /// Notes a sign of lost reports.
     pub(super) fn suspect(&mut self, now: Timestamp) {
         if self.is_sure() {
             *self = Self::Suspect(now);
         }
     }
 
-    /// Forgets the signs of lost reports.
     pub(super) fn trust(&mut self) {
         match self {
             Self::Sure => {}
@@ -132,7 +121,7 @@ impl Hearing {
         }
     }
 
-    /// Notes that the port has closed. If the memory has not come since the previous gap, both gaps count as one.
+    /// Handles the closing of the port. If the memory has not come since the previous gap, both gaps count as one.
     pub(super) fn lose(&mut self, unheard: impl FnOnce() -> Unheard) {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
@@ -141,7 +130,7 @@ impl Hearing {
         }));
     }
 
-    /// Notes the first dump after the port has opened. The memory may come until `until`, unless it is awaited already.
+    /// Handles a dump. The first one after the port has opened starts the wait for the memory until `until`.
     pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::Back(unheard, until),
@@ -154,7 +143,6 @@ impl Hearing {
 }
 
 impl Unheard {
-    /// Returns the elements of the memory after this moment; see [`Sensors::missed`].
     pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
         self.before.missed(elements, self.halted, self.cleared.as_ref())
     }

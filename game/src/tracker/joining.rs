@@ -2,13 +2,12 @@
 //!
 //! The next moves show whose turn it was. From each placement that has rested for **doubt**, and from the first one
 //! seen, two trees grow, one for each side to move. Play is joined at the first placement from which a tree leads to
-//! the present placement, if both alternatives cost enough more:
+//! the board, if both alternatives cost at least **unlikely** more:
 //!
-//! - The other side's tree costs at least **unlikely** more. Each piece that stood on a square without belonging to the
-//!   line adds **unlikely** to a tree.
-//! - The line without any play costs at least **unlikely** more. Its cost is that of the changed squares. Four squares,
-//!   which hands may have changed, do not count if the placement did not rest or another line is followed. One square,
-//!   whose report may have been lost, does not count if no dump has come since.
+//! - The other side's tree. Each piece that stood on a square without belonging to a tree's line adds **unlikely**.
+//! - No play at all. This costs as much as the changed squares, without four squares that hands may have changed if the
+//!   placement did not rest or another line is followed, and without one whose report may have been lost if no dump has
+//!   come since.
 //!
 //! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
 //! either no move has been made or the clock runs: somebody has set up another position.
@@ -32,28 +31,27 @@ use crate::position::{State, Variant, start};
 /// A placement from which play may go on.
 #[derive(Debug)]
 pub(super) struct Joining {
-    /// The candidate lines since the placement, one tree for each side to move.
+    /// The candidate lines, one tree for each side to move.
     trees: Vec<Tree>,
-    /// Time since which the board has been watched.
     since: Timestamp,
     /// Whether resting times are known, and not only the order of changes.
     timed: bool,
-    /// Whether no piece was in a hand, because nothing moved for a while before or after `since`.
+    /// Whether nothing moved for a while before or after `since`, so that no piece was in a hand.
     rested: bool,
 }
 
-/// The better tree of a placement, whose best line leads to the present placement.
+/// The better tree of a placement, which leads to the board.
 struct Explanation {
     /// Index of the tree.
     at: usize,
     /// Cost of the other tree above that of this one.
     apart: Cost,
-    /// Number of pieces that stood on the board in the meantime without belonging to the line.
+    /// Number of pieces that have stood on the board without belonging to the line.
     unaccounted: usize,
 }
 
 impl Joining {
-    /// Returns the better of the two trees, if it leads to the present placement.
+    /// Returns the better of the two trees, if it leads to the board.
     fn explains(&self, sensors: &Sensors) -> Option<Explanation> {
         let cost = |(at, tree): (usize, &Tree)| {
             let unaccounted = self.unaccounted(tree, sensors);
@@ -73,8 +71,8 @@ impl Joining {
         })
     }
 
-    /// Returns the line to the present placement, if it costs enough less than all alternatives. `doubts` is the cost
-    /// of changed squares that may have another cause.
+    /// Returns the line to the board, if the alternatives cost enough more. `doubts` is the cost of changed squares
+    /// that may have another cause.
     fn proved(&self, sensors: &Sensors, doubts: Cost) -> Option<Tree> {
         let Explanation {
             at,
@@ -83,8 +81,8 @@ impl Joining {
         } = self.explains(sensors)?;
         let tree = &self.trees[at];
         let (costs, best) = (tree.costs(), tree.best());
-        // If the placement did not rest and a piece does not belong to the line, a piece may have been in a hand. The
-        // line then begins at the first position that the board showed exactly.
+        // If a piece does not belong to the line, another may have been in a hand at first. The line then begins at the
+        // first position that the board showed exactly.
         let first = if self.rested || unaccounted == 0 {
             tree.root()
         } else {
@@ -112,7 +110,7 @@ impl Joining {
         tree.node(tree.root()).state.board()
     }
 
-    /// Returns the number of pieces that stood on a square, longer than in passing, without belonging to the line.
+    /// Returns the number of pieces that stood on a square for longer than **PASSING** without belonging to the line.
     fn unaccounted(&self, tree: &Tree, sensors: &Sensors) -> usize {
         if !self.timed || sensors.has_forgotten_since(self.since) {
             return 1;
@@ -129,7 +127,7 @@ impl Joining {
     }
 }
 
-/// Whether the piece that moves first in a line had only just arrived on the square from which the line moves it.
+/// Whether the piece that moves first may still have been on its way, because it had arrived at most **doubt** before.
 fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
     let Some(first) = line.first().map(|id| tree.node(*id)) else {
         return false;
@@ -137,7 +135,7 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
     let Played::Move(m) = first.played else {
         return false;
     };
-    // The arrival time of a piece that only a dump shows is unknown.
+    // A dump does not show when its pieces arrived.
     let came = |change: &&SensorChange| {
         let here = Some(change.square) == m.from() && change.after.is_some();
         here && change.when.at < first.lifted_at && !change.when.is_late()
@@ -147,8 +145,8 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
 }
 
 impl Tracker {
-    /// Begins a line from a placement that stood on the board, once legal moves from there show whose turn it was. Does
-    /// nothing while the present line may still fit. Returns whether a line has begun.
+    /// Begins a line from an earlier placement, once legal moves from there show whose turn it was, unless a line is
+    /// followed that may still fit. Returns whether it did.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
         let followed = self.line.is_some() && !self.is_lost();
         if followed && !self.may_play_elsewhere() {
@@ -189,7 +187,7 @@ impl Tracker {
         false
     }
 
-    /// Returns the line from the first placement that explains the present one, if it is proved.
+    /// Returns the line from the first placement that explains the board, if it is proved.
     fn proved(&self, followed: bool) -> Option<Tree> {
         let explains = |joining: &&Joining| joining.explains(&self.sensors).is_some();
         let joining = self.joining.iter().find(explains)?;
@@ -202,7 +200,6 @@ impl Tracker {
             .filter(|_| known)
     }
 
-    /// Adds a placement from which play may go on.
     fn join_from(&mut self, now: Timestamp, board: &Board, rested: bool) {
         let sides = Color::ALL
             .into_iter()
@@ -223,8 +220,8 @@ impl Tracker {
         self.joining.drain(..too_many);
     }
 
-    /// Turns the board if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and nothing was
-    /// played. Does nothing while there is a line.
+    /// Turns a board without a line if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and
+    /// nothing was played.
     fn orient(&mut self, now: Timestamp) {
         if self.line.is_some() {
             return;
@@ -250,9 +247,8 @@ impl Tracker {
         }
     }
 
-    /// Leaves the present line for play from another placement. The line is dropped if it has no plies, or if the
-    /// placement has more pieces and must be another game; otherwise it is lost since its last ply, and play continues
-    /// it.
+    /// Ends the present line for play from another placement. The line is dropped if it has no plies, or if more pieces
+    /// show that another game has begun; otherwise it is lost since its last ply.
     fn leave_line(&mut self, joined: &Board) {
         self.line.take_if(|line| {
             let tip = line.tree.node(line.tree.tip());
@@ -263,8 +259,7 @@ impl Tracker {
         }
     }
 
-    /// Whether another position may have been set up during the present line: the line leaves more squares unexplained
-    /// than two moves do, and either it has no plies yet or the clock runs, so that the next moves are play.
+    /// Whether another position may have been set up during the present line, and play may go on from there.
     fn may_play_elsewhere(&self) -> bool {
         let Some(line) = self.line.as_ref().filter(|line| !line.awaited) else {
             return false;
@@ -274,7 +269,7 @@ impl Tracker {
         plays && self.gap_since.is_none() && self.unexplained() > TWO_MOVES
     }
 
-    /// Returns the position of a placement with `turn` to move; `None` if it is not legal.
+    /// `None` if the position is not legal.
     fn joined_at(&self, board: &Board, turn: Color) -> Option<State> {
         match &self.line {
             Some(line) => start::after_gap(board, turn, &line.tree.node(line.tree.tip()).state),
@@ -287,7 +282,7 @@ impl Tracker {
         last.is_some_and(|change| change.after.is_some())
     }
 
-    /// Whether plies of both sides have led from another placement to the present one.
+    /// Whether plies of both sides have led from another placement to the board.
     pub(super) fn has_led_back(&self) -> bool {
         let mut trees = self.joining.iter().flat_map(|joining| &joining.trees);
         trees.any(|tree| {
@@ -302,8 +297,7 @@ impl Tracker {
         }
     }
 
-    /// Gives up a gap that no line leads over, **patience** after the last dump; play goes on from the board. Returns
-    /// whether the gap was given up.
+    /// Gives up a gap that no line leads over, **patience** after the last dump. Returns whether it did.
     pub(super) fn give_up_gap(&mut self, now: Timestamp) -> bool {
         if self.gap_since.is_none() || self.disturbed || self.recovering() {
             return false;
@@ -338,7 +332,6 @@ mod tests {
         Field::new(square.flip_vertical() as u8).expect("a field")
     }
 
-    /// A placement that has not rested.
     fn joining(placement: &str, now: Timestamp) -> Joining {
         let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(placement, turn), 0, now));
         Joining {
@@ -349,8 +342,8 @@ mod tests {
         }
     }
 
-    /// Returns the placement at which play is joined after the reports `squares`: "e2." for an empty square, "e4P" for
-    /// a square with a pawn. The board is watched from `placement` on, which has not rested.
+    /// Returns the placement at which play is joined after reports such as "e2." for an empty square and "e4P" for a
+    /// pawn.
     fn joined(placement: &str, squares: &str) -> Option<String> {
         let mut now = Timestamp::from_micros(1_000_000_000);
         let mut sensors = Sensors::showing(now, state(placement, "w").board(), false);
@@ -388,7 +381,6 @@ mod tests {
         assert_eq!(joined(placement, "d4. c5b d1. d4R f8. d8r e4. e5P"), None);
     }
 
-    /// White's bishop, seen on g3, goes on to h4 after `millis` milliseconds.
     #[test]
     fn a_piece_that_moves_on_soon_did_not_stand_in_the_placement() {
         let explains = |millis: u64| {
@@ -413,7 +405,7 @@ mod tests {
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
-    /// White's pawn is in a hand at first, and is captured on the square to which it goes.
+    /// White's pawn is in a hand at first, and is captured on e4.
     #[test]
     fn a_game_is_joined_at_a_position_that_the_board_showed_exactly() {
         let squares = "e4P g8. f6n h2. h3P f6. e4n h3. h4P a7. a6p a2. a3P b7. b6p";

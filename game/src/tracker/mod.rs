@@ -61,8 +61,7 @@
 //! # Finding out why a move was announced
 //!
 //! `kiebitz replay --explain FILE` prints for each ply when and why it was announced, the changes of squares behind it,
-//! and the other lines with the log-odds against each. It also prints the reason why a ply was confirmed or withdrawn,
-//! with log-odds.
+//! the log-odds against the other lines, and the reason why the ply was confirmed or withdrawn.
 
 mod announcements;
 mod credible;
@@ -116,7 +115,6 @@ use crate::model::{IN_HANDS, Model};
 use crate::position::start::{self, Drawn};
 use crate::position::{Orientation, State, Variant, difference};
 
-/// Follows one board.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
     model: &'static Model,
@@ -137,14 +135,13 @@ pub(crate) struct Tracker {
     gap_since: Option<Timestamp>,
     /// The placements from which play may go on, oldest first, while no line leads to the board.
     joining: Vec<Joining>,
-    /// `Some` while recorded changes are played back.
     playback: Option<Playback>,
-    /// Time of the request for the board's memory; `None` once the memory has come.
+    /// `None` once the memory has come.
     memory_requested_at: Option<Timestamp>,
     /// Since the port was opened, the memory has been requested, or turned out not to be needed.
     recalled: bool,
-    /// The request time of the memory, and the time until which the next report counts as held back by the board while
-    /// it sent its memory.
+    /// The request time of the memory, and the time until which the next report counts as held back during its
+    /// transmission.
     held_back: Option<(Timestamp, Timestamp)>,
     /// `Some` if the board reports changes only when it is polled.
     polled: Option<Polled>,
@@ -163,7 +160,6 @@ impl Tracker {
         Self::default()
     }
 
-    /// Creates a tracker that uses `model`.
     #[must_use]
     pub(crate) fn following(model: &'static Model) -> Self {
         Self {
@@ -172,12 +168,10 @@ impl Tracker {
         }
     }
 
-    /// Sets the start position that games should begin from.
     pub(crate) fn expect_start(&mut self, drawn: Drawn) {
         self.drawn = drawn;
     }
 
-    /// Processes an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
     pub(crate) fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
@@ -217,7 +211,7 @@ impl Tracker {
         self.conclude(now);
     }
 
-    /// Processes a field update. Returns whether it changed the placement.
+    /// Returns whether the placement changed.
     fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
         let when = self.reported_at(now, update);
         let repeats = self.sensors.fields()[update.field.index()] == update.contents;
@@ -230,7 +224,7 @@ impl Tracker {
         changed
     }
 
-    /// Processes a dump. Returns whether it changed the placement.
+    /// Returns whether the placement changed.
     fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
         if self.keep_dump(dump) {
             return false;
@@ -253,7 +247,6 @@ impl Tracker {
         changed
     }
 
-    /// Checks a clock reading, and processes every reading that is trusted now.
     fn clock_read(&mut self, now: Timestamp, reading: ClockReading) {
         for (at, reading) in self.clock.weigh(now, reading) {
             self.clock_shows(now, at, reading);
@@ -282,7 +275,6 @@ impl Tracker {
         }
     }
 
-    /// Updates the lines of play after a change of the squares.
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
         self.note_examined(0);
@@ -299,7 +291,6 @@ impl Tracker {
         self.follow_joining(now);
     }
 
-    /// Reports the present placement, without interpreting it.
     fn show_squares(&mut self, now: Timestamp) {
         let unread = self.unread_pieces();
         let mut board = self.sensors.board().clone();
@@ -324,7 +315,6 @@ impl Tracker {
         self.announce(now, Finding::Squares(Box::new(snapshot)));
     }
 
-    /// Returns the pieces that the announced line has on squares which do not read them.
     fn unread_pieces(&self) -> Vec<(Square, Piece)> {
         let Some(line) = &self.line else { return Vec::new() };
         let tip = line.tree.node(line.tree.tip());
@@ -335,8 +325,7 @@ impl Tracker {
             .collect()
     }
 
-    /// Returns the time at which to call [`handle_deadline`](Self::handle_deadline) if nothing is observed before;
-    /// `None` if nothing is pending.
+    /// Returns the time at which to call [`handle_deadline`](Self::handle_deadline) if nothing is observed before.
     #[must_use]
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let wake = self.wake.filter(|_| self.known_until().is_none());
@@ -344,8 +333,8 @@ impl Tracker {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Returns the time up to which all events on the board are known, if silence after it proves nothing: the board
-    /// reports only when polled, is away, or may still send its memory. `None` if silence means that nothing happened.
+    /// Returns the time until which the board's changes are known if silence proves nothing, because the board is
+    /// polled, is away, or may still send its memory. `None` if silence means that nothing happened.
     pub(crate) fn silent_since(&self) -> Option<Timestamp> {
         match (self.hearing.unheard(), &self.polled) {
             (Some(unheard), _) => Some(unheard.heard_until),
@@ -359,7 +348,6 @@ impl Tracker {
         self.silent_since().filter(|_| !awaited)
     }
 
-    /// Handles the passing of time without an observation.
     pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
         if self
@@ -373,7 +361,6 @@ impl Tracker {
         self.conclude(now);
     }
 
-    /// Draws all conclusions that are possible at `now`.
     fn conclude(&mut self, now: Timestamp) {
         self.decide(self.known_until().unwrap_or(now));
         // The announced line may have changed, and with it the pieces on unread squares.
@@ -382,19 +369,17 @@ impl Tracker {
         }
     }
 
-    /// Takes the next finding, with its time.
     pub(crate) fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
         self.findings.pop_front()
     }
 
-    /// Returns the placement that the sensors show, without result pieces.
+    /// Returns the placement without result pieces.
     #[must_use]
     pub(crate) fn placement(&self) -> &Board {
         self.sensors.board()
     }
 
-    /// Returns the placement after the last announced ply, and the squares on which the board differs from it; `None`
-    /// without a line.
+    /// Returns the placement after the last announced ply, and the squares on which the board differs from it.
     #[must_use]
     pub(crate) fn expected(&self) -> Option<(&Board, Bitboard)> {
         let tree = self.tree()?;
@@ -404,7 +389,7 @@ impl Tracker {
         Some((board, tip.differs | kings))
     }
 
-    /// Returns White's side of the board; `None` until a line has begun.
+    /// `None` until a line has begun.
     #[must_use]
     pub(crate) fn orientation(&self) -> Option<Orientation> {
         let line = self.line.as_ref();
@@ -416,38 +401,34 @@ impl Tracker {
         self.clock.running().is_some()
     }
 
-    /// Returns the display of the clock; `None` until White's side is known.
+    /// `None` until White's side is known.
     #[must_use]
     pub(crate) fn clock(&self) -> Option<ClockFace> {
         self.clock.face()
     }
 
-    /// Returns White's side of the clock; `None` until there is evidence.
+    /// `None` until there is evidence.
     #[must_use]
     pub(crate) fn white_side(&self) -> Option<Side> {
         self.clock.white_side()
     }
 
-    /// Returns the side on which the clock's lever is up, which is the side that did not press last; `None` without a
-    /// clock.
+    /// Returns the side that did not press last, whose lever is up; `None` without a clock.
     #[must_use]
     pub(crate) fn lever_up(&self) -> Option<Side> {
         self.clock.turn()
     }
 
-    /// Returns the clock's times for a finding; `None` during playback of the memory, which records times only for
-    /// presses.
+    /// `None` during playback of the memory, which records times only for presses.
     fn face_now(&self) -> Option<Clock> {
         self.clock.shown().filter(|_| !self.recovering())
     }
 
-    /// Whether the board's memory of a gap is being played back.
     fn recovering(&self) -> bool {
         self.playback.is_some_and(|playback| playback.recovered)
     }
 
-    /// Whether reports may have been lost since the last dump. Records that are played back have no transmission
-    /// errors.
+    /// Records that are played back have no transmission errors.
     fn may_miss_reports(&self) -> bool {
         self.disturbed && self.playback.is_none()
     }
@@ -459,7 +440,7 @@ impl Tracker {
         self.findings.push_back((at, finding));
     }
 
-    /// Whether `now` is before `at`. If so, the tracker asks to be called again at `at`.
+    /// Whether `now` is before `at`. If so, the tracker asks to be called at `at`.
     fn waits(&mut self, now: Timestamp, at: Timestamp) -> bool {
         if now < at {
             self.wake_at(at);
@@ -506,7 +487,6 @@ impl Tracker {
         self.begin_with(now, variant, tree);
     }
 
-    /// Begins a new line of play with the plies in `tree`.
     fn begin_with(&mut self, now: Timestamp, variant: Variant, tree: Tree) {
         let state = tree.node(tree.root()).state.clone();
         let goes_on = self.is_lost() && variant == Variant::FromPosition;

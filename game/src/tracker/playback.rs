@@ -1,8 +1,8 @@
 //! Plays back recorded changes as if they happened now, at times that hands can have needed.
 //!
 //! The records are the board's memory after a gap, the answers of a board on a bus, and reports that came late. The
-//! memory has no times, so `memory/pace.rs` invents plausible ones. The pauses between recorded changes are therefore
-//! invented too: they neither confirm a ply nor make a square look dead.
+//! memory has no times, so `memory/pace.rs` invents plausible ones. The invented pauses neither confirm a ply nor make
+//! a square look dead.
 //!
 //! In a long record, games end and begin. `memory/game_end.rs` separates play from the kings in the centre and the
 //! set-up that follow it.
@@ -17,12 +17,11 @@ use crate::events::Since;
 use crate::model::IN_HANDS;
 use crate::tracker::memory::{self, game_end, pace, press, starts, tagged, unmerged};
 
-/// State of a playback.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
-    /// Time at which the record arrived. Findings of the playback have this time.
+    /// Time at which the record arrived, and of the findings of its playback.
     pub(super) known_at: Timestamp,
-    /// Whether the record is the board's memory after a gap, and not reports or answers while the port was open.
+    /// Whether the record is the board's memory of a gap, and not reports or answers while the port was open.
     pub(super) recovered: bool,
     /// Whether more changes follow. The time between recorded changes is unknown.
     pub(super) goes_on: bool,
@@ -42,8 +41,8 @@ impl Playback {
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Tracker {
-    /// Plays back the record `missed` of the time from `from` until `until`, one game after another. The clock has been
-    /// stopped since `stopped_since`; `None` if it is not known to be stopped.
+    /// Plays back a record of the time from `from` until `until`, one game after another. The clock has been stopped
+    /// since `stopped_since`; `None` if it may run.
     pub(super) fn play_back_games(
         &mut self,
         from: Timestamp,
@@ -99,15 +98,14 @@ impl Tracker {
         self.take_over(until, then);
     }
 
-    /// Plays back a game, then the result that kings show in the elements `then`.
     fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
         let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(self.model.patience));
         self.play_to_the_end(from, shown, play);
         self.show_result(shown, to, then);
     }
 
-    /// Plays back `then` up to the final result that kings show, and lets it stand. A result that was corrected on the
-    /// way does not stand long enough to count.
+    /// Plays back `then` up to the final result that kings show, and lets it stand. Only this result stands long enough
+    /// to count.
     fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
         let result = game_end::until_shown(then, self.sensors.fields());
         let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
@@ -115,14 +113,13 @@ impl Tracker {
         self.decide_when_due(to);
     }
 
-    /// Updates the sensors with the remaining changes, without looking for moves among them.
+    /// Updates the sensors without looking for moves.
     fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
         for (field, contents) in memory::changes(elements) {
             self.sensors.set_field(now, field, contents);
         }
     }
 
-    /// Returns the start position from which the next game most likely begins.
     fn usual_start(&self) -> Dump {
         tagged(if self.sensors.turned() {
             Element::StartPositionTurned
@@ -131,24 +128,22 @@ impl Tracker {
         })
     }
 
-    /// Plays back a record, with a rest at its end in which the last move counts as finished.
+    /// Plays back a record with a rest at its end, so that the last move counts as finished.
     fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         let rest = (to.saturating_duration_since(from) / 3).min(self.model.doubt * 2);
         self.play_back(from, to.saturating_sub(rest), missed);
         self.decide_when_due(to);
     }
 
-    /// Draws the conclusions that are due by `to`.
     pub(super) fn decide_when_due(&mut self, to: Timestamp) {
         while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
             self.decide(deadline);
         }
     }
 
-    /// Plays back elements at invented times between `from` and `to`.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        // The first element may continue the motion of a piece that was put down just before. Changes known only from a
-        // dump do not count, because their time is unknown.
+        // The record may continue the motion of a piece put down just before. The time of a change known from a dump is
+        // unknown.
         let recently = from.saturating_sub(self.model.pause);
         let changes = self.sensors.changes_since(recently);
         let timed = changes.filter(|change| !change.when.is_late());
@@ -157,8 +152,7 @@ impl Tracker {
         self.play_back_by(from, to, missed, &mut touched);
     }
 
-    /// Like [`play_back`](Self::play_back), if the colour of the piece touched last is known; see
-    /// [`times`](pace::times).
+    /// Plays back elements at invented times. `touched` is as in [`times`](pace::times).
     pub(super) fn play_back_by(
         &mut self,
         from: Timestamp,
@@ -194,7 +188,7 @@ impl Tracker {
         self.playback = self.playback.map(|playback| Playback { goes_on, ..playback });
     }
 
-    /// Returns the pieces that the line has on empty squares, each with its field, first lifted first: hands keep
+    /// Returns the pieces that the line has on empty squares, each with its field, first lifted first. Hands keep
     /// holding them during a poll or a gap.
     fn in_the_air(&self) -> Vec<(usize, Piece)> {
         let Some(line) = &self.line else {

@@ -15,7 +15,7 @@ use crate::position::{Footprint, State, difference};
 
 impl Tracker {
     /// Resumes a line of play that was followed until `at`, from its start and its plies, each with whether it was
-    /// confirmed. `doubt` names the plies that were inferred and have not been proved since.
+    /// confirmed. `doubt` has the plies that were inferred and have not been proved since.
     pub(crate) fn resume<'s>(
         &mut self,
         at: Timestamp,
@@ -35,8 +35,8 @@ impl Tracker {
         let Some(before) = stood.next() else { return };
         let alternatives = stood.collect();
         let doubted = doubt.and_then(|doubt| usize::try_from(doubt.first.checked_sub(1)?).ok());
-        // The last confirmed ply and all doubtful ones stay in the tree: if reports were lost, the memory or the board
-        // may contradict them.
+        // The last confirmed ply and all doubtful ones stay in the tree, because the memory or the board may contradict
+        // them.
         let open = doubted.map_or(confirmed, |doubted| doubted.min(confirmed));
         let (passed, open) = plies.split_at(open.saturating_sub(1));
         let mut passed: Vec<State> = states().take(passed.len() + 1).cloned().collect();
@@ -59,7 +59,7 @@ impl Tracker {
                 PlyStatus::Announced
             };
             node.inferred = ply.inferred;
-            // Of the times of the plies, only the order is known.
+            // Only the order of the plies is known.
             let from = Timestamp::from_micros(0);
             (node.lifted_at, node.landed) = (at, Since::between(from, at));
             (node.since, node.shown, node.exact) = (ply.stood_at.min(at), true, true);
@@ -75,7 +75,7 @@ impl Tracker {
         }
     }
 
-    /// Resumes the state of the clock: White's side, and the side that did not run last, with its time in seconds.
+    /// `halted` is the side that did not run last, with its time in seconds.
     pub(crate) fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);
@@ -85,8 +85,8 @@ impl Tracker {
         }
     }
 
-    /// Sets the final placement of the game before the resumed line. It distinguishes the followed game from another
-    /// one with the same opening.
+    /// Sets the final placement of the game before, which distinguishes the line from another game with the same
+    /// opening.
     pub(crate) fn resume_after(&mut self, before: &Board) {
         if let Some(unheard) = self.hearing.unheard_mut() {
             let showing = Sensors::showing(unheard.heard_until, before, self.sensors.turned());

@@ -1,11 +1,10 @@
-//! Goes back to a checkpoint after reports were lost while the port was open, and follows the board's memory from
-//! there.
+//! Goes back to a checkpoint after reports were lost, and follows the board's memory from there.
 //!
-//! Two signs prove a loss: a dump shows a change that was not reported, or a report repeats a known content. The
-//! session in kiebitz-hardware then reads the board's memory once no square changes (`session/watch.rs` has the
-//! conditions). The tracker sets a checkpoint whenever a dump agrees with all reports. When the memory comes, the line
-//! goes back to the checkpoint, or to the start of a gap, and follows the record again. Findings are held meanwhile; at
-//! the end, `announcements` reports only how the new line differs from the announced one.
+//! Two signs prove a loss while the port is open: a dump shows a change that was not reported, or a report repeats a
+//! known content. The session in kiebitz-hardware then reads the board's memory once no square changes
+//! (`session/watch.rs` has the conditions). The tracker sets a checkpoint whenever a dump agrees with all reports. When
+//! the memory comes, the line goes back to the checkpoint, or to the start of a gap, and follows the record. Findings
+//! are held meanwhile; at the end, `announcements` reports only how the new line differs from the announced one.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Field;
@@ -20,7 +19,7 @@ use crate::events::DoubtfulPlies;
 use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
 use crate::position::State;
 
-/// The state of a line at one moment, from which it can be followed again.
+/// State of a line at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     pub(super) tree: Tree,
@@ -42,7 +41,7 @@ impl LineOfPlay {
 }
 
 impl Tracker {
-    /// Checks the line after a dump. `agrees` is true if the dump showed only reported changes.
+    /// Checks the line after a dump. `agrees` is true if all changes in the dump had been reported.
     pub(super) fn check_dump(&mut self, now: Timestamp, agrees: bool) {
         if matches!(self.hearing, Hearing::Suspect(since) if now > since + MAX_SUSPICION) {
             self.hearing = Hearing::Sure;
@@ -60,8 +59,7 @@ impl Tracker {
         }
     }
 
-    /// Sets a checkpoint: all plies until `at` are known. Does nothing during playback of the memory, or for a polled
-    /// board, which reports every change.
+    /// Sets a checkpoint: all plies until `at` are known. A polled board needs none, because it reports every change.
     pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
         let known = self.polled.is_none() && !self.recovering();
         let Some(line) = self.line.as_mut().filter(|_| known) else {
@@ -79,12 +77,11 @@ impl Tracker {
         });
     }
 
-    /// Returns the last checkpoint.
     pub(super) fn checkpoint(&self) -> Option<&Unheard> {
         self.line.as_ref()?.checkpoint.as_ref()
     }
 
-    /// Handles a report that repeats a known content. The board reports only changes, so another report was lost.
+    /// Handles a report without a change. The board reports only changes, so another report was lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
         if self.sensors.known() && self.hearing.unheard().is_none() {
             self.sensors.repeated(now, field);
@@ -118,8 +115,8 @@ impl Tracker {
         passed.take(REMEMBERED_PLIES)
     }
 
-    /// Takes the line back to `mark`, its state at `at`. [`announce_held`](Self::announce_held) later reports how the
-    /// line that is followed from there differs from the announced one.
+    /// Takes the line back to `mark`, its state at `at`. [`announce_held`](Self::announce_held) ends the hold on
+    /// findings.
     pub(super) fn rewind(&mut self, at: Timestamp, mark: Mark) {
         self.hearing.trust();
         let reaches = |line: &&mut LineOfPlay| line.passed.len() >= mark.passed;
@@ -130,8 +127,8 @@ impl Tracker {
         line.passed.truncate(mark.passed);
         line.tree = mark.tree;
         line.doubt = mark.doubt;
-        // Plies of the mark that were withdrawn since become candidates, to be announced again if the record supports
-        // them. Inferred ones are removed, because play has refuted them.
+        // Plies that were withdrawn since become candidates again, for the record may confirm them; inferred ones were
+        // refuted.
         let path = line.tree.path(line.tree.tip());
         let still_announced = line.announcements.still_holds(&line.plies());
         let unannounced = still_announced

@@ -1,5 +1,4 @@
-//! Finds the end of a game in the board's memory. After it come kings in the centre, and pieces being set up for the
-//! next game.
+//! Finds the end of a game in the board's memory, before kings in the centre and the set-up for the next game.
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 use shakmaty::Bitboard;
@@ -8,8 +7,7 @@ use super::is_white;
 use crate::model::{A_FEW, SEVERAL};
 use crate::position::{fields::board_of, outcome_of_kings};
 
-/// Returns the number of elements that are play. `before` is the placement at their start, `next` the one set up after
-/// the game.
+/// Returns the number of elements that are play. `next` is the placement set up after the game.
 ///
 /// With a clock, play lasts until the last press and a few more moves whose presses were not recorded, or until kings
 /// show the result. Pieces that go one after the other to their squares in `next` are being set up.
@@ -46,8 +44,8 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .filter(|landing| is_play(landing) && !is_put_back(landing, elements))
         .collect();
     motions.dedup_by_key(|landing| landing.piece);
-    // The players may forget the last presses, and the board does not record all presses of a scramble. More moves
-    // without a press are analysis.
+    // Players forget the last presses, and the board does not record all presses of a scramble. More moves are
+    // analysis.
     let in_turn = motions
         .windows(2)
         .all(|pair| is_white(pair[0].piece) != is_white(pair[1].piece));
@@ -58,8 +56,8 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     moves[last].until
 }
 
-/// Like [`played`], if the clock is not known to have been stopped. The game is over if kings show a result, or if more
-/// pieces in a row go to their squares in `next` than players would move there.
+/// Like [`played`], if the clock may not have been stopped. The game is over if kings show a result, or if more pieces
+/// in a row go to their squares in `next` than players would move there.
 pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let landings = landings(elements, before);
     let pressed = pressed(elements, with_clock);
@@ -72,7 +70,7 @@ pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, wit
     }
 }
 
-/// Returns the number of elements up to the last press; 0 without a clock.
+/// `0` without a press or a clock.
 fn pressed(elements: &[Element], with_clock: bool) -> usize {
     let press = |element: &Element| matches!(element, Element::ClockTime { .. });
     let last = elements.iter().rposition(press).filter(|_| with_clock);
@@ -89,9 +87,9 @@ fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
     matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
 
-/// Whether the hands rest after a piece went to its square in the next placement. The piece may then have been moved,
-/// because pieces are set up without a rest. A read of the memory counts as a rest, because it rarely falls in the
-/// middle of setting up. Without a clock, a short pause between changes counts too.
+/// Whether hands rest after a piece went to its square in the next placement. If so, it was a move, because pieces are
+/// set up without a rest. A read of the memory counts as a rest; without a clock, a short pause between changes does
+/// too.
 fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     let mut then = elements[landing.until..].iter();
     let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));
@@ -103,7 +101,7 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
 }
 
 /// Returns the number of elements until kings show the result; 0 if they do not. A king that stood in the centre
-/// already may still go to another of the central squares.
+/// already may still go on within it.
 pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
     let shows = |landing: &&Landing| landing.kings && is_king(landing.piece);
@@ -115,11 +113,10 @@ pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
 /// A piece that came to stand on a field.
 #[derive(Debug)]
 struct Landing {
-    /// Index of its element.
     at: usize,
     field: usize,
     piece: Piece,
-    /// Index of the element with which the piece was lifted; `None` if it was not lifted since the landing before.
+    /// Index of the element that lifted the piece; `None` if it was not lifted since the landing before.
     lifted: Option<usize>,
     /// Index after the last element of the motion.
     until: usize,
@@ -210,7 +207,6 @@ fn is_king(piece: Piece) -> bool {
     piece.kind() == Some(PieceKind::King)
 }
 
-/// Whether both kings stand in the centre, in either orientation of the board.
 fn shows_result(fields: &Dump) -> bool {
     outcome_of_kings(&board_of(fields, false)).is_some()
 }
@@ -250,7 +246,6 @@ mod tests {
         words.split_whitespace().map(change).collect()
     }
 
-    /// Returns the placement after these elements, from the start position.
     fn after(words: &str) -> Dump {
         let mut fields = start();
         for element in elements(words) {

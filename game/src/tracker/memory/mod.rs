@@ -1,6 +1,5 @@
-//! Reads the board's memory as a record: at which element a gap begins, and which placements stood on the board.
-//!
-//! This module knows nothing of lines of play.
+//! Reads the board's memory as a record: at which element a gap begins, and which placements stood on the board. This
+//! module knows nothing of lines of play.
 
 pub(crate) mod game_end;
 pub(crate) mod pace;
@@ -17,8 +16,8 @@ use crate::position::{Variant, fields::board_of, start};
 /// with the number of squares on which the memory differs from `before` at that moment. `None` if the memory never
 /// shows that placement, or if the board has lost power since.
 ///
-/// `halted` is the side whose clock was not running at that moment, with its time in seconds. `cleared` is the final
-/// placement of the game before. Either is `None` if unknown.
+/// `halted` is the side whose clock was not running, with its time in seconds; `cleared` is the final placement of the
+/// game before.
 pub(crate) fn missed<'a>(
     elements: &'a [Element],
     before: &Dump,
@@ -70,7 +69,7 @@ pub(crate) fn missed<'a>(
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
-        // If `before` does not show this change, the change came later, and the element before fits as well.
+        // A change that `before` does not show came later, so the element before fits as well.
         let later = matches!(element, Element::PieceChange { contents, field, .. }
             if before[field.index()] != *contents);
         let rank = (
@@ -85,7 +84,7 @@ pub(crate) fn missed<'a>(
             best = Some((rank, at + 1));
         }
     }
-    // A tolerance of a few squares, because the memory merges the changes of a flickering piece.
+    // The memory merges the changes of a flickering piece, so a few squares may differ.
     let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
@@ -105,10 +104,9 @@ impl<'a> GamesSince<'a> {
         }
     }
 
-    /// Processes a change with the placement after it. `begins` is true if the change completes a start position.
     fn follow(&mut self, begins: bool, fields: &Dump) {
         let Some(placement) = self.placement else { return };
-        // The placement may differ by a last move that was not recorded and by kings that show the result.
+        // A last move may be missing from the record, and kings may show the result.
         let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
         if begins {
             self.begun = self.begun.map(|begun| begun + 1);
@@ -118,8 +116,7 @@ impl<'a> GamesSince<'a> {
     }
 }
 
-/// Returns the pieces that the board listed, in any order, when its power last came back, and the elements after the
-/// list.
+/// Returns the pieces that the board listed when its power last came back, and the elements after the list.
 pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     let mut fields: Dump = [None; 64];
     let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
@@ -137,8 +134,8 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
-/// between the list of pieces and `missed`, and `missed` does not show that the memory was read.
+/// Whether the record begins when the power came back, and so does not cover the time before: no square changed between
+/// the list of pieces and `missed`, and the memory was not read during `missed`.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
     let told = &since[..since.len().saturating_sub(missed.len())];
@@ -147,8 +144,7 @@ pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> boo
         && changes(told).next().is_none()
 }
 
-/// Returns the number of `reports`, latest first, with which the elements end too. The reports of a flickering piece
-/// count as one change.
+/// Returns the number of `reports`, latest first, with which `elements` end. Reports of a flickering piece count once.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
     let mut changes = changes(elements).rev().peekable();
     let mut matched = 0;
@@ -171,7 +167,7 @@ pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (
     })
 }
 
-/// Returns the side and the remaining time of a press; `None` for other elements.
+/// `None` unless the element records a press.
 pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     let Element::ClockTime {
         left,
@@ -191,19 +187,18 @@ pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     Some((if left { Side::Left } else { Side::Right }, time))
 }
 
-/// Whether two times of the halted side are from different moments; an unknown time contradicts nothing.
+/// Whether two times of the halted side differ. An unknown time contradicts nothing.
 fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
 
-/// Returns the last start position after `before`, with the index of its element.
 pub(crate) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
     starts(before, elements).pop()
 }
 
-/// Returns the start positions after `before`, each with the index of its element. Start positions between which pieces
-/// were only put right count once, as the last of them.
+/// Returns the start positions after `before`, each with the index of its element. Of start positions between which
+/// pieces were only put right, only the last one counts.
 pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts: Vec<(usize, Dump)> = Vec::new();
@@ -243,7 +238,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
     starts
 }
 
-/// Whether players have castled from start position `start`, which led to `next`.
+/// Whether castling led from start position `start` to `next`.
 fn is_castled(start: &Dump, next: &Dump) -> bool {
     [false, true].into_iter().any(|turned| {
         let from = start::recognise(&board_of(start, turned));
@@ -252,7 +247,7 @@ fn is_castled(start: &Dump, next: &Dump) -> bool {
     })
 }
 
-/// Whether a piece comes to a square that is not its own in the start position `start`.
+/// Whether a piece comes to a square that is not its own in `start`.
 pub(crate) fn moved(elements: &[Element], start: &Dump) -> bool {
     elements.iter().any(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -267,19 +262,16 @@ fn is_usual_start(fields: &Dump) -> bool {
     usual.contains(fields)
 }
 
-/// Whether a placement is a start position, for either orientation of the board.
 pub(crate) fn is_start_position(fields: &Dump) -> bool {
     let boards = [false, true].map(|turned| board_of(fields, turned));
     boards.iter().any(|board| start::recognise(board).is_some())
 }
 
 /// Returns the elements with added changes for pieces that stood on a field too briefly to be recorded: of two changes
-/// of a field in quick succession, the memory keeps only the second. If a field is emptied although it was empty, the
-/// piece in the hand had stood there. If a field receives a piece like the one it had, a captor had stood there and was
-/// captured.
+/// of a field in quick succession, the memory keeps only the second. If an empty field is emptied, the piece in the
+/// hand had stood there. If a field receives a piece like the one it had, a captor had stood there and was captured.
 ///
-/// `in_hand` has the pieces that were in the air before, with the fields from which they were lifted, first lifted
-/// first.
+/// `in_hand` has the pieces that were in the air before, with their fields, first lifted first.
 pub(crate) fn unmerged(
     elements: &[Element],
     before: &Dump,
@@ -312,8 +304,8 @@ pub(crate) fn unmerged(
     all
 }
 
-/// Returns the piece in a hand that stood on the field for a moment: the piece lifted last or, if another piece was
-/// lifted from this very field, its captor.
+/// Returns the piece in a hand that stood on the field for a moment: the last one lifted or, if a piece was lifted from
+/// this very field, its captor.
 fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
     let takes = |other: Piece| taken.is_none_or(|(_, taken)| is_white(*taken) != is_white(other));
@@ -321,7 +313,7 @@ fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     held.map(|(_, piece)| *piece)
 }
 
-/// Returns the piece in a hand that captured a piece like `captured`: the piece of the other side that was lifted last.
+/// Returns the piece in a hand that captured `captured`: the one of the other side that was lifted last.
 fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     let other = in_hand
         .iter()
@@ -329,7 +321,7 @@ fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     other.map(|(_, piece)| *piece)
 }
 
-/// Returns the piece that is lifted next, if no piece is put down before.
+/// Returns the piece that is lifted next, if none is put down before.
 fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     then.iter().find_map(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -343,7 +335,7 @@ pub(crate) fn is_white(piece: Piece) -> bool {
     piece.color() == Some(Color::White)
 }
 
-/// Returns the placement that a single-byte element records.
+/// Returns the placement that a single element records.
 pub(crate) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,

@@ -9,11 +9,11 @@ use kiebitz_protocol::{Dump, Element};
 use super::{is_start_position, is_white};
 use crate::model::Model;
 
-/// Returns plausible times of the elements, between `from` and `to`. Motions take the time that hands need; the rest is
-/// thinking time, before the other side's pieces are touched. If the time is too short, all steps are shortened alike.
+/// Returns times between `from` and `to`. Motions take the time that hands need; the rest is thinking time, before the
+/// other side's pieces are touched. If the time is too short, all steps are shortened alike.
 ///
-/// `before` is the placement before the elements. `touched` is updated: whether the piece touched last was White's;
-/// `None` if another element, such as a press, has come since.
+/// `touched` is updated: whether the piece touched last was White's; `None` if another element, such as a press, came
+/// since.
 pub(crate) fn times(
     model: &Model,
     (from, to): (Timestamp, Timestamp),
@@ -24,8 +24,7 @@ pub(crate) fn times(
     let mut fields = *before;
     let goes_on = touched.is_some();
     let mut set_up = is_start_position(before);
-    // A hand continues its motion before the tracker stops waiting for it; thinking takes longer than the tracker
-    // waits.
+    // A motion continues before the tracker stops waiting for it; thinking takes longer than that.
     let (going_on, thinking) = (model.pause * 9 / 10, model.rest * 5 / 4);
     let step = |element: &Element| match *element {
         Element::PieceChange {

@@ -12,10 +12,9 @@ fn change(field: u8, contents: Contents) -> Element {
     }
 }
 
-/// The state of a board that was heard.
 struct Heard {
     fields: Dump,
-    /// The latest first.
+    /// Latest first.
     reports: Vec<(Field, Contents)>,
 }
 
@@ -188,7 +187,6 @@ fn the_gap_begins_at_a_corrected_start_position_after_the_known_game() {
     assert_eq!(known.missed(&elements, None, Some(&ended)), Some((0, &[][..])));
 }
 
-/// The memory does not have play from the time without power.
 #[test]
 fn a_start_position_found_with_the_power_begins_another_game() {
     let usual = tagged(Element::StartPosition);
