@@ -102,8 +102,8 @@ impl Tracker {
     /// Withdraws an inferred line if evidence has counted against it for long enough, or over several plies. Returns
     /// whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
-        let reads_on = self.playback.is_some_and(|playback| playback.goes_on);
-        let known = self.gap_since.is_none() && !self.is_lost() && !reads_on;
+        let goes_on = self.playback.is_some_and(|playback| playback.goes_on);
+        let known = self.gap_since.is_none() && !self.is_lost() && !goes_on;
         let doubt = self.line.as_ref().and_then(|line| line.doubt);
         let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
             return false;
@@ -371,7 +371,7 @@ impl Tracker {
             .into_iter()
             .filter(goes_on)
             .collect();
-        // Shares the budget of one search.
+        // Shares the budget of one search among the first plies.
         let budget = MAX_POSITIONS / others.len().max(1);
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);

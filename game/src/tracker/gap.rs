@@ -52,7 +52,6 @@ const REQUESTED_WITHIN: Duration = SessionSettings::QUIET.saturating_add(Duratio
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
 
 impl Tracker {
-    /// Begins a gap when the port closes.
     pub(super) fn begin_gap(&mut self, now: Timestamp) {
         self.disturbed = true;
         self.memory_requested_at = None;
@@ -198,7 +197,7 @@ impl Tracker {
     }
 
     /// Returns the interval in which a change that is reported now was made. Reports right after the memory were held
-    /// back. Once they come to the other player's pieces, the previous player's pieces had come to rest.
+    /// back. If the next one is about the other player's piece, the pieces moved before had come to rest.
     pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
         let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
             return Since::at(now);
@@ -265,7 +264,7 @@ impl Tracker {
         elements: &[Element],
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
-        // The first dump comes later than this after the power, because the board must be found and queried first.
+        // The power came back at least **rest** before the first dump: the board must be found and queried first.
         let before_asked =
             |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
         let powered_by = unheard
@@ -428,8 +427,8 @@ impl Tracker {
         }
     }
 
-    /// Plays back the changes of a polled board, or of a board that lost its power in a gap. `powered_by` is a time
-    /// shortly before the first dump after that; `None` for a polled board.
+    /// Plays back the changes of a polled board, or of a board that lost its power in a gap. `powered_by` is the
+    /// latest time at which the power can have come back; `None` if unknown, and for a polled board.
     fn play_back_polled(
         &mut self,
         now: Timestamp,
@@ -455,7 +454,7 @@ impl Tracker {
             touched = None;
         }
         if until > since + self.model.patience {
-            // A game may have ended in such a long time.
+            // In more than **patience**, a game may have ended.
             let with_clock = self.clock.running().is_some();
             self.play_back_games(since, until, elements, None, with_clock);
             touched = None;
@@ -468,8 +467,8 @@ impl Tracker {
         self.playback = None;
     }
 
-    /// Handles a loss of power after `from`: any plies may have been played until about `at`, when the board listed the
-    /// pieces that it found. Returns the changes since.
+    /// Handles a loss of power after `from`. The gap lasts until about `at`, when the board listed the pieces that it
+    /// found. Returns the elements after this list.
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
         if self.polled.is_some() {
             self.clock.stop_listening();

@@ -71,8 +71,8 @@ impl Joining {
         })
     }
 
-    /// Returns the line to the board, if the alternatives cost enough more. `doubts` is the cost of changed squares
-    /// that may have another cause.
+    /// Returns the line that leads to the board, if the alternatives cost enough more. `doubts` is the cost of changed
+    /// squares that may have another cause.
     fn proved(&self, sensors: &Sensors, doubts: Cost) -> Option<Tree> {
         let Explanation {
             at,
@@ -81,8 +81,8 @@ impl Joining {
         } = self.explains(sensors)?;
         let tree = &self.trees[at];
         let (costs, best) = (tree.costs(), tree.best());
-        // If a piece does not belong to the line, another may have been in a hand at first. The line then begins at the
-        // first position that the board showed exactly.
+        // If the placement did not rest and a piece does not belong to the line, a piece may have been in a hand. The
+        // line then begins at the first position that the board showed exactly.
         let first = if self.rested || unaccounted == 0 {
             tree.root()
         } else {
@@ -110,7 +110,7 @@ impl Joining {
         tree.node(tree.root()).state.board()
     }
 
-    /// Returns the number of pieces that stood on a square for longer than **PASSING** without belonging to the line.
+    /// Returns the number of pieces that stood on a square for longer than [`PASSING`] without belonging to the line.
     fn unaccounted(&self, tree: &Tree, sensors: &Sensors) -> usize {
         if !self.timed || sensors.has_forgotten_since(self.since) {
             return 1;

@@ -1,4 +1,4 @@
-//! Resumes a line of play from the daemon's journal. Plies played since then are reconstructed as after any other gap.
+//! Resumes a line of play from the daemon's journal. Later plies are reconstructed as after any other gap.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;

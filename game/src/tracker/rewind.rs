@@ -127,8 +127,8 @@ impl Tracker {
         line.passed.truncate(mark.passed);
         line.tree = mark.tree;
         line.doubt = mark.doubt;
-        // Plies that were withdrawn since become candidates again, for the record may confirm them; inferred ones were
-        // refuted.
+        // Plies that were withdrawn since become candidates again, because the record may confirm them. Inferred ones
+        // were refuted and are removed.
         let path = line.tree.path(line.tree.tip());
         let still_announced = line.announcements.still_holds(&line.plies());
         let unannounced = still_announced

@@ -44,8 +44,8 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .filter(|landing| is_play(landing) && !is_put_back(landing, elements))
         .collect();
     motions.dedup_by_key(|landing| landing.piece);
-    // Players forget the last presses, and the board does not record all presses of a scramble. More moves are
-    // analysis.
+    // Players may forget the last presses, and the board does not record all presses of a scramble. More moves without
+    // a press are analysis.
     let in_turn = motions
         .windows(2)
         .all(|pair| is_white(pair[0].piece) != is_white(pair[1].piece));
@@ -70,7 +70,7 @@ pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, wit
     }
 }
 
-/// `0` without a press or a clock.
+/// Returns the number of elements up to the last press; 0 without a clock.
 fn pressed(elements: &[Element], with_clock: bool) -> usize {
     let press = |element: &Element| matches!(element, Element::ClockTime { .. });
     let last = elements.iter().rposition(press).filter(|_| with_clock);
@@ -87,9 +87,9 @@ fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
     matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
 
-/// Whether hands rest after a piece went to its square in the next placement. If so, it was a move, because pieces are
-/// set up without a rest. A read of the memory counts as a rest; without a clock, a short pause between changes does
-/// too.
+/// Whether hands rest after a piece went to its square in the next placement. If so, it may have been a move, because
+/// pieces are set up without a rest. A read of the memory counts as a rest, as it rarely falls in the middle of setting
+/// up; without a clock, a short pause between changes does too.
 fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     let mut then = elements[landing.until..].iter();
     let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));

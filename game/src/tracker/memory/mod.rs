@@ -138,10 +138,10 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
 /// the list of pieces and `missed`, and the memory was not read during `missed`.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
-    let told = &since[..since.len().saturating_sub(missed.len())];
+    let unmoved = &since[..since.len().saturating_sub(missed.len())];
     elements.contains(&Element::PowerUp)
         && !missed.contains(&Element::Downloaded)
-        && changes(told).next().is_none()
+        && changes(unmoved).next().is_none()
 }
 
 /// Returns the number of `reports`, latest first, with which `elements` end. Reports of a flickering piece count once.
