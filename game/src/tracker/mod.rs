@@ -25,7 +25,7 @@
 //! count as played. Presses, replies and resting times decide when a ply is announced and confirmed. All costs and
 //! times are in the one table of `model.rs`; the constants in bold below are names in it.
 //!
-//! # What changes the line
+//! # Rules that change the line
 //!
 //! Apart from a start position that is set up and from an arbiter's corrections (`given`), these rules are the only
 //! ones that change which plies count as played:
