@@ -60,7 +60,6 @@ impl View {
 }
 
 impl Tracker {
-    /// Drops the doubt about an inferred line if later play has proved it.
     pub(super) fn weigh_doubt(&mut self) {
         let Some(line) = &mut self.line else { return };
         let tree = &line.tree;
@@ -137,7 +136,6 @@ impl Tracker {
         self.retract(now, first, CorrectionReason::Recovered, odds);
         self.gap_since = Some(doubt.from);
         match unheard {
-            // The board's memory may have the plies that were really played.
             Some(unheard) => self.ask_memory(now, doubt.from, unheard),
             None => self.give_up_line(now),
         }
@@ -196,7 +194,6 @@ impl Tracker {
             return false;
         }
         if self.is_lost() && !gap {
-            // The next moves will show which placement play goes on from.
             return false;
         }
         // The same board is not searched twice, unless a press has come since.
@@ -628,7 +625,6 @@ impl Tracker {
     }
 }
 
-/// Returns the reason of withdrawing a ply when the placement before it is restored.
 pub(super) fn withdrawal_of(played: &Played) -> CorrectionReason {
     match played {
         Played::Irregular(_) => CorrectionReason::IllegalRestored,

@@ -164,7 +164,6 @@ impl Tracker {
         };
         let Some(line) = &self.line else {
             let board = self.sensors.board();
-            // A game in progress has two kings and is not at a start position.
             let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
             let changed = back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
             return if begun && changed {

@@ -24,7 +24,6 @@ pub(super) enum Hearing {
 /// when a dump agreed with all reports.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
-    /// Time until which the board was heard.
     pub(super) heard_until: Timestamp,
     pub(super) clock_until: Timestamp,
     /// The sensors at this moment.
@@ -39,11 +38,9 @@ pub(super) struct Unheard {
     pub(super) cleared: Option<Dump>,
     /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
-    /// Whether the plies inferred over the gap have been refuted.
     pub(super) refuted: bool,
     /// Whether reports were lost while the port was open, so that the line goes back to a checkpoint.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again.
     pub(super) first_dump: Option<(Timestamp, Dump)>,
     /// A polled board's answers to queries from before the gap.
     pub(super) from_before: Vec<Element>,

@@ -42,7 +42,6 @@ pub(super) struct Joining {
 
 /// The better tree of a placement, which leads to the board.
 struct Explanation {
-    /// Index of the tree.
     at: usize,
     /// Cost of the other tree above that of this one.
     apart: Cost,
@@ -187,7 +186,6 @@ impl Tracker {
         false
     }
 
-    /// Returns the line from the first placement that explains the board, if it is proved.
     fn proved(&self, followed: bool) -> Option<Tree> {
         let explains = |joining: &&Joining| joining.explains(&self.sensors).is_some();
         let joining = self.joining.iter().find(explains)?;
@@ -367,7 +365,6 @@ mod tests {
         let exchange = "r2qk3/8/8/8/8/8/8/3QK3";
         let began = joined(exchange, "d1. a8. d8r e1. e2K e8. e7k e2. e3K");
         assert_eq!(began.as_deref(), Some(exchange));
-        // Another piece comes to the square that the first one left.
         let began = joined(START, "d2. d4P e7. e6p b1. d2N h7. h6p");
         assert_eq!(began.as_deref(), Some(START));
         assert_eq!(joined(START, "e2. e4P e7. e5p"), None);

@@ -150,7 +150,6 @@ pub(crate) struct Tracker {
     /// Time of the last observation or deadline. No finding outside playback is dated before it.
     observed_at: Timestamp,
     findings: VecDeque<(Timestamp, Finding)>,
-    /// Time at which the next conclusion may be due.
     wake: Option<Timestamp>,
 }
 
@@ -480,7 +479,6 @@ impl Tracker {
         self.sensors.known() && differs <= IN_HANDS && differs * 4 < as_read
     }
 
-    /// Begins a new line of play from a state that has stood on the board since `since`.
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
         let mut tree = Tree::new(self.model, state, 0, since);
         tree.update(&self.sensors, now);

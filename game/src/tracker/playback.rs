@@ -113,7 +113,6 @@ impl Tracker {
         self.decide_when_due(to);
     }
 
-    /// Updates the sensors without looking for moves.
     fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
         for (field, contents) in memory::changes(elements) {
             self.sensors.set_field(now, field, contents);

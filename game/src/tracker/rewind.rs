@@ -19,7 +19,6 @@ use crate::events::DoubtfulPlies;
 use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
 use crate::position::State;
 
-/// State of a line at one moment.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     pub(super) tree: Tree,

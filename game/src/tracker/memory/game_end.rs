@@ -82,7 +82,6 @@ fn is_put_back(landing: &Landing, elements: &[Element]) -> bool {
     matches!(lifted, Some(Element::PieceChange { field, .. }) if field.index() == landing.field)
 }
 
-/// Whether a piece was put down within a scan of the change before.
 fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
     matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
@@ -110,7 +109,6 @@ pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     last.map_or(0, |landing| landing.at + 1)
 }
 
-/// A piece that came to stand on a field.
 #[derive(Debug)]
 struct Landing {
     at: usize,

@@ -238,7 +238,6 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
     starts
 }
 
-/// Whether castling led from start position `start` to `next`.
 fn is_castled(start: &Dump, next: &Dump) -> bool {
     [false, true].into_iter().any(|turned| {
         let from = start::recognise(&board_of(start, turned));
@@ -321,7 +320,6 @@ fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     other.map(|(_, piece)| *piece)
 }
 
-/// Returns the piece that is lifted next, if none is put down before.
 fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     then.iter().find_map(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
