@@ -1,29 +1,30 @@
-//! A quiet board that no single legal move explains: an earlier position was restored, or plies were played unobserved.
+//! Explains a quiet board that fits no legal move: an earlier position was restored, or plies were played unobserved.
 //!
 //! The board is examined once it has been quiet for **rest**; after a gap, **pause** is enough if nothing has changed
-//! since the dump. If something has, what the first dump showed is examined as of its moment, because what was reported
-//! after it is play from there. Then the following explanations are tried:
+//! since the dump. If something has changed, the placement of the first dump is examined as of its moment, because
+//! later reports are play from there. The following explanations are tried:
 //!
 //! 1. A position of the last few moves stands on the board again: the plies after it were taken back. In a gap this is
-//!    tried last, because play more often leads to the same position again than an arbiter restores it, and a pressed
-//!    ply stays.
+//!    tried last, because play more often leads to the same position again than an arbiter restores it, and pressed
+//!    plies are not taken back.
 //! 2. In a gap, the piece of the last ply was not confirmed and has gone on to another square.
 //! 3. In a gap, or if reports were lost, between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest
 //!    first. They count only if exactly one line leads to the board, if the clock agrees with the turn, and if the line
 //!    does not leave out a ply that was seen before the gap.
 //!
-//! Each call of `examine` searches one length, with at most `MAX_POSITIONS` positions, so that no observation takes
-//! long. If the clock runs for the other side after such a line, all its plies were pressed.
+//! Each call of `examine` makes a few searches of at most `MAX_POSITIONS` positions, so that no observation takes long.
+//! If the clock runs for the other side after an inferred line, all its plies were pressed.
 //!
 //! If the board stands as before the gap, nothing was played, unless the clock shows that both sides have pressed.
 //!
 //! # Doubt
 //!
-//! An inferred line can fit by accident, so it is in `DoubtfulPlies` until two plies after it have led to positions that the
-//! board showed exactly, the second one begun after the first stood. Until then nothing is announced after it while more
-//! than one **odd** thing speaks against it: a piece stands where no ply put one, a player moves while another of their
-//! pieces is missing, or the plies after it are unusual. If that lasts for **rest** (**put_right** if a single piece is
-//! all), or over several plies, the line is withdrawn and its gap becomes undecidable.
+//! An inferred line can fit by accident, so its plies are `DoubtfulPlies` until a ply at least two plies after them
+//! leads to a position that the board showed exactly, and was begun after the ply before it stood. Three kinds of
+//! evidence count against the line: a piece on a square where no ply put one, a player who moves while another of their
+//! pieces is missing, and unusual plies after the line. While their cost exceeds **odd**, nothing is announced after
+//! the line. If that lasts for **rest** (**put_right** if a single piece is the only evidence), or over several plies,
+//! the line is withdrawn and its gap becomes undecidable, unless the board's memory can still fill it.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, Color, Move};
@@ -42,17 +43,16 @@ use crate::model::{
 use crate::position::State;
 use crate::position::lines::{self, FoundLines};
 
-/// What the board showed at some time.
 #[derive(Debug, Clone)]
 pub(super) struct View {
     at: Timestamp,
     pub(super) board: Board,
-    /// The player whose clock ran then, if that is certain.
+    /// `None` unless the running clock shows the turn for certain.
     turn: Option<Color>,
 }
 
 impl View {
-    /// Whether the clock agrees with the turn after `plies` plies from a position in which `turn` is to move.
+    /// Whether the clock agrees with the turn `plies` plies after a position in which `turn` is to move.
     fn turn_fits(&self, turn: Color, plies: usize) -> bool {
         let turn = if plies.is_multiple_of(2) { turn } else { !turn };
         self.turn.is_none_or(|runs| runs == turn)
@@ -60,11 +60,10 @@ impl View {
 }
 
 impl Tracker {
-    /// Drops the doubt about a reconstructed line if later play has proved it.
     pub(super) fn weigh_doubt(&mut self) {
         let Some(line) = &mut self.line else { return };
         let tree = &line.tree;
-        // Plies that were made at the same time do not show whose turn it was.
+        // Plies made at the same time do not show whose turn it was.
         let answers = |id: NodeId| {
             let before = tree.node(id).parent.map(|before| tree.node(before).landed.at);
             before.is_none_or(|landed| landed < tree.node(id).lifted_at)
@@ -80,30 +79,30 @@ impl Tracker {
         }
     }
 
-    /// What speaks against a reconstructed line that is in doubt, if anything does: a piece stands where neither it nor any play
-    /// since has one, or something is unusual about what would be played next, of which all that is odd counts. Squares that
-    /// show nothing say no more than that pieces are in hands. With it comes how many plies would be played next.
+    /// Returns the cost of the evidence against an inferred line in doubt, if it exceeds **odd**, and the number of
+    /// plies that the best line has after the announced ones. Empty squares do not count, because their pieces may be
+    /// in hands.
     pub(super) fn doubted(&self) -> Option<(Cost, usize)> {
         let (line, doubt) = self.line.as_ref().and_then(|line| Some((line, line.doubt?)))?;
         let (tree, best, model) = (&line.tree, line.tree.best(), self.model);
         let stands = tree.node(best).differs & self.sensors.board().occupied();
         let path = tree.path(best);
-        let told = tree.node(tree.tip()).ply.max(doubt.last);
-        let next = tree.node(best).ply.saturating_sub(told) as usize;
+        let announced = tree.node(tree.tip()).ply.max(doubt.last);
+        let next = tree.node(best).ply.saturating_sub(announced) as usize;
         let before = path.iter().rev().nth(next).map_or_else(|| tree.root(), |id| *id);
         let costs = tree.costs();
-        let strain = costs.of_plies(best) - costs.of_plies(before) - next * model.ply;
+        let unusual = costs.of_plies(best) - costs.of_plies(before) - next * model.ply;
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best)).is_some();
-        let against = strain + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
+        let against = unusual + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
         (against > model.odd).then_some((against, next))
     }
 
-    /// Withdraws a reconstructed line if something has spoken against it for long enough, or several plies since have not
-    /// explained the board. Returns whether it did.
+    /// Withdraws an inferred line if evidence has counted against it for long enough, or over several plies. Returns
+    /// whether it did.
     pub(super) fn refuted(&mut self, now: Timestamp) -> bool {
-        let reads_on = self.playback.is_some_and(|playback| playback.goes_on);
-        let known = self.gap_since.is_none() && !self.is_lost() && !reads_on;
+        let goes_on = self.playback.is_some_and(|playback| playback.goes_on);
+        let known = self.gap_since.is_none() && !self.is_lost() && !goes_on;
         let doubt = self.line.as_ref().and_then(|line| line.doubt);
         let Some((doubt, (against, next))) = doubt.zip(self.doubted()).filter(|_| known) else {
             return false;
@@ -119,8 +118,7 @@ impl Tracker {
         self.refutes(now, doubt.first, against as i64)
     }
 
-    /// Withdraws a reconstructed line if `ply` is part of it, which `odds` speak against, and closes its gap as undecidable.
-    /// Returns whether it did.
+    /// Withdraws the inferred line that contains `ply`, for the log-odds `odds`. Returns whether there was such a line.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
         let known = self.gap_since.is_none();
         let is_doubted = |doubt: &mut DoubtfulPlies| known && (doubt.first..=doubt.last).contains(&ply);
@@ -138,22 +136,20 @@ impl Tracker {
         self.retract(now, first, CorrectionReason::Recovered, odds);
         self.gap_since = Some(doubt.from);
         match unheard {
-            // The board's memory may tell what was played instead.
             Some(unheard) => self.ask_memory(now, doubt.from, unheard),
             None => self.give_up_line(now),
         }
         true
     }
 
-    /// Takes what was played in a gap to be unknown.
     pub(super) fn give_up_line(&mut self, now: Timestamp) {
         self.lose_line(now);
         self.close_gap(now, Recovery::Undecidable);
     }
 
-    /// Whose clock runs, if White's side of it is beyond doubt.
+    /// Returns the player whose clock runs, if White's side is beyond doubt.
     fn clock_turn(&self, now: Timestamp) -> Option<Color> {
-        // Of an earlier time the clock says nothing.
+        // A clock reading from after `now` does not show the turn at `now`.
         let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
         let heard = !self.clock.is_unheard() && !ahead;
         let sure = self.clock.running() == Some(true) && self.clock.is_sure() && heard;
@@ -161,22 +157,21 @@ impl Tracker {
         runs.and_then(|side| self.clock.color_of(side))
     }
 
-    /// Examines a quiet board that the line does not explain: an earlier position was restored, or plies were played
-    /// unobserved. Returns whether an explanation was found.
+    /// Examines a quiet board that the line does not explain. Returns whether the board must be judged again.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
         let gap = self.gap_since.is_some();
         let unheard = self.hearing.unheard().filter(|_| gap);
         if unheard.is_some_and(|unheard| unheard.refuted) {
             return false;
         }
-        let recalls = unheard.is_some();
+        let awaits_memory = unheard.is_some();
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
         if self.disturbed || (!gap && tree.best() != tip) || searches > MAX_UNSEEN_PLIES {
             return false;
         }
-        // What was reported since the first dump is play from what it showed.
+        // Reports since the first dump are play from its placement.
         let first = line.found.clone().filter(|_| gap);
         let is_first = first
             .as_ref()
@@ -187,7 +182,7 @@ impl Tracker {
             None => tree.node(tip).differs.is_empty(),
         };
         if explained {
-            return gap && !recalls && self.stood_over_gap(now, found.is_some());
+            return gap && !awaits_memory && self.stood_over_gap(now, found.is_some());
         }
         // A piece that has moved since the dump may still be on its way.
         let rest = match gap && self.quiet_since <= self.sensors.dumped_at() {
@@ -199,35 +194,34 @@ impl Tracker {
             return false;
         }
         if self.is_lost() && !gap {
-            // The next moves will show where play goes on from.
             return false;
         }
-        // The same board need not be searched twice, unless a press has come since.
+        // The same board is not searched twice, unless a press has come since.
         let plies = searches + 1;
-        if recalls && plies > PLIES_OF_PROOF {
-            // Longer lines fit more often by accident, and the memory may tell.
+        if awaits_memory && plies > PLIES_OF_PROOF {
+            // Longer lines fit more often by accident, and the memory may have the plies.
             return false;
         }
         if plies <= MAX_UNSEEN_PLIES {
             self.note_examined(plies);
-            if plies == 1 && !gap && self.restored(now) {
+            if plies == 1 && !gap && self.restore_earlier(now) {
                 return true;
             }
             if found
                 .as_ref()
-                .is_some_and(|found| self.leads_to(found, tip, plies))
+                .is_some_and(|found| self.infer_plies(found, tip, plies))
             {
                 if let Some(line) = &mut self.line {
                     line.tree.update(&self.sensors, now);
                 }
                 return true;
             }
-            // In a record it may be a moment of a motion: the rest tells.
+            // During playback, the present placement may be the middle of a motion.
             let goes_on = !is_first && self.playback.is_some_and(|playback| playback.goes_on);
             let here = self.view(now);
-            // A line to what stands now says more than a longer one to what stood then.
-            let here_too = found.is_none() || plies >= PLIES_OF_PROOF;
-            if here_too && self.waits(now, at_rest) {
+            // A short line to the present placement is better evidence than a longer one to the first dump.
+            let search_present = found.is_none() || plies >= PLIES_OF_PROOF;
+            if search_present && self.waits(now, at_rest) {
                 self.note_examined(searches);
                 return false;
             }
@@ -236,10 +230,13 @@ impl Tracker {
             } else {
                 plies
             };
-            if here_too && !goes_on && (shortest..=plies).any(|plies| self.leads_to(&here, tip, plies)) {
+            if search_present
+                && !goes_on
+                && (shortest..=plies).any(|plies| self.infer_plies(&here, tip, plies))
+            {
                 return true;
             }
-            // Lines with one more ply are searched for in another call, so that no call takes long.
+            // Longer lines are searched for in another call, so that no call takes long.
             self.wake_at(now + SEARCH_INTERVAL);
             return false;
         }
@@ -247,16 +244,16 @@ impl Tracker {
             line.found = None;
         }
         if found.is_some() {
-            // A piece may have been in a hand: what stands now tells more.
+            // A piece may have been in a hand during the dump, so the present placement is searched for next.
             self.note_examined(0);
             return true;
         }
-        // In a gap, it is more credible that a position was reached again by play than that it was restored.
-        if gap && self.restored(now) {
+        // In a gap, play that leads to the same position again is more credible than a restored position.
+        if gap && self.restore_earlier(now) {
             return true;
         }
         if gap && !self.is_lost() {
-            // The board is judged once more, now for a position from which play goes on.
+            // The board is judged again, as a position from which play goes on.
             self.lose_line(now);
             return true;
         }
@@ -264,7 +261,7 @@ impl Tracker {
             && !gap
             && self.unexplained() > IN_HANDS
         {
-            // Reports were lost, and no line leads here. Where the memory does not come, that counts as a gap.
+            // No line leads to the board. If the memory does not come, the lost reports count as a gap.
             let given_up = since + self.model.patience;
             if now >= given_up {
                 self.gap_since = Some(self.quiet_since);
@@ -275,7 +272,6 @@ impl Tracker {
         false
     }
 
-    /// What the board shows now.
     fn view(&self, at: Timestamp) -> View {
         View {
             at,
@@ -284,7 +280,6 @@ impl Tracker {
         }
     }
 
-    /// Notes what the board shows now as the first that was seen of it after a gap.
     pub(super) fn find(&mut self, at: Timestamp) {
         let view = self.view(at);
         if let Some(line) = &mut self.line {
@@ -292,8 +287,8 @@ impl Tracker {
         }
     }
 
-    /// After a gap, the board stands or has stood as the line has it. Returns whether that closes the gap: if the clock shows
-    /// that both sides have pressed, plies have led back to the same position, and which they were is not known.
+    /// Handles a placement that agrees with the line after a gap. Returns whether the gap is closed. If both sides have
+    /// pressed, unknown plies have led back to the same position.
     fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
         if self.clock.both_pressed_unheard() {
             self.lose_line(now);
@@ -304,16 +299,16 @@ impl Tracker {
         self.gap_since.is_none()
     }
 
-    /// Takes back the plies after an earlier position of the line, if that position stands on the board again, and it costs
-    /// less than to leave unexplained what does. Returns whether it does.
-    fn restored(&mut self, now: Timestamp) -> bool {
+    /// Takes back the plies after an earlier position that stands on the board again, if that costs less than the
+    /// squares that the line leaves unexplained. Returns whether it did.
+    fn restore_earlier(&mut self, now: Timestamp) -> bool {
         let Some(line) = &self.line else { return false };
         let (tree, model, passed) = (&line.tree, self.model, line.passed.len());
         let announced = tree.path(tree.tip());
         let root = &tree.node(tree.root()).state;
         let states = announced.iter().map(|id| &tree.node(*id).state);
         let states: Vec<&State> = line.passed.iter().chain([root]).chain(states).collect();
-        // The start position may be that of the next game.
+        // Once the start position has left the tree, it does not count, because the next game may begin from it.
         let oldest = passed.min(passed.saturating_sub(REMEMBERED_PLIES).max(1));
         let restored = |left: &usize| states[*left].board() == self.sensors.board();
         let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
@@ -326,8 +321,8 @@ impl Tracker {
             return false;
         }
         let odds = unexplained as i64 - cost as i64;
-        // In a gap, the clock must agree, and what was pressed is not taken back. Where more was taken back than is left, the
-        // pieces were set up again for a game that begins alike.
+        // In a gap, the clock must agree, and pressed plies are not taken back. If more plies were taken back than
+        // remain, the pieces were set up for another game with the same opening.
         let pressed = announced.iter().rposition(|id| tree.node(*id).completed);
         let fits = left
             >= pressed
@@ -351,15 +346,14 @@ impl Tracker {
         true
     }
 
-    /// Adds `plies` plies that were played unobserved, if exactly one line of that length leads to what the board showed.
-    /// Returns whether it does.
-    fn leads_to(&mut self, view: &View, tip: NodeId, plies: usize) -> bool {
-        self.went_on(view, tip, plies) || self.unseen(view, tip, plies)
+    /// Adds `plies` unobserved plies if exactly one line of that length leads to `view`. Returns whether it did.
+    fn infer_plies(&mut self, view: &View, tip: NodeId, plies: usize) -> bool {
+        self.infer_continuation(view, tip, plies) || self.infer_unobserved(view, tip, plies)
     }
 
-    /// Adds `plies` plies that were played unobserved, the first of them in the place of `last`, if its piece may have been
-    /// on its way when the gap began. Returns whether exactly one such line leads to what stands on the board.
-    fn went_on(&mut self, view: &View, last: NodeId, plies: usize) -> bool {
+    /// Like [`infer_plies`](Self::infer_plies), with the first ply in place of `last`, whose piece may have been on its
+    /// way when the gap began.
+    fn infer_continuation(&mut self, view: &View, last: NodeId, plies: usize) -> bool {
         let Some(tree) = self.tree() else { return false };
         let node = tree.node(last);
         let in_hand = self.gap_since.is_some() && !node.completed && node.standing == PlyStatus::Announced;
@@ -374,7 +368,7 @@ impl Tracker {
             .into_iter()
             .filter(goes_on)
             .collect();
-        // All of them together take no longer than one search.
+        // Shares the budget of one search among the first plies.
         let budget = MAX_POSITIONS / others.len().max(1);
         let mut lines = others.into_iter().filter_map(|first| {
             let state = tree.node(before).state.after(first);
@@ -387,7 +381,7 @@ impl Tracker {
         }
     }
 
-    /// Whether a ply is another one with the same piece in place of an announced one: the piece was on its way.
+    /// Whether two plies move the same piece, so that it was on its way when the first one was announced.
     pub(super) fn went_on_to(&self, announced: NodeId, instead: NodeId) -> bool {
         let from = |tree: &Tree, id: NodeId| match tree.node(id).played {
             Played::Move(m) => m.from(),
@@ -397,10 +391,8 @@ impl Tracker {
             .is_some_and(|tree| from(tree, announced) == from(tree, instead))
     }
 
-    /// Adds `plies` plies after `from` that were played unobserved, if exactly one line of that length leads to what stands
-    /// on the board. Returns whether it does.
-    fn unseen(&mut self, view: &View, from: NodeId, plies: usize) -> bool {
-        // While all is reported, nothing is played unobserved.
+    /// Like [`infer_plies`](Self::infer_plies), with all plies after `from`.
+    fn infer_unobserved(&mut self, view: &View, from: NodeId, plies: usize) -> bool {
         if self.gap_since.is_none() && self.hearing.is_sure() {
             return false;
         }
@@ -413,15 +405,15 @@ impl Tracker {
         }
         let infers = self.infer(view, from, plies, found);
         if !infers {
-            // Longer lines from here are less credible than these. A press may still come, or was forgotten.
+            // Longer lines are less credible than those found, which may still need a press.
             self.note_examined(MAX_UNSEEN_PLIES);
         }
         infers
     }
 
-    /// Whether the player who made the last of these plies lifted another piece after the view, which the opponent cannot
-    /// have taken: the view shows the middle of a ply, for example of castling.
-    fn goes_on(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
+    /// Whether the view shows the middle of a ply, for example of castling: the player who made the last of `moves`
+    /// next lifted a piece that the opponent cannot have captured.
+    fn is_mid_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let lifted = self.sensors.changes_since(view.at).next();
         let Some((tree, change)) = self.tree().zip(lifted) else {
             return false;
@@ -436,7 +428,7 @@ impl Tracker {
         piece.color != state.turn() && !state.legal_moves().iter().any(takes)
     }
 
-    /// Adds the plies that were found after `from` unless something speaks against them. Returns whether it did.
+    /// Adds the plies found after `from` unless evidence speaks against them. Returns whether it did.
     fn infer(&mut self, view: &View, from: NodeId, plies: usize, found: FoundLines) -> bool {
         let now = view.at;
         let (moves, any_order) = match found {
@@ -449,7 +441,7 @@ impl Tracker {
         };
         let since = node.since;
         let fits = view.turn_fits(node.state.turn(), plies);
-        if !fits || self.leaves_out_what_was_seen(view, from, &moves) || self.goes_on(view, from, &moves) {
+        if !fits || self.omits_observed_ply(view, from, &moves) || self.is_mid_ply(view, from, &moves) {
             return false;
         }
         let Some(tree) = self.tree() else { return false };
@@ -463,7 +455,7 @@ impl Tracker {
         let pressed = next.map(|color| !color);
         let mut completed = None;
         let Some(line) = &mut self.line else { return false };
-        // A candidate from single moves is one of these moves, or wrong.
+        // Any other candidate is one of these plies, or wrong.
         let candidate = |node: &Node| node.standing == PlyStatus::Candidate;
         while let Some(other) = line.tree.find_after(from, candidate) {
             line.tree.remove(other);
@@ -477,7 +469,7 @@ impl Tracker {
                 None => line.tree.add(parent, played, state, None, &self.sensors, now),
             };
             let node = line.tree.node_mut(parent);
-            // Within the gap any time is possible: the clock may have been stopped after it.
+            // The ply may be older than a stop of the clock in the gap.
             node.lifted_at = gap.unwrap_or(node.lifted_at);
             node.inferred = true;
             node.any_order = any_order;
@@ -488,7 +480,7 @@ impl Tracker {
         if waited && !core::mem::replace(&mut tip.completed, true) {
             completed = Some(tip.ply);
         }
-        // The clock runs for the other side: all of these plies were pressed.
+        // The clock runs for the other side, so all of these plies were pressed.
         let press = Press {
             at: now,
             elapsed: None,
@@ -507,7 +499,7 @@ impl Tracker {
         {
             line.before_doubt.get_or_insert_with(|| unheard.clone());
         }
-        // A line reconstructed after one that is still in doubt is withdrawn with it.
+        // A line inferred after one in doubt is withdrawn together with it.
         line.doubt = Some(
             line.doubt
                 .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
@@ -529,9 +521,8 @@ impl Tracker {
         true
     }
 
-    /// Whether a line over a gap leaves out a ply that the board showed before the gap, and another line that has it leads to
-    /// the board too.
-    fn leaves_out_what_was_seen(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
+    /// Whether the board showed another ply before the gap that also leads to `view`, and `moves` lacks it.
+    fn omits_observed_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
             return false;
         };
@@ -540,7 +531,7 @@ impl Tracker {
             let left_out = !matches!(node.played, Played::Move(m) if moves.contains(&m));
             node.parent == Some(from) && node.exact && node.landed.at <= gap && left_out
         });
-        // All of them together take no longer than one search.
+        // Shares the budget of one search among the lengths.
         let budget = MAX_POSITIONS / moves.len().max(1);
         seen.any(|node| {
             (1..=moves.len()).any(|plies| {
@@ -550,8 +541,8 @@ impl Tracker {
         })
     }
 
-    /// Withdraws the last plies before a gap that began at `from` if they were not confirmed, and it costs less than to leave
-    /// unexplained where the piece of the first one has gone. Nothing will confirm them now.
+    /// Withdraws the last, unconfirmed plies before a gap that began at `from`, if the piece of the first one has left
+    /// its square and that costs more than withdrawing them. After the gap, nothing can confirm them.
     fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -574,7 +565,7 @@ impl Tracker {
         }
     }
 
-    /// The board stands as it did before a gap. Unless that is just a moment of a motion, nothing was played in the gap.
+    /// Closes a gap if the board stands as before it, once the placement has stood longer than a piece in motion.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
         if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_pressed_unheard())
         {
@@ -588,8 +579,8 @@ impl Tracker {
         }
     }
 
-    /// What is known of a gap after which the board stands as before, and nothing else tells of it: most likely that
-    /// nothing was played. At a start position, games may have been.
+    /// Returns how to close a gap after which the board stands as before. Most likely nothing was played, but at a
+    /// start position whole games may have been if the gap was longer than **patience**.
     pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
         let starts = self
             .line
@@ -605,7 +596,6 @@ impl Tracker {
         }
     }
 
-    /// Closes the gap, if one is open, and announces how.
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
         if let Some(from) = self.gap_since.take() {
             if by == Recovery::Undecidable {
@@ -617,7 +607,7 @@ impl Tracker {
         }
     }
 
-    /// Announces how a gap that began then was closed, and how many changes of squares the memory held.
+    /// `changes` is the number of changes of squares that the memory held.
     pub(super) fn announce_recovered(
         &mut self,
         to: Timestamp,
@@ -635,7 +625,6 @@ impl Tracker {
     }
 }
 
-/// Why a ply is withdrawn when the placement before it is restored.
 pub(super) fn withdrawal_of(played: &Played) -> CorrectionReason {
     match played {
         Played::Irregular(_) => CorrectionReason::IllegalRestored,

@@ -1,28 +1,26 @@
-//! A gap: what happened while the board could not be heard, read from the board's own memory.
+//! Handles gaps, in which the board could not be heard, and fills them from the board's own memory.
 //!
-//! A gap begins when the port closes, or when a board on a bus loses its power. While it is open, time proves nothing:
-//! everything is judged as of the last moment at which the board was heard. When the port opens again, the first dump is
-//! an observation at its own moment: `examine` looks for the only line of one or two plies that leads to it, and what is
-//! reported after it is play from there. If none is found, the tracker wants the board's memory, and longer lines,
-//! takebacks, a start position and `joining` wait for it. The session asks for it when no square has changed for a while,
-//! because the board reports nothing while it sends its memory.
+//! A gap begins when the port closes, or when a board on a bus loses its power. While the gap is open, time proves
+//! nothing: the tracker judges as of the last moment at which the board was heard. When the port opens again, `examine`
+//! looks for the only line of one or two plies that leads to the first dump; later reports are play from there. If no
+//! such line is found, the tracker wants the board's memory, and longer lines, takebacks, start positions and `joining`
+//! wait for it. The memory is not read after every opening, because the board reports nothing while it sends its memory.
 //!
-//! When the memory comes and tells of the gap, the line goes back to where it was (`rewind`) and follows the record like
-//! live reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds
-//! where in it the gap begins: at the position and reports that were known, or, if the last plies were not confirmed, at
-//! the alternative that fits best. If reports had been lost before the gap, it is extended back to the last point at
+//! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
+//! reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds the
+//! element at which the gap begins: at the last known placement and reports, or, if the last plies were not confirmed,
+//! at the alternative that fits best. If reports had been lost before, the gap is extended back to the last point at
 //! which line and memory agree.
 //!
-//! The memory of a board that had no power in the gap begins with the pieces that it found. That is an observation
-//! before the first dump, and is used if the dump has not explained the gap.
+//! Special cases:
 //!
-//! While a board sends its memory, it holds its reports back. They come in one burst and are judged as they come.
-//!
-//! A board on a bus reports changes only in its answers. If a dump shows more than the board has told, the dump is kept
-//! until the next answer, which tells the order.
-//!
-//! On a board that is heard for the first time, the memory may lead from a start position to what stands on the board.
-//! The game is then taken up from that start.
+//! - A board without power in the gap: its memory begins with the pieces that it found when the power came back. They
+//!   count as an observation before the first dump, if the dump has not explained the gap.
+//! - A board that is sending its memory holds its reports back. They arrive in one burst and are judged on arrival.
+//! - A board on a bus reports changes only in its answers. A dump with further changes is kept until the next answer,
+//!   which has their order.
+//! - A board that is heard for the first time: if its memory leads from a start position to the present placement, the
+//!   game is taken up from that start.
 
 use core::time::Duration;
 
@@ -43,17 +41,16 @@ use crate::model::{IN_HANDS, MAX_GAME_AGE};
 use crate::position::start;
 use crate::tracker::memory::{self, last_start};
 
-/// Longest wait for the memory after it was requested: as long as a session waits for it, and a little more.
+/// Longest wait for the memory after the request: a little longer than the session's own wait.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 
-/// Longest wait for the request of a memory that is wanted. A session sends it at once, if it may read the memory.
+/// Longest wait for the request of a wanted memory. A session sends the request at once, if it may read the memory.
 const REQUESTED_WITHIN: Duration = Duration::from_secs(1);
 
-/// A polled board cannot date what it recorded before its first poll; the start of that stretch is given as this time.
+/// Start of the time covered by the first poll of a board, which cannot date the changes recorded before it.
 const UNKNOWN_START: Timestamp = Timestamp::from_micros(0);
 
 impl Tracker {
-    /// The port closed: a gap begins.
     pub(super) fn begin_gap(&mut self, now: Timestamp) {
         self.disturbed = true;
         self.memory_requested_at = None;
@@ -65,7 +62,7 @@ impl Tracker {
         let polled = self.polled.take().map(|polled| polled.known_until);
         let heard_until = polled.unwrap_or_else(|| self.heard_until(now));
         self.clock.stop_listening();
-        // Where reports were lost, more is missing than what is played from now on.
+        // If reports were lost before, the gap begins at the last checkpoint.
         let known = self.checkpoint().filter(|_| self.hearing.suspected().is_some());
         let known_until = known.map_or(heard_until, |known| known.heard_until);
         self.gap_since.get_or_insert(known_until);
@@ -82,7 +79,7 @@ impl Tracker {
         });
     }
 
-    /// Until when a board was heard whose port closes: while the clock runs, a reading of it comes every second.
+    /// While the clock runs, a clock reading comes every second.
     fn heard_until(&self, now: Timestamp) -> Timestamp {
         let runs = self.clock.running() == Some(true);
         let read = self.clock.reading().filter(|_| runs).map(|(at, _)| at);
@@ -91,7 +88,7 @@ impl Tracker {
         })
     }
 
-    /// The host has requested the memory. Without a gap, it did so because reports were lost.
+    /// Handles the session's request for the memory. Without an open gap, lost reports were the reason.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);
         self.recalled = true;
@@ -103,7 +100,7 @@ impl Tracker {
                 if let Some(unheard) = known.then(|| self.rewinding()).flatten() {
                     self.hearing = Hearing::Back(Box::new(unheard), within);
                 } else {
-                    // With nothing to go back to, the next dump shows what was lost.
+                    // Without a checkpoint to go back to, the next dump shows the lost changes.
                     self.disturbed = true;
                 }
             }
@@ -111,8 +108,7 @@ impl Tracker {
         }
     }
 
-    /// What is unheard when the memory is requested while the port is open, as it is when reports were lost: the line then
-    /// goes back to the last checkpoint.
+    /// Returns the checkpoint to which the line goes back if the memory is requested because of lost reports.
     fn rewinding(&self) -> Option<Unheard> {
         let suspected = self.hearing.suspected();
         self.checkpoint().map(|known| Unheard {
@@ -121,7 +117,7 @@ impl Tracker {
         })
     }
 
-    /// Whether a gap is open, and the board's memory may yet tell of it: only a line that leads over it is announced before.
+    /// Whether a gap is open that the board's memory may still fill. Meanwhile only a line over the gap is announced.
     pub(super) fn recalls(&mut self, now: Timestamp) -> bool {
         let Hearing::Back(_, mut until) = self.hearing else {
             return false;
@@ -140,10 +136,10 @@ impl Tracker {
         false
     }
 
-    /// Wants the board's memory for a gap whose reconstructed plies have been refuted.
+    /// Makes the tracker want the board's memory, after the inferred plies of a gap have been refuted.
     pub(super) fn ask_memory(&mut self, now: Timestamp, from: Timestamp, unheard: Box<Unheard>) {
         self.recalled = false;
-        // Plies of an earlier gap, before a restart, may be among the refuted ones.
+        // After a restart, the refuted plies may include plies of an earlier gap.
         let earlier = (from < unheard.heard_until).then_some(from);
         let refuted = Unheard {
             refuted: true,
@@ -153,17 +149,17 @@ impl Tracker {
         self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
-    /// Whether the board's memory is to be read. After a gap, the first dump has a while to explain it: a piece may be in the
-    /// air.
+    /// Whether to request the board's memory now. After a gap, the first dump has some time to explain the gap, because a
+    /// piece may be in the air.
     #[must_use]
     pub(crate) fn wants_memory(&self) -> bool {
         let explains_by = self.hearing.tells_by().unwrap_or_default();
         self.memory_is_missing() && self.observed_at >= explains_by
     }
 
-    /// Whether the board's memory has not been requested and may tell what nothing else has told: what was played in a gap
-    /// that no short line leads over, which reports were lost before it, or how a game began whose board is heard for the
-    /// first time.
+    /// Whether only the board's memory, which has not been requested yet, may have the plies of a gap that no short line
+    /// leads over, the reports that were lost before a gap, or the start of a game on a board that is heard for the first
+    /// time.
     fn memory_is_missing(&self) -> bool {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
             return false;
@@ -174,7 +170,6 @@ impl Tracker {
         };
         let Some(line) = &self.line else {
             let board = self.sensors.board();
-            // A game that is going on has two kings, and has begun.
             let begun = board.kings().count() == Color::ALL.len() && start::recognise(board).is_none();
             return begun && back.is_none_or(|unheard| unheard.before.fields() != self.sensors.fields());
         };
@@ -184,7 +179,7 @@ impl Tracker {
         })
     }
 
-    /// Whether the first dump after a gap showed what the line leads to, and nothing says that more was played.
+    /// Whether the first dump after a gap agreed with the line, and nothing suggests further plies.
     fn stands_over_gap(&self, line: &LineOfPlay) -> bool {
         let tip = line.tree.node(line.tree.tip());
         let stood = match &line.found {
@@ -195,8 +190,8 @@ impl Tracker {
         stood && as_it_stood && !self.clock.both_pressed_unheard()
     }
 
-    /// When a change that is reported now was made. What comes right after the memory was held back while it was sent; what
-    /// one player did before the other one's hand came had come to rest.
+    /// Returns the interval in which a change that is reported now was made. Reports right after the memory were held
+    /// back. If the next one is about the other player's piece, the pieces moved before had come to rest.
     pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
         let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
             return Since::at(now);
@@ -217,9 +212,8 @@ impl Tracker {
         Since::recorded(since, now)
     }
 
-    /// Plays back what the memory holds of the gap.
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
-        // It holds what happened until it was requested.
+        // The memory ends at its request.
         let requested_at = self.memory_requested_at.take();
         self.held_back = requested_at.map(|since| (since, now + ONE_SCAN_APART));
         let until = requested_at.unwrap_or(now);
@@ -228,7 +222,7 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let Some(missed) = unheard.told_by(elements) else {
+        let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {
                 self.give_up_line(now);
                 return;
@@ -245,7 +239,7 @@ impl Tracker {
             true => self.recovery_as_it_stood(now),
             false => Recovery::Memory,
         };
-        // What looked like a jolt is what was not reported.
+        // The apparent jolt was play whose reports were lost.
         if self.is_jolted() {
             self.steady(now);
         }
@@ -255,8 +249,7 @@ impl Tracker {
         self.recover_gap(now, until, unheard, missed, by);
     }
 
-    /// The board was without power in a gap. Its record tells what stood when the power came back, and what changed before
-    /// and after.
+    /// Plays back a gap in which the board lost its power.
     fn recover_without_power(
         &mut self,
         now: Timestamp,
@@ -265,14 +258,14 @@ impl Tracker {
         elements: &[Element],
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
-        // A board takes longer than this to be found and asked.
+        // The power came back at least **rest** before the first dump: the board must be found and queried first.
         let before_asked =
             |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
         let powered_by = unheard
             .first_dump
             .map(before_asked)
             .filter(|_| self.polled.is_none());
-        // If a line over the gap was found in the meantime, it may be another one.
+        // The record may contradict a line that was found over the gap in the meantime.
         if let Some(mark) = unheard.mark.filter(|_| self.gap_since.is_none()) {
             self.rewind(unheard.heard_until, mark);
         }
@@ -287,11 +280,11 @@ impl Tracker {
         self.announce_held(now);
     }
 
-    /// Extends a gap back to where the line and the memory agree, if reports were lost before the port closed: the memory
-    /// never held the last known placement, reports were suspected lost, or the placement made no sense.
+    /// Extends a gap back to the last point at which line and memory agree, if the memory never shows the last known
+    /// placement, lost reports were suspected, or the line left more than [`IN_HANDS`] squares unexplained.
     fn extend_back(&self, unheard: Unheard, elements: &[Element]) -> Unheard {
         let since = unheard.missed(elements);
-        // Where the board shows it still, the memory came damaged.
+        // If the first dump still shows the last known placement, the memory lacks it only because of damage.
         let dumped = unheard
             .first_dump
             .is_some_and(|(_, dump)| dump == *unheard.before.fields());
@@ -318,8 +311,7 @@ impl Tracker {
         }
     }
 
-    /// Takes up a game in progress from its start position, on a board that is heard for the first time: its memory holds
-    /// how it came to show what it does.
+    /// Takes up a game in progress from its start position in the memory, on a board that is heard for the first time.
     fn take_up_from_memory(&mut self, now: Timestamp, until: Timestamp, elements: &[Element]) {
         let Some((at, start)) = last_start(&[None; Field::COUNT], elements) else {
             return;
@@ -344,7 +336,7 @@ impl Tracker {
             self.sensors.set_all(until, &shown);
             self.squares_changed(until);
             if self.unexplained_now() > IN_HANDS {
-                // The memory is about something else.
+                // The memory belongs to another game.
                 self.findings.truncate(announced);
                 self.sensors = sensors;
                 self.line = None;
@@ -357,8 +349,8 @@ impl Tracker {
         }
     }
 
-    /// Keeps what a polled board had to report from before the gap, until the next answer tells of the gap itself: on its
-    /// own it says nothing of it, not even that nothing was played. Returns false if no answer is awaited.
+    /// Keeps a polled board's answer to a query from before the gap until the next answer, because it does not cover
+    /// the gap. Returns false if no answer is awaited.
     pub(super) fn keep_from_before(&mut self, elements: &[Element]) -> bool {
         let unheard = self.hearing.unheard_mut();
         unheard
@@ -366,8 +358,8 @@ impl Tracker {
             .is_some()
     }
 
-    /// Keeps a dump of a polled board that shows more than the board has told: the next answer may tell of that, in order.
-    /// Returns false if it is to be taken in now.
+    /// Keeps a dump of a polled board if it shows unreported changes, which the next answer may report in order.
+    /// Returns whether the dump was kept.
     pub(super) fn keep_dump(&mut self, dump: &Dump) -> bool {
         let awaits = self.hearing.unheard().is_none() && self.sensors.known();
         let Some(polled) = self.polled.as_mut().filter(|_| awaits) else {
@@ -378,10 +370,10 @@ impl Tracker {
         more
     }
 
-    /// Takes in what a dump has shown that was kept, on the squares that the answer after it does not tell of.
-    fn take_in_kept(&mut self, at: Timestamp, mut dump: Dump, told: &[Element]) {
+    /// Processes a kept dump, except for the squares whose changes the answer after it reports.
+    fn process_kept_dump(&mut self, at: Timestamp, mut dump: Dump, reported: &[Element]) {
         let before = *self.sensors.fields();
-        for (field, _) in memory::changes(told) {
+        for (field, _) in memory::changes(reported) {
             dump[field.index()] = before[field.index()];
         }
         self.disturbed = false;
@@ -392,7 +384,6 @@ impl Tracker {
         }
     }
 
-    /// Takes in what changed on a polled board since the last poll.
     pub(super) fn changes_polled(
         &mut self,
         now: Timestamp,
@@ -409,11 +400,11 @@ impl Tracker {
         };
         let kept = self.polled.replace(polled).and_then(|polled| polled.dump);
         if let Some(mut unheard) = self.hearing.stop_waiting() {
-            // The first answer to what was asked after a gap holds all of it.
+            // The first answer to a query after a gap covers the whole gap.
             let mut missed = core::mem::take(&mut unheard.from_before);
             missed.extend(elements);
             if missed.is_empty() {
-                // Nothing has changed: what a dump has shown since is judged.
+                // Nothing has changed: the dumps since are judged as they are.
             } else if missed.contains(&Element::PowerUp) {
                 self.recover_without_power(now, not_after, unheard, &missed);
             } else {
@@ -424,14 +415,14 @@ impl Tracker {
         } else {
             let from = not_before.max(self.quiet_since);
             if let Some(dump) = kept.filter(|_| !elements.contains(&Element::PowerUp)) {
-                self.take_in_kept(from, dump, elements);
+                self.process_kept_dump(from, dump, elements);
             }
             self.play_back_polled(now, (from, not_after.max(from)), None, elements);
         }
     }
 
-    /// Plays back what a polled board has recorded between two times, or a board that lost its power in a gap. `powered_by`:
-    /// the time of the first dump after the power came back, if there was one.
+    /// Plays back the changes of a polled board, or of a board that lost its power in a gap. `powered_by` is the
+    /// latest time at which the power can have come back; `None` if unknown, and for a polled board.
     fn play_back_polled(
         &mut self,
         now: Timestamp,
@@ -444,20 +435,20 @@ impl Tracker {
         let mut since = from;
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
             let third = until.saturating_duration_since(from) / 3;
-            // Where nothing was recorded before, that does not mean that nothing happened.
+            // Without a record from before the power loss, resting pieces prove nothing.
             if memory::changes(&elements[..failed]).next().is_some() {
                 self.play_back_by(from, from + third, &elements[..failed], &mut touched);
             }
             since = powered_by.unwrap_or_else(|| until.saturating_sub(third));
             elements = self.lost_power(from, since, &elements[failed..]);
             if self.polled.is_some() {
-                // It may have found them just before it answered.
+                // A polled board may have found the pieces just before its answer.
                 self.quiet_since = until;
             }
             touched = None;
         }
         if until > since + self.model.patience {
-            // A game may have ended meanwhile.
+            // In more than **patience**, a game may have ended.
             let with_clock = self.clock.running().is_some();
             self.play_back_games(since, until, elements, None, with_clock);
             touched = None;
@@ -470,8 +461,8 @@ impl Tracker {
         self.playback = None;
     }
 
-    /// A polled board was without power after `from`: anything may have been played until it listed the pieces that it
-    /// found, at about `at`. Returns what has changed since.
+    /// Handles a loss of power after `from`. The gap lasts until about `at`, when the board listed the pieces that it
+    /// found. Returns the elements after this list.
     fn lost_power<'e>(&mut self, from: Timestamp, at: Timestamp, elements: &'e [Element]) -> &'e [Element] {
         if self.polled.is_some() {
             self.clock.stop_listening();
@@ -487,7 +478,7 @@ impl Tracker {
         since
     }
 
-    /// Plays back all that happened in a gap, from the placement before it on. `by`: what tells of its beginning.
+    /// Plays back a whole gap, and announces `by` as the way of its recovery.
     fn recover_gap(
         &mut self,
         now: Timestamp,
@@ -498,8 +489,8 @@ impl Tracker {
     ) {
         let changes = memory::changes(missed).count();
         let from = unheard.heard_until;
-        let told = self.findings.len();
-        // Of an earlier gap that stays open it says nothing.
+        let announced = self.findings.len();
+        // An earlier gap that is still open is not covered by this record.
         if self.gap_since.is_none_or(|began| began >= from) {
             self.announce_recovered(now, by, changes, from);
         }
@@ -516,7 +507,7 @@ impl Tracker {
         self.hearing.trust();
         self.playback = Some(Playback::new(now, true));
         if let Some(line) = &mut self.line {
-            // After a restart, which of its last plies stood is known now.
+            // After a restart, the chosen alternative shows which of the last plies stood.
             line.tree.update(&self.sensors, from);
             self.quiet_since = from;
         }
@@ -524,7 +515,8 @@ impl Tracker {
         let pressed = missed
             .iter()
             .any(|element| matches!(element, Element::ClockTime { .. }));
-        // A clock that nobody pressed may have been stopped all the time; else it was stopped after the last press.
+        // A clock that nobody pressed may have been stopped all the time; otherwise it was stopped after the last
+        // press.
         let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
         let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
         let stopped_since = match stopped_since {
@@ -532,7 +524,7 @@ impl Tracker {
             since => since,
         };
         let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
-        // What stood before the gap went on standing until hands moved it.
+        // Pieces from before the gap rested until the first recorded change.
         self.wake = Some(from);
         self.play_back_games(from, until, missed, stopped_since, with_clock);
         self.playback = None;
@@ -540,10 +532,10 @@ impl Tracker {
         if dumped {
             self.sensors.set_all(until, &shown);
         }
-        // Changes that no line leads to do not tell what was played.
+        // Without a line, the changes do not show which plies were played.
         if changes > 0
             && self.line.is_none()
-            && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(told)
+            && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(announced)
         {
             *by = Recovery::Undecidable;
         }
@@ -558,13 +550,12 @@ impl Tracker {
         self.announce_held(now);
     }
 
-    /// The number of squares on which the best reading differed from the board when the readings were last measured.
+    /// Squares on which the best line differed from the board at the last update of the lines.
     pub(super) fn unexplained(&self) -> usize {
         self.tree()
             .map_or(0, |tree| tree.node(tree.best()).differs.count())
     }
 
-    /// The same for the board as the sensors show it now.
     fn unexplained_now(&self) -> usize {
         let best = self.tree().map(|tree| tree.node(tree.best()));
         best.map_or(0, |best| self.sensors.differing(best.state.board()).count())

@@ -1,4 +1,4 @@
-//! What an arbiter has stated about a board: the line of play, a start position, or White's side of the clock.
+//! Corrections by an arbiter: the line of play, a start position, or White's side of the clock.
 
 use kiebitz_hardware::Timestamp;
 
@@ -6,23 +6,20 @@ use super::line::LineOfPlay;
 use super::tree::Tree;
 use super::{Side, State, Tracker};
 
-/// What an arbiter has stated about a board.
 #[derive(Debug, Clone)]
 pub(crate) enum Given {
-    /// The line of play goes through these states, from its start to what should stand on the board now.
+    /// The states from the start to the position that should stand on the board now.
     Line(Vec<State>),
-    /// A new line of play begins with this state.
     Start(State),
-    /// This side of the clock is White's.
     WhiteSide(Side),
 }
 
-/// Votes of an arbiter for White's side of the clock: more than are ever counted, so that the side is beyond doubt at once,
-/// and few enough to be added without overflow. Later presses can still outvote them.
+/// Votes of an arbiter for White's side of the clock: enough to be certain at once, and few enough to be added without
+/// overflow. Later presses can outvote them.
 const ARBITER_VOTES: i8 = i8::MAX / 2;
 
 impl Tracker {
-    /// Takes over what an arbiter has stated. A line that they give is not announced, for they know it.
+    /// A given line is not announced, because the arbiter knows it.
     pub(crate) fn correct(&mut self, now: Timestamp, given: Given) {
         match given {
             Given::Line(states) => self.set_line(now, states),

@@ -1,4 +1,4 @@
-//! How a board is heard: reliably, with reports that seem lost, not at all, or with its memory still to come.
+//! State of the connection to a board: reliable, with suspected losses, closed, or waiting for the board's memory.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::{Dump, Element};
@@ -8,68 +8,60 @@ use super::sensors::Sensors;
 use crate::clock::Side;
 use crate::tracker::memory;
 
-/// How a board is heard.
 #[derive(Debug, Default)]
 pub(super) enum Hearing {
-    /// It tells all that happens.
+    /// Every change is reported.
     #[default]
     Sure,
-    /// Reports were lost: when the first sign of it came. The board's memory may still have them.
+    /// Reports have been lost since this time. The board's memory may still have them.
     Suspect(Timestamp),
-    /// The port is closed.
     Away(Box<Unheard>),
-    /// The port is open, and the board's memory may come until then and tell what was not heard.
+    /// The port is open again. Until this time, the board's memory may come.
     Back(Box<Unheard>, Timestamp),
 }
 
-/// What was known at some time, to find in the board's memory what has not been heard since: when the port closed, or when
-/// a dump last agreed with all that had been reported (a checkpoint).
+/// State of knowledge at one moment, from which to follow the board's memory: when the port closed, or at a checkpoint,
+/// when a dump agreed with all reports.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
-    /// Until then everything was heard: as long as a board was that went away, or until the last checkpoint or answer.
     pub(super) heard_until: Timestamp,
-    /// Until then the clock was heard.
     pub(super) clock_until: Timestamp,
-    /// What the sensors showed then.
+    /// The sensors at this moment.
     pub(super) before: Sensors,
-    /// What else they may have shown, where the last announced plies were not confirmed.
+    /// The sensors after each of the last announced, unconfirmed plies; empty unless the line was resumed.
     pub(super) alternatives: Vec<Sensors>,
-    /// The side whose clock was not running, and its time in seconds.
+    /// The side whose clock was not running, and its time in seconds; `None` if unknown.
     pub(super) halted: Option<(Side, u32)>,
-    /// Where the line was then; `None` without a line.
+    /// State of the line at this moment; `None` without a line.
     pub(super) mark: Option<Mark>,
-    /// What stood before the pieces were set up for that game, where nothing else is known of before.
+    /// The placement at the end of the previous game; `None` unless the line was resumed from the journal.
     pub(super) cleared: Option<Dump>,
-    /// When the first sign of lost reports had come before.
+    /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
-    /// The plies that were reconstructed for the gap have been refuted.
     pub(super) refuted: bool,
-    /// The port was open and single reports were lost: the line goes back to a checkpoint when the memory comes.
+    /// Whether reports were lost while the port was open, so that the line goes back to a checkpoint.
     pub(super) rewinds: bool,
-    /// The first dump since the port opened again, and the time at which it came.
     pub(super) first_dump: Option<(Timestamp, Dump)>,
-    /// What a polled board has answered to what it was asked before.
+    /// A polled board's answers to queries from before the gap.
     pub(super) from_before: Vec<Element>,
 }
 
-/// What is known of a board that reports changes only when it is polled.
+/// State of a board that reports changes only when it is polled.
 #[derive(Debug)]
 pub(super) struct Polled {
-    /// All that happened on the board until then is known.
     pub(super) known_until: Timestamp,
-    /// Whose piece was touched last at the end of its last answer; see [`times`](crate::tracker::memory::pace::times).
+    /// Whether the piece that the last answer touched last was White's; see
+    /// [`times`](crate::tracker::memory::pace::times).
     pub(super) touched: Option<bool>,
-    /// A dump that shows more than was told: what its next answer does not tell of was lost.
+    /// A dump with changes that no answer has reported. If the next answer does not report them either, they were lost.
     pub(super) dump: Option<Dump>,
 }
 
 impl Hearing {
-    /// Whether it tells all that happens.
     pub(super) const fn is_sure(&self) -> bool {
         matches!(self, Self::Sure)
     }
 
-    /// When the first sign of lost reports came.
     pub(super) fn suspected(&self) -> Option<Timestamp> {
         match self {
             Self::Sure => None,
@@ -78,7 +70,6 @@ impl Hearing {
         }
     }
 
-    /// What to find in the board's memory when it comes.
     pub(super) fn unheard(&self) -> Option<&Unheard> {
         match self {
             Self::Sure | Self::Suspect(_) => None,
@@ -93,12 +84,10 @@ impl Hearing {
         }
     }
 
-    /// Whether the port is closed.
     pub(super) const fn is_away(&self) -> bool {
         matches!(self, Self::Away(_))
     }
 
-    /// Until when the memory may come and tell what was not reported.
     pub(super) const fn tells_by(&self) -> Option<Timestamp> {
         match self {
             Self::Back(_, until) => Some(*until),
@@ -106,14 +95,12 @@ impl Hearing {
         }
     }
 
-    /// A sign of lost reports has come.
     pub(super) fn suspect(&mut self, now: Timestamp) {
         if self.is_sure() {
             *self = Self::Suspect(now);
         }
     }
 
-    /// What reports were lost before says nothing any more.
     pub(super) fn trust(&mut self) {
         match self {
             Self::Sure => {}
@@ -122,7 +109,7 @@ impl Hearing {
         }
     }
 
-    /// The memory is not awaited any longer, or has come. Returns what to find in it.
+    /// Stops waiting for the memory. Returns the moment from which to follow it.
     pub(super) fn stop_waiting(&mut self) -> Option<Unheard> {
         let heard = self.suspected().map_or(Self::Sure, Self::Suspect);
         match core::mem::replace(self, heard) {
@@ -131,7 +118,7 @@ impl Hearing {
         }
     }
 
-    /// The port has closed. If it opens and closes again before the memory has come, the same is unheard as before.
+    /// Handles the closing of the port. If the memory has not come since the previous gap, both gaps count as one.
     pub(super) fn lose(&mut self, unheard: impl FnOnce() -> Unheard) {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
@@ -140,7 +127,7 @@ impl Hearing {
         }));
     }
 
-    /// The port is open again, and a dump has come. The memory may come until then, unless it is awaited already.
+    /// Handles a dump. The first one after the port has opened starts the wait for the memory until `until`.
     pub(super) fn dump_received(&mut self, now: Timestamp, dump: &Dump, until: Timestamp) {
         *self = match core::mem::take(self) {
             Self::Away(unheard) => Self::Back(unheard, until),
@@ -153,21 +140,22 @@ impl Hearing {
 }
 
 impl Unheard {
-    /// What the memory has after it, as [`Sensors::missed`] finds it.
     pub(super) fn missed<'e>(&self, elements: &'e [Element]) -> Option<(usize, &'e [Element])> {
         self.before.missed(elements, self.halted, self.cleared.as_ref())
     }
 
-    /// What the memory tells of what was not heard, if anything: a memory that begins with the power says nothing of the time
-    /// before, unless all stood then as before the gap.
-    pub(super) fn told_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
+    /// Returns the elements of the memory that cover the time since this moment; `None` if the memory does not cover
+    /// it. A memory that begins with the power covers the time before only if the board found the pieces as before the
+    /// gap and has recorded changes since.
+    pub(super) fn covered_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
         let (off, missed) = self.missed(elements)?;
         let powerless = memory::begins_with_power(elements, missed);
-        let tells = !powerless || off == 0 && memory::changes(missed).next().is_some();
-        (!missed.is_empty() && tells).then_some(missed)
+        let covers = !powerless || off == 0 && memory::changes(missed).next().is_some();
+        (!missed.is_empty() && covers).then_some(missed)
     }
 
-    /// Chooses among the alternatives the last one that the memory fits best.
+    /// Replaces `before` by the alternative that fits the memory best, if it fits at least as well. Of equal ones, the
+    /// last counts.
     pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
         let off = |shown: &Sensors| {

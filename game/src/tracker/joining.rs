@@ -1,14 +1,13 @@
-//! Joining play in the middle: from a placement for which no line of play is known.
+//! Joins play in the middle, from a placement for which no line of play is known.
 //!
-//! The next moves show whose turn it was. From every placement that has rested for **doubt**, or was met first, two trees
-//! grow, one for each side to move. The first placement from which one of them leads to what stands on the board is
-//! where play began, once
+//! The next moves show whose turn it was. From each placement that has rested for **doubt**, and from the first one
+//! seen, two trees grow, one for each side to move. Play is joined at the first placement from which a tree leads to
+//! the board, if both alternatives cost at least **unlikely** more:
 //!
-//! - the other side's tree costs at least **unlikely** more. A piece that stood somewhere and does not belong to a line
-//!   costs **unlikely**,
-//! - the reading that nothing was played costs at least **unlikely** more, too. Its cost is that of the changed squares,
-//!   without four squares that hands may have changed, if the placement did not rest or another line is followed, and
-//!   without one whose report may have been lost, if no dump has come since.
+//! - The other side's tree. Each piece that stood on a square without belonging to a tree's line adds **unlikely**.
+//! - No play at all. This costs as much as the changed squares, without four squares that hands may have changed if the
+//!   placement did not rest or another line is followed, and without one whose report may have been lost if no dump has
+//!   come since.
 //!
 //! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
 //! either no move has been made or the clock runs: somebody has set up another position.
@@ -29,31 +28,29 @@ use crate::events::{Recovery, SensorChange};
 use crate::model::{A_FEW, Cost, IN_HANDS, PASSING, PLIES_OF_PROOF, TWO_MOVES};
 use crate::position::{State, Variant, start};
 
-/// A placement that play may go on from.
+/// A placement from which play may go on.
 #[derive(Debug)]
 pub(super) struct Joining {
-    /// What was played since, for either side to move.
+    /// The candidate lines, one tree for each side to move.
     trees: Vec<Tree>,
-    /// Since when the board has been watched.
     since: Timestamp,
-    /// It is known for how long pieces stood, and not just in which order.
+    /// Whether resting times are known, and not only the order of changes.
     timed: bool,
-    /// Nothing moved for a while, before that or after it: no piece was in a hand.
+    /// Whether nothing moved for a while before or after `since`, so that no piece was in a hand.
     rested: bool,
 }
 
-/// The better of the two trees of a placement, if it leads to the placement on the board.
+/// The better tree of a placement, which leads to the board.
 struct Explanation {
-    /// Its index.
     at: usize,
-    /// How much more the other one costs.
+    /// Cost of the other tree above that of this one.
     apart: Cost,
-    /// How many pieces stood on the board meanwhile that do not belong to its line.
+    /// Number of pieces that have stood on the board without belonging to the line.
     unaccounted: usize,
 }
 
 impl Joining {
-    /// The better of the two trees, if it leads to the placement on the board.
+    /// Returns the better of the two trees, if it leads to the board.
     fn explains(&self, sensors: &Sensors) -> Option<Explanation> {
         let cost = |(at, tree): (usize, &Tree)| {
             let unaccounted = self.unaccounted(tree, sensors);
@@ -73,8 +70,8 @@ impl Joining {
         })
     }
 
-    /// The line by which the board came to what it shows, if enough speaks against everything else. `doubts`: what else may
-    /// have changed the squares.
+    /// Returns the line that leads to the board, if the alternatives cost enough more. `doubts` is the cost of changed
+    /// squares that may have another cause.
     fn proved(&self, sensors: &Sensors, doubts: Cost) -> Option<Tree> {
         let Explanation {
             at,
@@ -83,7 +80,8 @@ impl Joining {
         } = self.explains(sensors)?;
         let tree = &self.trees[at];
         let (costs, best) = (tree.costs(), tree.best());
-        // Before the board was seen as a whole, a piece that was in a hand may not have stood where it does.
+        // If the placement did not rest and a piece does not belong to the line, a piece may have been in a hand. The
+        // line then begins at the first position that the board showed exactly.
         let first = if self.rested || unaccounted == 0 {
             tree.root()
         } else {
@@ -100,20 +98,18 @@ impl Joining {
         Some(tree)
     }
 
-    /// Measures what may have been played against what the sensors show.
     fn follow(&mut self, sensors: &Sensors, now: Timestamp) {
         for tree in &mut self.trees {
             tree.update(sensors, now);
         }
     }
 
-    /// The placement that play may go on from.
     fn board(&self) -> &Board {
         let tree = &self.trees[0];
         tree.node(tree.root()).state.board()
     }
 
-    /// How many pieces stood somewhere meanwhile, and were not just passing, that do not belong to the line.
+    /// Returns the number of pieces that stood on a square for longer than [`PASSING`] without belonging to the line.
     fn unaccounted(&self, tree: &Tree, sensors: &Sensors) -> usize {
         if !self.timed || sensors.has_forgotten_since(self.since) {
             return 1;
@@ -130,7 +126,7 @@ impl Joining {
     }
 }
 
-/// Whether the piece that moves first in a line was still on its way where the line has it stand.
+/// Whether the piece that moves first may still have been on its way, because it had arrived at most **doubt** before.
 fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
     let Some(first) = line.first().map(|id| tree.node(*id)) else {
         return false;
@@ -138,7 +134,7 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
     let Played::Move(m) = first.played else {
         return false;
     };
-    // When it came is not known where a dump shows it.
+    // A dump does not show when its pieces arrived.
     let came = |change: &&SensorChange| {
         let here = Some(change.square) == m.from() && change.after.is_some();
         here && change.when.at < first.lifted_at && !change.when.is_late()
@@ -148,8 +144,8 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
 }
 
 impl Tracker {
-    /// Without a line, or after it was lost: begins one from a placement that stood on the board, as soon as legal moves from
-    /// there show whose turn it was. Returns whether it did.
+    /// Begins a line from an earlier placement, once legal moves from there show whose turn it was, unless a line is
+    /// followed that may still fit. Returns whether it did.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
         let followed = self.line.is_some() && !self.is_lost();
         if followed && !self.may_play_elsewhere() {
@@ -160,11 +156,11 @@ impl Tracker {
             return false;
         }
         self.orient(now);
-        // A captured piece may come to stand first, on the square that its captor leaves.
+        // In a capture, the captured piece may land first, on the square that its captor leaves.
         if self.waits(now, self.quiet_since + self.model.pause) && !self.joining.is_empty() {
             return false;
         }
-        // Between two answers of a polled board, how long things stood is not known.
+        // A polled board does not report how long pieces stood between two answers.
         let rested = !self.waits(now, self.quiet_since + self.model.doubt) && self.playback.is_none();
         let landed = self.has_just_landed();
         let (sensors, board) = (&self.sensors, self.sensors.board());
@@ -190,12 +186,11 @@ impl Tracker {
         false
     }
 
-    /// The line from the first placement that explains what stands on the board, if it is proved.
     fn proved(&self, followed: bool) -> Option<Tree> {
         let explains = |joining: &&Joining| joining.explains(&self.sensors).is_some();
         let joining = self.joining.iter().find(explains)?;
         let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
-        // Hands, and a report that was lost.
+        // Squares that hands may have changed, and one whose report may have been lost.
         let squares = usize::from(followed || !joining.rested) * IN_HANDS + usize::from(!dumped);
         let known = dumped || joining.timed;
         joining
@@ -203,7 +198,6 @@ impl Tracker {
             .filter(|_| known)
     }
 
-    /// Keeps a placement as one that play may go on from.
     fn join_from(&mut self, now: Timestamp, board: &Board, rested: bool) {
         let sides = Color::ALL
             .into_iter()
@@ -224,7 +218,7 @@ impl Tracker {
         self.joining.drain(..too_many);
     }
 
-    /// Without a line: turns the board if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and
+    /// Turns a board without a line if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and
     /// nothing was played.
     fn orient(&mut self, now: Timestamp) {
         if self.line.is_some() {
@@ -251,8 +245,8 @@ impl Tracker {
         }
     }
 
-    /// Gives up the line that is followed, from its last ply on, for play from another placement. That is no continuation if
-    /// nothing was played before, or if it has more pieces.
+    /// Ends the present line for play from another placement. The line is dropped if it has no plies, or if more pieces
+    /// show that another game has begun; otherwise it is lost since its last ply.
     fn leave_line(&mut self, joined: &Board) {
         self.line.take_if(|line| {
             let tip = line.tree.node(line.tree.tip());
@@ -263,8 +257,7 @@ impl Tracker {
         }
     }
 
-    /// Whether the game that is followed may be over, or another position set up instead: its line leaves more squares
-    /// unexplained than play does. Where nothing has been played yet, or the clock runs, what comes now is play.
+    /// Whether another position may have been set up during the present line, and play may go on from there.
     fn may_play_elsewhere(&self) -> bool {
         let Some(line) = self.line.as_ref().filter(|line| !line.awaited) else {
             return false;
@@ -274,7 +267,7 @@ impl Tracker {
         plays && self.gap_since.is_none() && self.unexplained() > TWO_MOVES
     }
 
-    /// The position of a placement, if it is this side's turn.
+    /// `None` if the position is not legal.
     fn joined_at(&self, board: &Board, turn: Color) -> Option<State> {
         match &self.line {
             Some(line) => start::after_gap(board, turn, &line.tree.node(line.tree.tip()).state),
@@ -282,13 +275,12 @@ impl Tracker {
         }
     }
 
-    /// Whether the last change put a piece down.
     fn has_just_landed(&self) -> bool {
         let last = self.sensors.recent().next_back();
         last.is_some_and(|change| change.after.is_some())
     }
 
-    /// Whether plies of both sides have led from another placement to what stands on the board.
+    /// Whether plies of both sides have led from another placement to the board.
     pub(super) fn has_led_back(&self) -> bool {
         let mut trees = self.joining.iter().flat_map(|joining| &joining.trees);
         trees.any(|tree| {
@@ -297,15 +289,13 @@ impl Tracker {
         })
     }
 
-    /// Measures what may have been played since against what the sensors now show.
     pub(super) fn follow_joining(&mut self, now: Timestamp) {
         for joining in &mut self.joining {
             joining.follow(&self.sensors, now);
         }
     }
 
-    /// Gives up a gap that no line leads over, some time after the board was read again: play goes on from there. Returns
-    /// whether it did.
+    /// Gives up a gap that no line leads over, **patience** after the last dump. Returns whether it did.
     pub(super) fn give_up_gap(&mut self, now: Timestamp) -> bool {
         if self.gap_since.is_none() || self.disturbed || self.recovering() {
             return false;
@@ -340,7 +330,6 @@ mod tests {
         Field::new(square.flip_vertical() as u8).expect("a field")
     }
 
-    /// Joined at `placement`, while nobody rests.
     fn joining(placement: &str, now: Timestamp) -> Joining {
         let trees = ["w", "b"].map(|turn| Tree::new(&Model::FITTED, state(placement, turn), 0, now));
         Joining {
@@ -351,8 +340,8 @@ mod tests {
         }
     }
 
-    /// The placement from which a game goes on, joined at `placement` while nobody rests, after these squares have shown
-    /// pieces: "e2." for an empty one, "e4P" for one with a pawn.
+    /// Returns the placement at which play is joined after reports such as "e2." for an empty square and "e4P" for a
+    /// pawn.
     fn joined(placement: &str, squares: &str) -> Option<String> {
         let mut now = Timestamp::from_micros(1_000_000_000);
         let mut sensors = Sensors::showing(now, state(placement, "w").board(), false);
@@ -368,31 +357,29 @@ mod tests {
         Some(tree.node(tree.root()).state.board().to_string())
     }
 
-    /// Nobody was seen to rest, and all that stood on the board is explained.
     #[test]
-    fn a_game_goes_on_from_what_was_seen_first() {
+    fn a_game_is_joined_at_the_first_placement_seen() {
         let began = joined(START, "e2. e4P e7. e5p g1. f3N b8. c6n");
         assert_eq!(began.as_deref(), Some(START));
-        // Before d8 is scanned, the queen that takes there is taken.
+        // The queen that takes on d8 is taken before d8 is scanned.
         let exchange = "r2qk3/8/8/8/8/8/8/3QK3";
         let began = joined(exchange, "d1. a8. d8r e1. e2K e8. e7k e2. e3K");
         assert_eq!(began.as_deref(), Some(exchange));
-        // Another piece comes to the square that the first one left.
         let began = joined(START, "d2. d4P e7. e6p b1. d2N h7. h6p");
         assert_eq!(began.as_deref(), Some(START));
         assert_eq!(joined(START, "e2. e4P e7. e5p"), None);
     }
 
-    /// White's rook takes the bishop, which comes to lie on c5; or Black's bishop went there, and the rook followed it.
+    /// Either White's rook takes the bishop, which comes to lie on c5, or Black's bishop goes there and the rook
+    /// follows it.
     #[test]
-    fn a_game_does_not_go_on_with_a_piece_that_may_have_been_taken() {
+    fn a_game_is_not_joined_if_a_piece_may_have_been_captured_or_moved() {
         let placement = "r1b2rk1/5p1p/n1pp2p1/pp6/3bP3/PBN4P/1PP2PP1/2KR3R";
         assert_eq!(joined(placement, "d4. c5b d1. d4R f8. d8r e4. e5P"), None);
     }
 
-    /// White's bishop, seen on g3, goes on to h4 after so many milliseconds.
     #[test]
-    fn a_piece_on_its_way_does_not_stand_where_a_game_goes_on_from() {
+    fn a_piece_that_moves_on_soon_did_not_stand_in_the_placement() {
         let explains = |millis: u64| {
             let now = Timestamp::from_micros(1_000_000_000);
             let before = state("4k3/8/8/8/8/8/5B2/4K3", "w");
@@ -415,9 +402,9 @@ mod tests {
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
-    /// White's pawn was in a hand, and is captured where it was put.
+    /// White's pawn is in a hand at first, and is captured on e4.
     #[test]
-    fn a_game_goes_on_from_a_placement_that_was_seen() {
+    fn a_game_is_joined_at_a_position_that_the_board_showed_exactly() {
         let squares = "e4P g8. f6n h2. h3P f6. e4n h3. h4P a7. a6p a2. a3P b7. b6p";
         let began = joined("rnbqkbnr/pppppppp/8/8/8/8/PPPP1PPP/RNBQKBNR", squares);
         let after = "rnbqkb1r/pppppppp/8/8/4n3/7P/PPPP1PP1/RNBQKBNR";

@@ -1,67 +1,67 @@
-//! From observations to the most credible line of play.
+//! The tracker: finds the most credible line of play from a board's observations.
 //!
-//! The tracker follows one board all the time, during games and between them. It takes observations
+//! A tracker follows one board all the time, during games and between them. It takes observations
 //! ([`Tracker::observe`]) and reports findings to the referee ([`Tracker::poll_finding`]): plies that were made,
 //! confirmed, amended or retracted, results that the board shows, and gaps. Time is an argument. Between observations,
-//! [`Tracker::poll_deadline`] says when to call [`Tracker::handle_deadline`].
+//! [`Tracker::poll_deadline`] returns the time at which to call [`Tracker::handle_deadline`].
 //!
 //! # How a move is found
 //!
 //! A board scans its squares one after another, which takes up to a quarter of a second. A piece that moves may be
-//! reported on two squares or on none, and a captured piece may never be reported to leave. So no single report becomes
-//! a move. The tracker keeps several candidate lines of play and compares them:
+//! reported on two squares or on none, and the departure of a captured piece may never be reported. So no single report
+//! becomes a move. The tracker keeps several candidate lines of play and compares them:
 //!
-//! 1. `sensors` keeps what the squares show, and what is known of when each square changed.
+//! 1. `sensors` keeps the content of each square, and the interval in which it last changed.
 //! 2. `tree` keeps the candidate lines. Each node is a position, reached by one ply from its parent. After every
 //!    change, the tree adds the plies that the squares now show or have shown, cheapest lines first, and drops hopeless
 //!    lines.
 //! 3. `credible` computes the cost of each line: unexplained squares, unlikely plies, and announced plies that the line
 //!    would withdraw. The line with the lowest cost is the best line.
-//! 4. `judgement` compares the best line with the announced one and decides what is due: announce the next ply, amend
+//! 4. `judgement` compares the best line with the announced one and decides the next step: announce the next ply, amend
 //!    or withdraw an announced one, confirm one, or wait.
-//! 5. `announcements` compares what was announced with what now counts as played and reports the difference.
+//! 5. `announcements` compares the announced plies with the plies that now count as played and reports the difference.
 //!
 //! A ply is first a candidate, then announced (`move.made`), then confirmed (`move.settled`). Costs decide which plies
 //! count as played. Presses, replies and resting times decide when a ply is announced and confirmed. All costs and
 //! times are in the one table of `model.rs`; the constants in bold below are names in it.
 //!
-//! # What changes the line
+//! # Rules that change the line
 //!
-//! Apart from a start position that is set up and from what an arbiter states (`given`), these rules are the only ones
-//! that change what counts as played:
+//! Apart from a start position that is set up and from an arbiter's corrections (`given`), these rules are the only
+//! ones that change which plies count as played:
 //!
-//! | what happens | decided in | condition |
+//! | change | decided in | condition |
 //! | --- | --- | --- |
-//! | a ply is announced, amended or withdrawn | `judgement` | the best line has it, has another one, or has none in its place; `credible` charges a line for every announced ply that it does not have |
+//! | a ply is announced, amended or withdrawn | `judgement` | the best line has this ply, has another one, or has none in its place; `credible` charges a line for every announced ply that it lacks |
 //! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
-//! | confirmed plies are read again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
-//! | an earlier position stands again | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
-//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the first dump, to what the board listed when its power came back, or to the board, and the clock agrees |
-//! | inferred plies are withdrawn | `examine` | a piece stands where they have none, or the plies after them are unusual |
+//! | confirmed plies are opened again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
+//! | an earlier position is restored | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
+//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the first dump, to the pieces that the board listed when its power came back, or to the board, and the clock agrees |
+//! | inferred plies are withdrawn | `examine` | a piece stands on a square that they leave empty, or the plies after them are unusual |
 //! | the last plies before an undecidable gap are withdrawn | `examine` | the piece of the first of them has left, which costs more than withdrawing an unconfirmed ply |
 //! | plies turn out to be pieces being set up | `signals` | for each ply from the last one back: its cost as play against its cost as setting up |
 //! | pieces slid because somebody ran into the table | `jolt` | the squares that this explains cost more than a jolt |
 //! | play is joined in the middle | `joining` | one side's tree is credible and the other side's is not |
-//! | the board's memory fills a gap or replaces lost reports | `gap`, `rewind` | the record is followed like live reports, in place of what was assumed since |
+//! | the board's memory fills a gap or replaces lost reports | `gap`, `rewind` | the record is followed like live reports, in place of the plies assumed since |
 //! | a game in the board's memory ends | `memory/game_end.rs` | its last press and a few moves more, kings that show the result, or pieces that go to their squares for the next game |
 //!
-//! # The parts
+//! # Files
 //!
 //! | | |
 //! | --- | --- |
-//! | what the board shows | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
+//! | board | `sensors`, `made` (when a ply was made), `motion` and `way` (how its piece travelled), `unread` (squares that show nothing) |
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
-//! | a line and what is in doubt about it | `line`, `examine`, `reopen` |
+//! | a line and its doubts | `line`, `examine`, `reopen` |
 //! | gaps and lost reports | `hearing`, `gap`, `rewind`, `playback`, `joining` |
-//! | signs that are not moves | `signals`, `jolt` |
-//! | from outside | `given` (an arbiter), `resume` (the journal), `finding` (what is reported) |
+//! | set-up, results and jolts | `signals`, `jolt` |
+//! | input from outside | `given` (an arbiter), `resume` (the journal) |
+//! | output | `finding` |
 //!
 //! # Finding out why a move was announced
 //!
-//! `kiebitz replay --explain FILE` prints for each ply when it was announced and why, the changes of squares that it
-//! rests on, and the other lines with the log-odds against each. It also prints what confirmed or withdrew a ply, with
-//! log-odds.
+//! `kiebitz replay --explain FILE` prints for each ply when and why it was announced, the changes of squares behind it,
+//! the log-odds against the other lines, and the reason why the ply was confirmed or withdrawn.
 
 mod announcements;
 mod credible;
@@ -115,7 +115,6 @@ use crate::model::{IN_HANDS, Model};
 use crate::position::start::{self, Drawn};
 use crate::position::{Orientation, State, Variant, difference};
 
-/// Follows one board.
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
     model: &'static Model,
@@ -124,46 +123,42 @@ pub(crate) struct Tracker {
     sensors: Sensors,
     clock: ClockWatch,
     line: Option<LineOfPlay>,
-    /// The result that was announced, while the board shows it.
+    /// The announced result, while the board shows it.
     shown: Option<(KnownOutcome, EndReason)>,
     habits: Habits,
-    /// When the last change of any square arrived.
+    /// Time of the last change of any square.
     quiet_since: Timestamp,
-    /// Bytes or reports were lost on the line, and no dump has come since: what the sensors show may be wrong.
+    /// Bytes or reports were lost on the line, and no dump has come since: the sensors may be wrong.
     disturbed: bool,
     hearing: Hearing,
     /// Start of an open gap: from then on, any number of plies may have been played unobserved.
     gap_since: Option<Timestamp>,
-    /// The placements that play may go on from, oldest first, while no line leads to the board.
+    /// The placements from which play may go on, oldest first, while no line leads to the board.
     joining: Vec<Joining>,
-    /// Recorded changes are being played back.
     playback: Option<Playback>,
-    /// When the memory was requested; `None` once it has come.
+    /// `None` once the memory has come.
     memory_requested_at: Option<Timestamp>,
     /// Since the port was opened, the memory has been requested, or turned out not to be needed.
     recalled: bool,
-    /// Reports that come until the second of these times were held back by the board while it sent its memory, which was
-    /// requested at the first.
+    /// The request time of the memory, and the time until which the next report counts as held back during its
+    /// transmission.
     held_back: Option<(Timestamp, Timestamp)>,
-    /// Of a board that reports changes only when it is polled: what is known of it.
+    /// `Some` if the board reports changes only when it is polled.
     polled: Option<Polled>,
-    /// The pieces that the last report of the squares had where they are not read.
+    /// The pieces on unread squares in the last reported snapshot.
     unread_shown: Vec<(Square, Piece)>,
-    /// The last observation or deadline; no finding is dated before it.
+    /// Time of the last observation or deadline. No finding outside playback is dated before it.
     observed_at: Timestamp,
     findings: VecDeque<(Timestamp, Finding)>,
-    /// When the next conclusion may be due.
     wake: Option<Timestamp>,
 }
 
 impl Tracker {
-    /// A tracker that has not observed anything.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// A tracker that takes boards and hands to be like that.
     #[must_use]
     pub(crate) fn following(model: &'static Model) -> Self {
         Self {
@@ -172,12 +167,10 @@ impl Tracker {
         }
     }
 
-    /// Sets the start position that games should begin from.
     pub(crate) fn expect_start(&mut self, drawn: Drawn) {
         self.drawn = drawn;
     }
 
-    /// Takes in an observation. Its findings are then ready in [`poll_finding`](Self::poll_finding).
     pub(crate) fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
@@ -195,7 +188,7 @@ impl Tracker {
             Observation::MemoryAsked => self.memory_requested(now),
             Observation::Memory { elements } => {
                 self.memory_received(now, elements);
-                // When the memory comes again, it goes on from there.
+                // The next download of the memory goes on from here.
                 self.sensors.recorded(memory::changes(elements));
             }
             Observation::Changes {
@@ -217,7 +210,7 @@ impl Tracker {
         self.conclude(now);
     }
 
-    /// Takes in a field update. Returns whether it changed what the sensors show.
+    /// Returns whether the placement changed.
     fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
         let when = self.reported_at(now, update);
         let repeats = self.sensors.fields()[update.field.index()] == update.contents;
@@ -230,7 +223,7 @@ impl Tracker {
         changed
     }
 
-    /// Takes in a dump. Returns whether it changed what the sensors show.
+    /// Returns whether the placement changed.
     fn dump_received(&mut self, now: Timestamp, dump: &Dump) -> bool {
         if self.keep_dump(dump) {
             return false;
@@ -253,14 +246,13 @@ impl Tracker {
         changed
     }
 
-    /// Takes in what the board says of its clock.
     fn clock_read(&mut self, now: Timestamp, reading: ClockReading) {
         for (at, reading) in self.clock.weigh(now, reading) {
             self.clock_shows(now, at, reading);
         }
     }
 
-    /// Takes in a reading of the clock that is to be believed, and that came in at `at`.
+    /// Processes a trusted clock reading that arrived at `at`.
     fn clock_shows(&mut self, now: Timestamp, at: Timestamp, reading: ClockReading) {
         let Some(times) = reading else {
             if self.clock.disconnected() {
@@ -269,7 +261,7 @@ impl Tracker {
             return;
         };
         if self.clock.is_unheard() {
-            // Whose turn it is rules lines out: see turn_fits().
+            // The clock's turn rules out lines in `examine` (`View::turn_fits`), so the search starts again.
             self.note_examined(0);
         }
         let changes = self.clock.read(at, times);
@@ -282,7 +274,6 @@ impl Tracker {
         }
     }
 
-    /// Measures the readings against what the sensors now show.
     fn squares_changed(&mut self, now: Timestamp) {
         self.quiet_since = now;
         self.note_examined(0);
@@ -299,14 +290,13 @@ impl Tracker {
         self.follow_joining(now);
     }
 
-    /// Reports what the squares show, without interpreting it.
     fn show_squares(&mut self, now: Timestamp) {
         let unread = self.unread_pieces();
         let mut board = self.sensors.board().clone();
         for (square, piece) in &unread {
             board.set_piece_at(*square, *piece);
         }
-        // A square is said to be dead once several plies have come and gone.
+        // An unread square is reported as unseen once it is unread in the tree's root, several plies back.
         let dead = self
             .line
             .as_ref()
@@ -324,7 +314,6 @@ impl Tracker {
         self.announce(now, Finding::Squares(Box::new(snapshot)));
     }
 
-    /// The pieces that the announced line has on squares which do not read them.
     fn unread_pieces(&self) -> Vec<(Square, Piece)> {
         let Some(line) = &self.line else { return Vec::new() };
         let tip = line.tree.node(line.tree.tip());
@@ -335,8 +324,7 @@ impl Tracker {
             .collect()
     }
 
-    /// When to call [`handle_deadline`](Self::handle_deadline), unless something is observed before; `None` if nothing
-    /// is pending.
+    /// Returns the time at which to call [`handle_deadline`](Self::handle_deadline) if nothing is observed before.
     #[must_use]
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let wake = self.wake.filter(|_| self.known_until().is_none());
@@ -344,8 +332,8 @@ impl Tracker {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Until when it is known what happened, where silence proves nothing: on a board that is silent between two polls, that is
-    /// away, or that is to tell from its memory what was not heard.
+    /// Returns the time until which the board's changes are known if silence proves nothing, because the board is
+    /// polled, is away, or may still send its memory. `None` if silence means that nothing happened.
     pub(crate) fn silent_since(&self) -> Option<Timestamp> {
         match (self.hearing.unheard(), &self.polled) {
             (Some(unheard), _) => Some(unheard.heard_until),
@@ -353,13 +341,12 @@ impl Tracker {
         }
     }
 
-    /// The same where no memory is awaited that will tell of it.
+    /// Like [`silent_since`](Self::silent_since), but `None` while the memory may still come.
     fn known_until(&self) -> Option<Timestamp> {
         let awaited = matches!(self.hearing, Hearing::Back(..));
         self.silent_since().filter(|_| !awaited)
     }
 
-    /// Takes note that time has passed without an observation.
     pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
         if self
@@ -373,28 +360,25 @@ impl Tracker {
         self.conclude(now);
     }
 
-    /// Draws conclusions from all that is known at `now`.
     fn conclude(&mut self, now: Timestamp) {
         self.decide(self.known_until().unwrap_or(now));
-        // What was announced may have a piece on another square that does not read it.
+        // The announced line may have changed, and with it the pieces on unread squares.
         if !self.hearing.is_away() && self.unread_pieces() != self.unread_shown {
             self.show_squares(now);
         }
     }
 
-    /// The next finding, and the time at which it was made.
     pub(crate) fn poll_finding(&mut self) -> Option<(Timestamp, Finding)> {
         self.findings.pop_front()
     }
 
-    /// What the sensors show; result pieces are left out.
+    /// Returns the placement without result pieces.
     #[must_use]
     pub(crate) fn placement(&self) -> &Board {
         self.sensors.board()
     }
 
-    /// The placement that the announced line leads to, and the squares on which the board differs from it; `None`
-    /// without a line.
+    /// Returns the placement after the last announced ply, and the squares on which the board differs from it.
     #[must_use]
     pub(crate) fn expected(&self) -> Option<(&Board, Bitboard)> {
         let tree = self.tree()?;
@@ -404,48 +388,46 @@ impl Tracker {
         Some((board, tip.differs | kings))
     }
 
-    /// Where White sits; `None` before a line has begun.
+    /// `None` until a line has begun.
     #[must_use]
     pub(crate) fn orientation(&self) -> Option<Orientation> {
         let line = self.line.as_ref();
         line.map(|_| Orientation::of(self.sensors.turned()))
     }
 
-    /// Whether a clock answers.
     #[must_use]
     pub(crate) fn has_clock(&self) -> bool {
         self.clock.running().is_some()
     }
 
-    /// What the clock shows, once White's side is known.
+    /// `None` until White's side is known.
     #[must_use]
     pub(crate) fn clock(&self) -> Option<ClockFace> {
         self.clock.face()
     }
 
-    /// White's side of the clock, once known.
+    /// `None` until there is evidence.
     #[must_use]
     pub(crate) fn white_side(&self) -> Option<Side> {
         self.clock.white_side()
     }
 
-    /// The side on which the clock's lever is up: the one that was not pressed last. `None` without a clock.
+    /// Returns the side that did not press last, whose lever is up; `None` without a clock.
     #[must_use]
     pub(crate) fn lever_up(&self) -> Option<Side> {
         self.clock.turn()
     }
 
-    /// What the clock shows at the time of what is being announced; the board's memory records it for presses alone.
+    /// `None` during playback of the memory, which records times only for presses.
     fn face_now(&self) -> Option<Clock> {
         self.clock.shown().filter(|_| !self.recovering())
     }
 
-    /// Whether what is being announced was read from the board's memory.
     fn recovering(&self) -> bool {
         self.playback.is_some_and(|playback| playback.recovered)
     }
 
-    /// Whether reports may have been lost since the last dump. The board's memory has no faults of the line.
+    /// Records that are played back have no transmission errors.
     fn may_miss_reports(&self) -> bool {
         self.disturbed && self.playback.is_none()
     }
@@ -457,7 +439,7 @@ impl Tracker {
         self.findings.push_back((at, finding));
     }
 
-    /// Whether it is not yet `at`. The tracker then wants to be called again.
+    /// Whether `now` is before `at`. If so, the tracker asks to be called at `at`.
     fn waits(&mut self, now: Timestamp, at: Timestamp) -> bool {
         if now < at {
             self.wake_at(at);
@@ -469,7 +451,7 @@ impl Tracker {
         self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// Begins a new line with a position that an arbiter has given, whatever stands on the board.
+    /// Begins a new line from a position given by an arbiter, whatever the board shows.
     pub(crate) fn set_position(&mut self, now: Timestamp, state: State) {
         self.gap_since = None;
         if let Some(line) = &mut self.line {
@@ -487,8 +469,8 @@ impl Tracker {
         self.decide(now);
     }
 
-    /// Whether the board shows this placement once it is read the other way round, or nearly, and far less so as it is
-    /// read now.
+    /// Whether the board, read the other way round, differs from this placement on at most [`IN_HANDS`] squares, and on
+    /// less than a quarter of the squares on which it differs as it is read now.
     fn fits_turned(&self, placement: &Board) -> bool {
         let mut turned = self.sensors.board().clone();
         turned.rotate_180();
@@ -497,21 +479,19 @@ impl Tracker {
         self.sensors.known() && differs <= IN_HANDS && differs * 4 < as_read
     }
 
-    /// Begins a new line of play with a state that has stood on the board since `since`.
     fn begin(&mut self, now: Timestamp, since: Timestamp, variant: Variant, state: State) {
         let mut tree = Tree::new(self.model, state, 0, since);
         tree.update(&self.sensors, now);
         self.begin_with(now, variant, tree);
     }
 
-    /// Begins a new line of play with what may have been played in it.
     fn begin_with(&mut self, now: Timestamp, variant: Variant, tree: Tree) {
         let state = tree.node(tree.root()).state.clone();
         let goes_on = self.is_lost() && variant == Variant::FromPosition;
         if variant != Variant::FromPosition {
             self.withdraw_setting_up(now, state.board());
         }
-        // How the line before it went on in a gap will never be known, nor since it was lost.
+        // The plies since the previous line was lost, or in a gap after it, remain unknown.
         let lost = self.line.as_ref().and_then(|line| line.lost);
         let began = tree.node(tree.root()).landed.at;
         self.gap_since = self.gap_since.or_else(|| lost.filter(|lost| *lost < began));
@@ -521,7 +501,7 @@ impl Tracker {
         if !goes_on {
             self.clock.forget_sides();
         }
-        // What the clock shows is of another time than what is played back.
+        // During playback, the clock's reading is from another time than the position.
         let runs = self.clock.turn().filter(|_| self.clock.running() == Some(true));
         if let Some(side) = runs.filter(|_| self.playback.is_none()) {
             self.clock.vote_white(side.of(state.turn()), 1);

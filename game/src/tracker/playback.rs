@@ -1,11 +1,11 @@
-//! Plays back recorded changes as if they were happening now, at times that hands can have needed.
+//! Plays back recorded changes as if they happened now, at times that hands can have needed.
 //!
 //! The records are the board's memory after a gap, the answers of a board on a bus, and reports that came late. The
-//! memory has no times, so `memory/pace.rs` invents plausible ones. Pauses between recorded changes are invented as
-//! well: they confirm no ply, and do not make a square look dead.
+//! memory has no times, so `memory/pace.rs` invents plausible ones. The invented pauses neither confirm a ply nor make
+//! a square look dead.
 //!
-//! In a long record, games end and begin. `memory/game_end.rs` separates play from what follows it: kings in the
-//! centre, and pieces being set up.
+//! In a long record, games end and begin. `memory/game_end.rs` separates play from the kings in the centre and the
+//! set-up that follow it.
 
 use core::time::Duration;
 
@@ -17,14 +17,13 @@ use crate::events::Since;
 use crate::model::IN_HANDS;
 use crate::tracker::memory::{self, game_end, pace, press, starts, tagged, unmerged};
 
-/// What is being played back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
-    /// When it became known: its findings are dated then.
+    /// Time at which the record arrived, and of the findings of its playback.
     pub(super) known_at: Timestamp,
-    /// Whether it comes from the board's memory after a gap; false: from reports or polls while the port was open.
+    /// Whether the record is the board's memory of a gap, and not reports or answers while the port was open.
     pub(super) recovered: bool,
-    /// More changes follow. A record does not say for how long anything stood between them.
+    /// Whether more changes follow. The time between recorded changes is unknown.
     pub(super) goes_on: bool,
 }
 
@@ -38,12 +37,12 @@ impl Playback {
     }
 }
 
-/// Keeps what happened before a given time apart from what happened after it.
+/// Interval that separates two events of known order.
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Tracker {
-    /// Plays back one game after another, in what the memory holds of the time from `from` until `until`. The clock has
-    /// been stopped since `stopped_since`.
+    /// Plays back a record of the time from `from` until `until`, one game after another. The clock has been stopped
+    /// since `stopped_since`; `None` if it may run.
     pub(super) fn play_back_games(
         &mut self,
         from: Timestamp,
@@ -61,13 +60,13 @@ impl Tracker {
         let stopped_since = stopped_since.filter(|_| ended_before.is_none());
         let (mut begun, mut at) = (0, from);
         for (nth, (start, placement)) in starts.iter().enumerate() {
-            // Pieces that are set up for the next game look like moves of the game before.
+            // Setting up pieces for the next game looks like moves of the game before.
             let game = &missed[begun..*start];
             let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
             let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
             let over = ended_before.filter(|_| nth + 1 == starts.len());
             let ended = over.map_or(from + share, |over| match memory::moved(last_game, placement) {
-                // The first moves were made without a press.
+                // The next game has begun, but its first moves were made without a press.
                 true => over + until.saturating_duration_since(over) / 2,
                 false => until,
             });
@@ -99,15 +98,14 @@ impl Tracker {
         self.take_over(until, then);
     }
 
-    /// Plays back a game, and the result that kings show in what follows.
     fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
         let shown = to.saturating_sub((to.saturating_duration_since(from) / 2).min(self.model.patience));
         self.play_to_the_end(from, shown, play);
         self.show_result(shown, to, then);
     }
 
-    /// Has the kings show, from then on, the result that they come to in what follows a game: what they showed on the way
-    /// was put right.
+    /// Plays back `then` up to the final result that kings show, and lets it stand. Only this result stands long enough
+    /// to count.
     fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
         let result = game_end::until_shown(then, self.sensors.fields());
         let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
@@ -115,14 +113,12 @@ impl Tracker {
         self.decide_when_due(to);
     }
 
-    /// Takes over what was shown and set up, without looking for moves in it.
     fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
         for (field, contents) in memory::changes(elements) {
             self.sensors.set_field(now, field, contents);
         }
     }
 
-    /// The start position that the next game most likely begins with.
     fn usual_start(&self) -> Dump {
         tagged(if self.sensors.turned() {
             Element::StartPositionTurned
@@ -131,32 +127,31 @@ impl Tracker {
         })
     }
 
-    /// Plays back what was followed by a pause, so that the last move has come to rest.
+    /// Plays back a record with a rest at its end, so that the last move counts as finished.
     fn play_to_the_end(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
         let rest = (to.saturating_duration_since(from) / 3).min(self.model.doubt * 2);
         self.play_back(from, to.saturating_sub(rest), missed);
         self.decide_when_due(to);
     }
 
-    /// Draws the conclusions that are due by `to`.
     pub(super) fn decide_when_due(&mut self, to: Timestamp) {
         while let Some(deadline) = self.wake.filter(|deadline| *deadline <= to) {
             self.decide(deadline);
         }
     }
 
-    /// Plays back elements at times that hands can have needed; the memory holds no times.
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        // A piece that was put down just before may have been on its way. When those came that a dump shows is not known.
-        let drawing = from.saturating_sub(self.model.pause);
-        let changes = self.sensors.changes_since(drawing);
-        let told = changes.filter(|change| !change.when.is_late());
-        let drawn = told.filter_map(|change| change.after).next_back();
+        // The record may continue the motion of a piece put down just before. The time of a change known from a dump is
+        // unknown.
+        let recently = from.saturating_sub(self.model.pause);
+        let changes = self.sensors.changes_since(recently);
+        let timed = changes.filter(|change| !change.when.is_late());
+        let drawn = timed.filter_map(|change| change.after).next_back();
         let mut touched = drawn.map(|piece| piece.color.is_white());
         self.play_back_by(from, to, missed, &mut touched);
     }
 
-    /// The same where it is known whose piece was touched last; see [`times`](pace::times).
+    /// Plays back elements at invented times. `touched` is as in [`times`](pace::times).
     pub(super) fn play_back_by(
         &mut self,
         from: Timestamp,
@@ -192,15 +187,15 @@ impl Tracker {
         self.playback = self.playback.map(|playback| Playback { goes_on, ..playback });
     }
 
-    /// The pieces that the line has on squares which show nothing, each with its field, the one lifted first at the front:
-    /// hands do not put down what they hold because a poll or a gap comes between.
+    /// Returns the pieces that the line has on empty squares, each with its field, first lifted first. Hands keep
+    /// holding them during a poll or a gap.
     fn in_the_air(&self) -> Vec<(usize, Piece)> {
         let Some(line) = &self.line else {
             return Vec::new();
         };
         let expected = line.tree.node(line.tree.best()).state.board();
         if self.sensors.differing(expected).count() > IN_HANDS {
-            // The pieces are being set up, or the line is not what was played.
+            // The pieces are being set up, or the line is wrong.
             return Vec::new();
         }
         self.sensors.lifted(expected)

@@ -1,4 +1,4 @@
-//! Resumes a line of play from the daemon's journal. What was played since then is found as after any other gap.
+//! Resumes a line of play from the daemon's journal. Later plies are reconstructed as after any other gap.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Board;
@@ -14,9 +14,8 @@ use crate::events::{DoubtfulPlies, Ply, Since};
 use crate::position::{Footprint, State, difference};
 
 impl Tracker {
-    /// Resumes a line of play that was followed until `at`: its start and each ply, with whether it was confirmed. What
-    /// was played since then is reconstructed as after any other gap. `doubt`: which of these plies were reconstructed and
-    /// have not been confirmed since.
+    /// Resumes a line of play that was followed until `at`, from its start and its plies, each with whether it was
+    /// confirmed. `doubt` has the plies that were inferred and have not been proved since.
     pub(crate) fn resume<'s>(
         &mut self,
         at: Timestamp,
@@ -29,14 +28,15 @@ impl Tracker {
             .iter()
             .rposition(|(_, confirmed)| *confirmed)
             .map_or(0, |last| last + 1);
-        // A piece of an unconfirmed ply may still have been in the hand.
+        // The piece of an unconfirmed ply may still have been in the hand.
         let states = || core::iter::once(&start.state).chain(plies.iter().map(|(ply, _)| &ply.after));
         let stood = states().skip(confirmed);
         let mut stood = stood.map(|state| Sensors::showing(at, state.board(), start.turned));
         let Some(before) = stood.next() else { return };
         let alternatives = stood.collect();
         let doubted = doubt.and_then(|doubt| usize::try_from(doubt.first.checked_sub(1)?).ok());
-        // What confirmed the last of them may have been lost reports: the memory or the board may contradict it.
+        // The last confirmed ply and all doubtful ones stay in the tree, because the memory or the board may contradict
+        // them.
         let open = doubted.map_or(confirmed, |doubted| doubted.min(confirmed));
         let (passed, open) = plies.split_at(open.saturating_sub(1));
         let mut passed: Vec<State> = states().take(passed.len() + 1).cloned().collect();
@@ -59,10 +59,9 @@ impl Tracker {
                 PlyStatus::Announced
             };
             node.inferred = ply.inferred;
-            // The order in which they were told is all that is known of when they were made.
+            // Only the order of the plies is known.
             let from = Timestamp::from_micros(0);
             (node.lifted_at, node.landed) = (at, Since::between(from, at));
-            // Its squares had shown it since then.
             (node.since, node.shown, node.exact) = (ply.stood_at.min(at), true, true);
         }
         self.line = Some(LineOfPlay {
@@ -76,8 +75,7 @@ impl Tracker {
         }
     }
 
-    /// What was known of the clock of a line that is resumed: White's side, and the side that did not run last with its
-    /// time in seconds.
+    /// `halted` is the side that did not run last, with its time in seconds.
     pub(crate) fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);
@@ -87,8 +85,8 @@ impl Tracker {
         }
     }
 
-    /// What stood at the end of the game before a line that is resumed: of two games that begin alike, it tells which one
-    /// was followed.
+    /// Sets the final placement of the game before, which distinguishes the line from another game with the same
+    /// opening.
     pub(crate) fn resume_after(&mut self, before: &Board) {
         if let Some(unheard) = self.hearing.unheard_mut() {
             let showing = Sensors::showing(unheard.heard_until, before, self.sensors.turned());

@@ -1,11 +1,10 @@
-//! Goes back when reports were lost while the port was open, and follows the board's memory from there.
+//! Goes back to a checkpoint after reports were lost, and follows the board's memory from there.
 //!
-//! Two signs prove a loss: a dump shows a change that was not reported, or a report repeats what was known already. The
-//! session in kiebitz-hardware then reads the board's memory once no square changes (`session/watch.rs` has the
-//! conditions). Whenever a dump
-//! agrees with all reports, the tracker sets a checkpoint. When the memory comes, the line goes back to the checkpoint,
-//! or to where a gap began, and is followed again from the record. Findings are held meanwhile; at the end
-//! `announcements` reports only how the new line differs from what was announced.
+//! Two signs prove a loss while the port is open: a dump shows a change that was not reported, or a report repeats a
+//! known content. The session in kiebitz-hardware then reads the board's memory once no square changes
+//! (`session/watch.rs` has the conditions). The tracker sets a checkpoint whenever a dump agrees with all reports. When
+//! the memory comes, the line goes back to the checkpoint, or to the start of a gap, and follows the record. Findings
+//! are held meanwhile; at the end, `announcements` reports only how the new line differs from the announced one.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_protocol::Field;
@@ -20,11 +19,10 @@ use crate::events::DoubtfulPlies;
 use crate::model::{IN_HANDS, MAX_SUSPICION, REMEMBERED_PLIES};
 use crate::position::State;
 
-/// Where a line was, to follow it again from there.
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
     pub(super) tree: Tree,
-    /// How many states had been passed before the tree's root.
+    /// Number of states before the tree's root.
     pub(super) passed: usize,
     pressed: ByColor<Option<Press>>,
     doubt: Option<DoubtfulPlies>,
@@ -42,7 +40,7 @@ impl LineOfPlay {
 }
 
 impl Tracker {
-    /// Checks the line after a dump. `agrees`: the dump showed only what had been reported.
+    /// Checks the line after a dump. `agrees` is true if all changes in the dump had been reported.
     pub(super) fn check_dump(&mut self, now: Timestamp, agrees: bool) {
         if matches!(self.hearing, Hearing::Suspect(since) if now > since + MAX_SUSPICION) {
             self.hearing = Hearing::Sure;
@@ -50,18 +48,17 @@ impl Tracker {
                 line.checkpoint = None;
             }
         }
-        // In a gap nothing could be reported: the first dump after it is no sign of a loss.
+        // In a gap nothing could be reported, so the first dump after it is not a sign of a loss.
         if !agrees && self.gap_since.is_none() {
             self.hearing.suspect(now);
         }
-        // Where the line makes no sense, it may have gone wrong earlier.
+        // A line that leaves many squares unexplained may have gone wrong earlier.
         if self.hearing.is_sure() && self.gap_since.is_none() && self.unexplained() <= IN_HANDS {
             self.set_checkpoint(now);
         }
     }
 
-    /// Sets a checkpoint: all that was played until `at` is known. None is set while the memory is read, nor for a polled
-    /// board, which tells of all that has happened.
+    /// Sets a checkpoint: all plies until `at` are known. A polled board needs none, because it reports every change.
     pub(super) fn set_checkpoint(&mut self, at: Timestamp) {
         let known = self.polled.is_none() && !self.recovering();
         let Some(line) = self.line.as_mut().filter(|_| known) else {
@@ -71,7 +68,7 @@ impl Tracker {
             heard_until: at,
             clock_until: at,
             before: self.sensors.clone(),
-            // What the clock shows is of another time than what is played back.
+            // During playback, the clock's reading is from another time.
             halted: self.clock.halted().filter(|_| self.playback.is_none()),
             mark: Some(line.mark()),
             rewinds: true,
@@ -79,12 +76,11 @@ impl Tracker {
         });
     }
 
-    /// What was known when the line was last known to be right.
     pub(super) fn checkpoint(&self) -> Option<&Unheard> {
         self.line.as_ref()?.checkpoint.as_ref()
     }
 
-    /// A report repeated what was known already. The board reports only changes, so another report was lost.
+    /// Handles a report without a change. The board reports only changes, so another report was lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
         if self.sensors.known() && self.hearing.unheard().is_none() {
             self.sensors.repeated(now, field);
@@ -93,8 +89,8 @@ impl Tracker {
         }
     }
 
-    /// The states that the line has passed beyond doubt, the latest first. Its start position is left out, for it may be
-    /// that of the next game.
+    /// Returns a checkpoint for each state before the tree's root and for the root, the latest first. The start
+    /// position is left out, because the next game may begin from it.
     pub(super) fn earlier(&self, at: Timestamp) -> impl Iterator<Item = Unheard> {
         let (turned, model) = (self.sensors.turned(), self.model);
         let passed = self.line.iter().flat_map(move |line| {
@@ -118,8 +114,8 @@ impl Tracker {
         passed.take(REMEMBERED_PLIES)
     }
 
-    /// Goes back to where the line was at `at`. [`announce_held`](Self::announce_held) announces how the line that is
-    /// followed from there differs from what was announced.
+    /// Takes the line back to `mark`, its state at `at`. [`announce_held`](Self::announce_held) ends the hold on
+    /// findings.
     pub(super) fn rewind(&mut self, at: Timestamp, mark: Mark) {
         self.hearing.trust();
         let reaches = |line: &&mut LineOfPlay| line.passed.len() >= mark.passed;
@@ -130,11 +126,11 @@ impl Tracker {
         line.passed.truncate(mark.passed);
         line.tree = mark.tree;
         line.doubt = mark.doubt;
-        // What was withdrawn since then is announced again where it was right after all. What was reconstructed, and play
-        // has refuted, was not.
+        // Plies that were withdrawn since become candidates again, because the record may confirm them. Inferred ones
+        // were refuted and are removed.
         let path = line.tree.path(line.tree.tip());
-        let told = line.announcements.still_holds(&line.plies());
-        let unannounced = told
+        let still_announced = line.announcements.still_holds(&line.plies());
+        let unannounced = still_announced
             .checked_sub(line.passed.len())
             .and_then(|at| path.get(at).copied());
         if let Some(withdrawn) = unannounced {

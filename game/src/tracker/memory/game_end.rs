@@ -1,5 +1,4 @@
-//! Where a game ended in what the board's memory holds. After that come kings in the centre, and the pieces being set up
-//! for the next game.
+//! Finds the end of a game in the board's memory, before kings in the centre and the set-up for the next game.
 
 use kiebitz_protocol::{Dump, Element, Piece, PieceKind};
 use shakmaty::Bitboard;
@@ -8,10 +7,10 @@ use super::is_white;
 use crate::model::{A_FEW, SEVERAL};
 use crate::position::{fields::board_of, outcome_of_kings};
 
-/// How many of the elements are play. `before` is what stood on the board, `next` the placement that is set up after it.
+/// Returns the number of elements that are play. `next` is the placement set up after the game.
 ///
-/// With a clock, play goes on until the last press and a few more moves whose presses were not recorded, or until kings
-/// show the result. Pieces that are put where they stand in `next`, one after the other, are being set up.
+/// With a clock, play lasts until the last press and a few more moves whose presses were not recorded, or until kings
+/// show the result. Pieces that go one after the other to their squares in `next` are being set up.
 pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let pressed = pressed(elements, with_clock);
     let landings = landings(elements, before);
@@ -19,7 +18,7 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
         .iter()
         .rposition(|element| matches!(element, Element::PieceChange { .. }));
     if pressed == 0 && shows_result(before) {
-        // The result was shown before.
+        // The result was shown before these elements.
         return 0;
     }
     let shown = shown(&landings, pressed);
@@ -38,15 +37,15 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     let Some(last) = home.map(|_| next_move).or(play) else {
         return pressed;
     };
-    // A piece that is drawn lands more than once, and one that is adjusted has not moved.
+    // A drawn piece lands more than once, and an adjusted piece has not moved.
     let mut motions: Vec<&Landing> = moves[..=last]
         .iter()
         .copied()
         .filter(|landing| is_play(landing) && !is_put_back(landing, elements))
         .collect();
     motions.dedup_by_key(|landing| landing.piece);
-    // The players may forget the last presses, and where they take turns in haste not all are recorded. More moves than
-    // that are analysis.
+    // Players may forget the last presses, and the board does not record all presses of a scramble. More moves without
+    // a press are analysis.
     let in_turn = motions
         .windows(2)
         .all(|pair| is_white(pair[0].piece) != is_white(pair[1].piece));
@@ -57,8 +56,8 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     moves[last].until
 }
 
-/// The same where the clock is not known to have been stopped. The game is over if kings show a result, or if more pieces
-/// go home in a row than players would move there.
+/// Like [`played`], if the clock may not have been stopped. The game is over if kings show a result, or if more pieces
+/// in a row go to their squares in `next` than players would move there.
 pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let landings = landings(elements, before);
     let pressed = pressed(elements, with_clock);
@@ -71,27 +70,25 @@ pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, wit
     }
 }
 
-/// Where what was pressed ends; 0 without a clock.
+/// Returns the number of elements up to the last press; 0 without a clock.
 fn pressed(elements: &[Element], with_clock: bool) -> usize {
     let press = |element: &Element| matches!(element, Element::ClockTime { .. });
     let last = elements.iter().rposition(press).filter(|_| with_clock);
     last.map_or(0, |press| press + 1)
 }
 
-/// Whether a piece was put back where it had been lifted.
 fn is_put_back(landing: &Landing, elements: &[Element]) -> bool {
     let lifted = landing.lifted.and_then(|at| elements.get(at));
     matches!(lifted, Some(Element::PieceChange { field, .. }) if field.index() == landing.field)
 }
 
-/// Whether a piece was put down within a scan of the change before.
 fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
     matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
 
-/// Whether the hands rest after a piece was put home. Then it may have been a move, for pieces are set up in one go. The
-/// memory is rarely read in the middle of that. With a clock only such a read counts as a rest; without one, a short
-/// pause does too.
+/// Whether hands rest after a piece went to its square in the next placement. If so, it may have been a move, because
+/// pieces are set up without a rest. A read of the memory counts as a rest, as it rarely falls in the middle of setting
+/// up; without a clock, a short pause between changes does too.
 fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     let mut then = elements[landing.until..].iter();
     let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));
@@ -102,8 +99,8 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     }
 }
 
-/// The number of elements until kings show the result; 0 if they do not. A king that stood in the centre anyway may yet
-/// go to another of its squares.
+/// Returns the number of elements until kings show the result; 0 if they do not. A king that stood in the centre
+/// already may still go on within it.
 pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
     let shows = |landing: &&Landing| landing.kings && is_king(landing.piece);
@@ -112,18 +109,16 @@ pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     last.map_or(0, |landing| landing.at + 1)
 }
 
-/// A piece that came to stand somewhere.
 #[derive(Debug)]
 struct Landing {
-    /// Index of its element.
     at: usize,
     field: usize,
     piece: Piece,
-    /// Index of the element with which it was lifted, if that came before.
+    /// Index of the element that lifted the piece; `None` if it was not lifted since the landing before.
     lifted: Option<usize>,
-    /// The motion ends before this index.
+    /// Index after the last element of the motion.
     until: usize,
-    /// Both kings stand in the centre then.
+    /// Whether both kings then stand in the centre.
     kings: bool,
 }
 
@@ -154,7 +149,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                 });
             }
             (None, Some(was)) => {
-                // A piece that is drawn is shown on some fields on its way, perhaps as another piece.
+                // A drawn piece is reported on fields on its way, perhaps as another piece.
                 let own = landings.last().map(|landing| is_white(landing.piece));
                 let mut before = landings.iter().rev().skip(1).take(A_FEW);
                 let crossed =
@@ -182,13 +177,13 @@ fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Elemen
         return landing.lifted.is_none();
     }
     let passed = field.abs_diff(landing.field) == 8;
-    // They differ, so they are of two colours.
+    // Two different pawns are of two colours.
     let pawns = [landing.piece, was].map(Piece::kind) == [Some(PieceKind::Pawn); 2];
     let another = matches!(then, Some(Element::PieceChange { contents: Some(_), field: on, .. }) if on.index() == field);
     pawns && passed && !another
 }
 
-/// The landing with which kings begin to show the result after the last press.
+/// Returns the index of the landing with which kings begin to show the result after the last press.
 fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
     let complete = landings
         .iter()
@@ -199,7 +194,7 @@ fn shown(landings: &[Landing], pressed: usize) -> Option<usize> {
     Some(complete - others)
 }
 
-/// Fields and squares are numbered from other corners; the centre has the same four numbers in both.
+/// Fields and squares are numbered from different corners, but the centre has the same four numbers in both.
 fn in_centre(field: usize) -> bool {
     Bitboard::CENTER
         .into_iter()
@@ -210,7 +205,6 @@ fn is_king(piece: Piece) -> bool {
     piece.kind() == Some(PieceKind::King)
 }
 
-/// Whether both kings stand in the centre, whichever way the board is turned.
 fn shows_result(fields: &Dump) -> bool {
     outcome_of_kings(&board_of(fields, false)).is_some()
 }
@@ -229,8 +223,8 @@ mod tests {
         seconds: 0,
     };
 
-    /// "e2." for a field that is emptied, "e4P" for a pawn put on it, "e4P'" if that was quick, "|" for a press, "READ"
-    /// where the memory was read.
+    /// Decodes "e2." as a field that is emptied, "e4P" as a pawn put on it, "e4P'" as the same but quick, "|" as a
+    /// press, and "READ" as a read of the memory.
     fn elements(words: &str) -> Vec<Element> {
         let change = |word: &str| {
             let [file, rank, letter, ref rest @ ..] = *word.as_bytes() else {
@@ -250,7 +244,6 @@ mod tests {
         words.split_whitespace().map(change).collect()
     }
 
-    /// What stands on the board after these elements, from the start position on.
     fn after(words: &str) -> Dump {
         let mut fields = start();
         for element in elements(words) {
@@ -265,7 +258,6 @@ mod tests {
         tagged(Element::StartPosition)
     }
 
-    /// Asserts that `play` is play and `then` is not.
     #[track_caller]
     fn is_play(before: &str, play: &str, then: &str) {
         let all = elements(&format!("{play} {then}"));
@@ -277,7 +269,7 @@ mod tests {
     const PUT_HOME: &str = "c6. b8n f3. g1N e4. e2P";
 
     #[test]
-    fn pieces_put_home_after_the_last_press_are_no_moves() {
+    fn pieces_put_home_after_the_last_press_are_not_moves() {
         is_play(TWO_KNIGHTS, "f3. e5N |", "c6. b8n e5. g1N e4. e2P");
         is_play(TWO_KNIGHTS, "", PUT_HOME);
     }
@@ -292,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_is_adjusted_is_no_move_more() {
-        // Of four quick moves no press was recorded, and between them a pawn was put right.
+    fn an_adjusted_piece_is_not_a_move() {
+        // Four quick moves without recorded presses, and a pawn adjusted between them.
         let quick = "d2. d4P d7. d5p e4. e4P h2. h3P h7. h6p";
         is_play(
             TWO_KNIGHTS,
@@ -309,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_in_haste_are_play_without_their_presses() {
+    fn quick_moves_without_presses_are_play() {
         let haste = "g8. f6n' f3. g5N' c6. d4n g5. f7N' d4. f3n' d1. f3Q'";
         is_play(
             TWO_KNIGHTS,
@@ -319,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_is_adjusted_after_the_reply_was_not_drawn_by_it() {
+    fn a_piece_adjusted_after_the_reply_does_not_belong_to_the_reply() {
         let play = "f3. g5N | d7. d5p g5. g5N d2. d3P a7. a6p a2. a3P";
         is_play(TWO_KNIGHTS, play, "a3. a2P a6. a7p d3. d2P d5. d7p g5. g1N");
     }
@@ -328,7 +320,7 @@ mod tests {
     fn kings_in_the_centre_end_the_game() {
         let kings = "e1. e4. e4K e8. d5k";
         is_play(TWO_KNIGHTS, "d2. d3P |", &format!("{kings} {PUT_HOME}"));
-        // A move home without a press is play where a result is shown after it.
+        // A move home without a press is play if a result is shown after it.
         is_play(TWO_KNIGHTS, "d2. d3P | c6. b8n", kings);
     }
 
@@ -336,12 +328,12 @@ mod tests {
     fn a_pawn_captured_en_passant_may_be_scanned_late() {
         let before = "e2. e4P e4. e5P d7. d5p";
         is_play(before, "a7. a6p | e5. d6P d5.", "d6. e2P d7p a6. a7p");
-        // A square that another piece comes to does not belong to the move.
+        // A square to which another piece comes does not belong to the move.
         is_play(before, "a7. a6p | e5. d6P", "d5. d5K e1. e8. e4k");
     }
 
     #[test]
-    fn without_a_clock_many_pieces_put_home_are_no_moves() {
+    fn without_a_clock_many_pieces_put_home_are_not_moves() {
         let until = |words: &str| until_set_up(&elements(words), &after(TWO_KNIGHTS), &start(), false);
         let three = "d2. d3P c6. b8n f3.' g1N e4. e2P";
         assert_eq!(until(three), elements(three).len());

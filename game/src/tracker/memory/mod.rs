@@ -1,6 +1,5 @@
-//! The board's memory as a record: where in it a gap begins, and what stood on the board then.
-//!
-//! It knows nothing of lines of play: what the record means is the tracker's to find out.
+//! Reads the board's memory as a record: at which element a gap begins, and which placements stood on the board. This
+//! module knows nothing of lines of play.
 
 pub(crate) mod game_end;
 pub(crate) mod pace;
@@ -13,12 +12,12 @@ use crate::clock::Side;
 use crate::model::A_FEW;
 use crate::position::{Variant, fields::board_of, start};
 
-/// The elements after the moment when the board showed `before` and had just told `reports`, the latest first, and the
-/// number of squares on which the memory differs at that moment. `None` if the memory never shows that placement, or if the
-/// board has lost power since.
+/// Returns the elements after the moment at which the board showed `before` and had just sent `reports`, latest first,
+/// with the number of squares on which the memory differs from `before` at that moment. `None` if the memory never
+/// shows that placement, or if the board has lost power since.
 ///
-/// `halted` is the side whose clock was not running at that moment, and its time in seconds; `cleared` what stood before the
-/// pieces were set up for the game of that moment. Either is `None` where it is not known.
+/// `halted` is the side whose clock was not running, with its time in seconds; `cleared` is the final placement of the
+/// game before.
 pub(crate) fn missed<'a>(
     elements: &'a [Element],
     before: &Dump,
@@ -30,7 +29,7 @@ pub(crate) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
-    // The changes that complete start positions; a tag comes after that.
+    // The indices of the changes that complete start positions; a tag comes after its change.
     let completing = |(at, _): (usize, Dump)| match elements.get(at) {
         Some(Element::PieceChange { .. }) => at,
         _ => at.saturating_sub(1),
@@ -58,19 +57,19 @@ pub(crate) fn missed<'a>(
             | Element::PowerUp => {
                 fields = tagged(*element);
                 known = [true; 64];
-                // The clock may have been set again; the memory does not record that.
+                // The clock may have been set again, which the memory does not record.
                 time = None;
             }
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Of equal fits, take the one that follows the last reports, then one of the game that followed what is known to have
-        // stood before it, then one whose last change is shown, then one that stood for a while, then the latest.
+        // Preference among equal fits: the clock's time agrees; the last reports precede; it is the first game after
+        // `cleared`; `before` shows the last change; the placement stood for a while; it is the latest.
         let again = usize::MAX - reports_matched(reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
-        // A change that the placement does not show came after it: the moment before fits as well.
+        // A change that `before` does not show came later, so the element before fits as well.
         let later = matches!(element, Element::PieceChange { contents, field, .. }
             if before[field.index()] != *contents);
         let rank = (
@@ -85,13 +84,13 @@ pub(crate) fn missed<'a>(
             best = Some((rank, at + 1));
         }
     }
-    // The memory merges the flickering of a piece into one change.
+    // The memory merges the changes of a flickering piece, so a few squares may differ.
     let ((off, ..), from) = best.filter(|((off, ..), _)| *off <= A_FEW)?;
     let missed = elements.get(from..)?;
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
-/// How many games have begun since a placement.
+/// Counts the games that have begun since a placement; `None` until the placement has stood.
 struct GamesSince<'a> {
     placement: Option<&'a Dump>,
     begun: Option<usize>,
@@ -105,10 +104,9 @@ impl<'a> GamesSince<'a> {
         }
     }
 
-    /// Takes in what stands after a change, and whether a game begins with it.
     fn follow(&mut self, begins: bool, fields: &Dump) {
         let Some(placement) = self.placement else { return };
-        // The result that kings show, and a last move that was not recorded.
+        // A last move may be missing from the record, and kings may show the result.
         let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
         if begins {
             self.begun = self.begun.map(|begun| begun + 1);
@@ -118,7 +116,7 @@ impl<'a> GamesSince<'a> {
     }
 }
 
-/// The pieces that a board listed when its power came back for the last time, in any order, and what has changed since.
+/// Returns the pieces that the board listed when its power last came back, and the elements after the list.
 pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     let mut fields: Dump = [None; 64];
     let power_up = elements.iter().rposition(|element| *element == Element::PowerUp);
@@ -136,18 +134,17 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the pieces were found as they stood before `missed` when the power came back, and the memory had not been
-/// read since: then it says nothing of what happened before.
+/// Whether the record begins when the power came back, and so does not cover the time before: no square changed between
+/// the list of pieces and `missed`, and the memory was not read during `missed`.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
-    let told = &since[..since.len().saturating_sub(missed.len())];
+    let unmoved = &since[..since.len().saturating_sub(missed.len())];
     elements.contains(&Element::PowerUp)
         && !missed.contains(&Element::Downloaded)
-        && changes(told).next().is_none()
+        && changes(unmoved).next().is_none()
 }
 
-/// How many of the last reports, the latest first, the elements end with as well. Of a piece that flickers they have one
-/// change.
+/// Returns the number of `reports`, latest first, with which `elements` end. Reports of a flickering piece count once.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
     let mut changes = changes(elements).rev().peekable();
     let mut matched = 0;
@@ -163,7 +160,6 @@ fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize
     matched
 }
 
-/// The changes among the elements.
 pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (Field, Contents)> {
     elements.iter().filter_map(|element| match *element {
         Element::PieceChange { field, contents, .. } => Some((field, contents)),
@@ -171,7 +167,7 @@ pub(crate) fn changes(elements: &[Element]) -> impl DoubleEndedIterator<Item = (
     })
 }
 
-/// The press that an element records: its side, and the time that it had left.
+/// `None` unless the element records a press.
 pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     let Element::ClockTime {
         left,
@@ -191,19 +187,18 @@ pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     Some((if left { Side::Left } else { Side::Right }, time))
 }
 
-/// Whether two readings of the halted side's time are from different moments; a missing one contradicts nothing.
+/// Whether two times of the halted side differ. An unknown time contradicts nothing.
 fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
 }
 
-/// The last start position that stood after `before`: the index of its element, and the placement.
 pub(crate) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, Dump)> {
     starts(before, elements).pop()
 }
 
-/// The start positions that stood after `before`, each with the index of its element. Where pieces were only put right
-/// between two, it is one, and the last counts.
+/// Returns the start positions after `before`, each with the index of its element. Of start positions between which
+/// pieces were only put right, only the last one counts.
 pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts: Vec<(usize, Dump)> = Vec::new();
@@ -212,7 +207,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
         match *element {
             Element::PieceChange { field, contents, .. } => {
                 fields[field.index()] = contents;
-                // The board does not tag a start position again that is reached by putting a piece or two right.
+                // The board does not tag a start position again if a piece or two are put right to reach it.
                 if let Some((begun, start)) = starts.last_mut()
                     && *start != fields
                     && is_usual_start(&fields)
@@ -226,7 +221,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
                 fields = tagged(*element);
                 starts.push((at, fields));
             }
-            // A Chess960 position, or a piece or two are still to be put right.
+            // A Chess960 position, or an unfinished one in which a piece or two must still be put right.
             Element::FourRowsFilled => starts.push((at, fields)),
             _ => {}
         }
@@ -243,7 +238,6 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
     starts
 }
 
-/// Whether players have castled from one start position, and stand in the other now.
 fn is_castled(start: &Dump, next: &Dump) -> bool {
     [false, true].into_iter().any(|turned| {
         let from = start::recognise(&board_of(start, turned));
@@ -252,7 +246,7 @@ fn is_castled(start: &Dump, next: &Dump) -> bool {
     })
 }
 
-/// Whether a piece comes to a square that is not its own in a start position.
+/// Whether a piece comes to a square that is not its own in `start`.
 pub(crate) fn moved(elements: &[Element], start: &Dump) -> bool {
     elements.iter().any(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -267,17 +261,16 @@ fn is_usual_start(fields: &Dump) -> bool {
     usual.contains(fields)
 }
 
-/// Whether that is a start position, for players on either side.
 pub(crate) fn is_start_position(fields: &Dump) -> bool {
     let boards = [false, true].map(|turned| board_of(fields, turned));
     boards.iter().any(|board| start::recognise(board).is_some())
 }
 
-/// The elements, with changes added for pieces that stood somewhere too briefly to be recorded: of two changes of a field
-/// in quick succession, the memory keeps the second. A field that is emptied although it was empty has held the piece
-/// that was in a hand, and one that comes to hold what it held already, one that captured it and was captured there.
+/// Returns the elements with added changes for pieces that stood on a field too briefly to be recorded: of two changes
+/// of a field in quick succession, the memory keeps only the second. If an empty field is emptied, the piece in the
+/// hand had stood there. If a field receives a piece like the one it had, a captor had stood there and was captured.
 ///
-/// `in_hand` are the pieces that were in the air before, each with the field that it was lifted from, in that order.
+/// `in_hand` has the pieces that were in the air before, with their fields, first lifted first.
 pub(crate) fn unmerged(
     elements: &[Element],
     before: &Dump,
@@ -310,7 +303,8 @@ pub(crate) fn unmerged(
     all
 }
 
-/// The piece in a hand that was on the field for a moment: the one that was lifted last, unless it was captured there.
+/// Returns the piece in a hand that stood on the field for a moment: the last one lifted or, if a piece was lifted from
+/// this very field, its captor.
 fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     let taken = in_hand.iter().rfind(|(from, _)| *from == field.index());
     let takes = |other: Piece| taken.is_none_or(|(_, taken)| is_white(*taken) != is_white(other));
@@ -318,7 +312,7 @@ fn held(in_hand: &[(usize, Piece)], field: Field) -> Option<Piece> {
     held.map(|(_, piece)| *piece)
 }
 
-/// The piece in a hand that has captured such a piece: of the other side, and the one that was lifted last.
+/// Returns the piece in a hand that captured `captured`: the one of the other side that was lifted last.
 fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     let other = in_hand
         .iter()
@@ -326,7 +320,6 @@ fn captor(in_hand: &[(usize, Piece)], captured: Piece) -> Option<Piece> {
     other.map(|(_, piece)| *piece)
 }
 
-/// The piece that is lifted next, if nothing is put down before.
 fn lifted_next(then: &[Element], fields: &Dump) -> Option<Piece> {
     then.iter().find_map(|element| match *element {
         Element::PieceChange { contents, field, .. } => {
@@ -340,7 +333,7 @@ pub(crate) fn is_white(piece: Piece) -> bool {
     piece.color() == Some(Color::White)
 }
 
-/// What stands on the board when the memory records a whole placement in one byte.
+/// Returns the placement that a single element records.
 pub(crate) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,

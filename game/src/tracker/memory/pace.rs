@@ -1,4 +1,4 @@
-//! Times for what the board's memory holds without any.
+//! Invents plausible times for the elements of the board's memory, which have none.
 
 use core::time::Duration;
 
@@ -9,9 +9,11 @@ use kiebitz_protocol::{Dump, Element};
 use super::{is_start_position, is_white};
 use crate::model::Model;
 
-/// The times at which the elements may have happened, between `from` and `to`. Motions take the time that hands need; the
-/// rest is spent thinking, before the other side's pieces are touched. `before` is what stood on the board, `touched` whose
-/// piece was touched last, true for White; `None` if the clock was pressed since. It is updated.
+/// Returns times between `from` and `to`. Motions take the time that hands need; the rest is thinking time, before the
+/// other side's pieces are touched. If the time is too short, all steps are shortened alike.
+///
+/// `touched` is updated: whether the piece touched last was White's; `None` if another element, such as a press, came
+/// since.
 pub(crate) fn times(
     model: &Model,
     (from, to): (Timestamp, Timestamp),
@@ -22,7 +24,7 @@ pub(crate) fn times(
     let mut fields = *before;
     let goes_on = touched.is_some();
     let mut set_up = is_start_position(before);
-    // A hand goes on before the tracker has stopped waiting for that, and thinks for longer than that.
+    // A motion continues before the tracker stops waiting for it; thinking takes longer than that.
     let (going_on, thinking) = (model.pause * 9 / 10, model.rest * 5 / 4);
     let step = |element: &Element| match *element {
         Element::PieceChange {
@@ -56,10 +58,10 @@ pub(crate) fn times(
     let shortened = (span.as_secs_f64() / needed.as_secs_f64()).min(1.0);
     let spare = span.saturating_sub(needed);
     let thoughts = steps.iter().filter(|(_, thinks)| *thinks).count() as u32;
-    // The last change may be the start of a motion, so not much time is left after it.
+    // The last change may begin a motion, so little time is left after it.
     let after_last = (spare / (thoughts + 1)).min(model.pause);
     let each = (spare - after_last) / thoughts.max(1);
-    // A motion without a thought is the end of one.
+    // A record without thinking time is the end of a motion, and comes late.
     let late = thoughts == 0 && !goes_on;
     let mut passed = if late { spare - after_last } else { Duration::ZERO };
     let at = steps.into_iter().map(|(length, thinks)| {
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_that_begins_begins_with_a_thought() {
+    fn a_game_begins_with_thinking_time() {
         let (a7, a6, f1) = (8, 16, 61);
         let mut before = [None; 64];
         before[usize::from(f1)] = Some(Piece::WhiteRook);

@@ -12,10 +12,9 @@ fn change(field: u8, contents: Contents) -> Element {
     }
 }
 
-/// A board that was heard.
 struct Heard {
     fields: Dump,
-    /// The latest first.
+    /// Latest first.
     reports: Vec<(Field, Contents)>,
 }
 
@@ -79,9 +78,9 @@ fn a_piece_that_flickers_is_in_the_memory_once() {
     assert_eq!(reports_matched(&reports, &elements), 1);
 }
 
-/// The queen is drawn over e4. The memory has that she left it, and not that she was there.
+/// The queen is drawn over e4. The memory records that she left e4, but not that she was there.
 #[test]
-fn a_piece_seen_on_its_way_has_not_left_before() {
+fn a_gap_begins_before_a_piece_seen_on_its_way_leaves() {
     let queen = Some(Piece::WhiteQueen);
     let (a8, e4, f3) = (0, 36, 45);
     let mut fields = tagged(Element::StartPosition);
@@ -96,15 +95,15 @@ fn a_piece_seen_on_its_way_has_not_left_before() {
     assert_eq!(before.missed(&elements, None, None), Some((1, &elements[3..])));
 }
 
-/// The same opening in one game after the other: the pieces were set up in another order.
+/// Two games in a row have the same opening; only the order in which the pieces were set up differs.
 #[test]
-fn a_game_that_begins_like_the_next_is_told_from_it() {
+fn two_games_with_the_same_opening_are_distinguished() {
     let pawn = Some(Piece::WhitePawn);
     let set_up = |first: u8, second: u8| {
         let both = [first, second].map(|field| [change(field, None), change(field, pawn)]);
         [both.concat(), vec![Element::StartPosition]].concat()
     };
-    // Six pawns go two squares each, as in both games.
+    // Six pawns go two squares each, in both games.
     let opening: Vec<Element> = (50..56)
         .flat_map(|from| [change(from, None), change(from - 16, pawn)])
         .collect();
@@ -130,9 +129,9 @@ fn a_game_that_begins_like_the_next_is_told_from_it() {
     assert_eq!(missed, Some(next.len() + 1));
 }
 
-/// All that the journal knows is how the game before ended, and that another one had begun.
+/// After a restart, the journal has only the final placement of the previous game and the start of the next one.
 #[test]
-fn a_start_position_is_the_one_after_the_game_that_is_known() {
+fn the_gap_begins_at_the_start_position_after_the_known_game() {
     let pawn = Some(Piece::WhitePawn);
     // Three pawns go two squares each, and home again.
     let game = |files: [u8; 3]| {
@@ -167,9 +166,9 @@ fn a_start_position_is_the_one_after_the_game_that_is_known() {
     assert_eq!(found, Some((0, &elements[14..])));
 }
 
-/// Black's king is put on the square on which another piece stands, after the four rows were full.
+/// Black's king replaces another piece on its square, after the four rows were full.
 #[test]
-fn a_start_position_that_is_put_right_is_the_one_after_the_game_that_is_known() {
+fn the_gap_begins_at_a_corrected_start_position_after_the_known_game() {
     let (pawn, king) = (Some(Piece::WhitePawn), tagged(Element::StartPosition)[4]);
     let elements = [
         Element::StartPosition,
@@ -188,9 +187,8 @@ fn a_start_position_that_is_put_right_is_the_one_after_the_game_that_is_known() 
     assert_eq!(known.missed(&elements, None, Some(&ended)), Some((0, &[][..])));
 }
 
-/// What was played while the board was without power is not in its memory.
 #[test]
-fn a_start_position_that_is_found_with_the_power_is_another_one() {
+fn a_start_position_found_with_the_power_begins_another_game() {
     let usual = tagged(Element::StartPosition);
     let found = (0..64).filter(|field| usual[usize::from(*field)].is_some());
     let found: Vec<Element> = found
@@ -203,7 +201,7 @@ fn a_start_position_that_is_found_with_the_power_is_another_one() {
 }
 
 #[test]
-fn castling_with_the_first_move_sets_up_no_start_position() {
+fn castling_with_the_first_move_is_not_another_start_position() {
     let placed = |fen: &str| -> Dump {
         let board = Board::from_ascii_board_fen(fen.as_bytes()).expect("a placement");
         let mut fields = [None; 64];
@@ -228,9 +226,9 @@ fn castling_with_the_first_move_sets_up_no_start_position() {
     assert_eq!(starts(&start, &elements), [(0, start)]);
 }
 
-/// Two pieces change places, and the board does not tag the start position that stands then.
+/// Two pieces change places, and the board does not tag the resulting start position.
 #[test]
-fn a_start_that_is_put_right_begins_the_game() {
+fn a_corrected_start_position_begins_the_game() {
     let usual = tagged(Element::StartPosition);
     let mut wrong = usual;
     wrong.swap(61, 62);
@@ -249,9 +247,9 @@ fn a_start_that_is_put_right_begins_the_game() {
     assert_eq!(starts(&[None; Field::COUNT], &elements), [(begun, usual)]);
 }
 
-/// A bishop that goes home crosses the square on which it stood when the gap began.
+/// A bishop on its way home crosses the square on which it stood when the gap began.
 #[test]
-fn a_placement_that_stood_is_told_from_one_in_passing() {
+fn a_placement_that_stood_is_preferred_to_one_in_passing() {
     let (bishop, king) = (Some(Piece::WhiteBishop), Some(Piece::WhiteKing));
     let quick = |field: u8, contents: Contents| {
         let field = Field::new(field).expect("a field");
@@ -281,7 +279,7 @@ fn a_placement_that_stood_is_told_from_one_in_passing() {
 }
 
 #[test]
-fn what_follows_the_last_known_placement_was_missed() {
+fn elements_after_the_last_known_placement_are_missed() {
     let (e2, e4, e7) = (52, 36, 12);
     let elements = [
         Element::StartPosition,
