@@ -60,28 +60,9 @@ fn a_memory_that_is_not_wanted_any_more_is_not_read() {
     let mut world = World::new(BoardSettings::default(), SessionSettings::default());
     world.open();
     world.recall();
-    world.run(2500);
     world.session.recall(world.now, false);
     world.run(20_000);
     assert!(!world.commands().contains(&Command::SendEeMoves));
-}
-
-/// While the board sends its memory, it reports nothing.
-#[test]
-fn a_memory_that_is_wanted_is_not_read_while_hands_are_moving() {
-    let mut world = World::new(BoardSettings::default(), SessionSettings::default());
-    world.open();
-    world.recall();
-    for number in 8..14 {
-        world.run(2500);
-        world.set(number, PAWN);
-    }
-    assert!(!world.commands().contains(&Command::SendEeMoves));
-    let moved = world.now;
-    world.run(6000);
-    let requested = world.first(|o| matches!(o, Observation::MemoryAsked)).unwrap();
-    let after = World::millis(moved, requested);
-    assert!((3000..3500).contains(&after), "{after}");
 }
 
 #[test]
