@@ -26,6 +26,8 @@
 //! the line. If that lasts for **rest** (**put_right** if a single piece is the only evidence), or over several plies,
 //! the line is withdrawn and its gap becomes undecidable, unless the board's memory can still fill it.
 
+use core::time::Duration;
+
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, Color, Move};
 
@@ -50,6 +52,9 @@ pub(super) struct View {
     /// `None` unless the running clock shows the turn for certain.
     turn: Option<Color>,
 }
+
+/// Shortest time for a game, for setting up the pieces again, and for the first plies of the next game.
+const GAME_TIME: Duration = Duration::from_secs(120);
 
 impl View {
     /// Whether the clock agrees with the turn `plies` plies after a position in which `turn` is to move.
@@ -165,6 +170,10 @@ impl Tracker {
             return false;
         }
         let awaits_memory = unheard.is_some();
+        if awaits_memory && self.is_at_start_for(now, GAME_TIME) {
+            // Whole games may have been played, which only the memory has.
+            return false;
+        }
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
@@ -451,6 +460,10 @@ impl Tracker {
             self.retract(now, on_its_way, CorrectionReason::Recovered, odds);
         }
         let gap = self.gap_since;
+        // The plies follow the start position, but games may have been played before them.
+        if self.is_at_start_for(now, GAME_TIME) {
+            self.close_gap(now, Recovery::Undecidable);
+        }
         let next = view.turn;
         let pressed = next.map(|color| !color);
         let mut completed = None;
@@ -582,18 +595,17 @@ impl Tracker {
     /// Returns how to close a gap after which the board stands as before. Most likely nothing was played, but at a
     /// start position whole games may have been if the gap was longer than **patience**.
     pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
-        let starts = self
-            .line
-            .as_ref()
-            .is_some_and(|line| line.tree.node(line.tree.tip()).ply == 0);
-        let time = self
-            .gap_since
-            .is_some_and(|since| now > since + self.model.patience);
-        if starts && time {
+        if self.is_at_start_for(now, self.model.patience) {
             Recovery::Undecidable
         } else {
             Recovery::Inferred
         }
+    }
+
+    /// Whether the line is at its start position, and the open gap has lasted for more than `time`.
+    fn is_at_start_for(&self, now: Timestamp, time: Duration) -> bool {
+        let starts = self.tree().is_some_and(|tree| tree.node(tree.tip()).ply == 0);
+        starts && self.gap_since.is_some_and(|since| now > since + time)
     }
 
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {
