@@ -53,6 +53,8 @@ pub(super) enum CliCommand {
     #[cfg(target_os = "linux")]
     Boards(BoardsArguments),
     #[cfg(target_os = "linux")]
+    Bundle(BundleArguments),
+    #[cfg(target_os = "linux")]
     CheckConfig(CheckConfigArguments),
     Demo(DemoArguments),
     #[cfg(all(unix, feature = "emulator"))]
@@ -404,6 +406,29 @@ pub(super) struct SelectionArguments {
     /// Only this board; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(super) board: Vec<String>,
+}
+
+/// Write an archive for a maintainer who will look into a problem
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_help = after::BUNDLE)]
+pub(super) struct BundleArguments {
+    /// Ids of games, as listed by `kiebitz games` [default: all of today]
+    #[arg(value_name = "GAME", conflicts_with_all = ["date", "since", "until", "board"])]
+    pub(super) games: Vec<String>,
+    /// Replace the names of players, teams, arbiters and events
+    #[arg(long)]
+    pub(super) anonymous: bool,
+    /// New file for the archive [default: kiebitz-bundle-TIME.tar.gz]
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Configuration of the daemon [default: /etc/kiebitz.toml]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+    #[command(flatten, next_help_heading = WHICH_EVENTS)]
+    pub(super) selection: SelectionArguments,
 }
 
 /// Write events from the journal, one JSON object per line

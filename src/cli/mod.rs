@@ -5,6 +5,8 @@
 mod args;
 mod backup;
 #[cfg(target_os = "linux")]
+mod bundle;
+#[cfg(target_os = "linux")]
 mod check_config;
 mod event;
 mod export;
@@ -70,6 +72,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Invocation::Backup(request) => backup::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Invocation::Boards(options) => crate::tools::boards::run(&options, &mut out),
+        #[cfg(target_os = "linux")]
+        Invocation::Bundle(request) => bundle::run(&request, &mut out),
         #[cfg(target_os = "linux")]
         Invocation::CheckConfig(file) => check_config::run(file.as_deref(), &mut out),
         Invocation::Demo(mut demo) => {

@@ -15,16 +15,16 @@ use super::args::{
     RulesArguments, SelectionArguments,
 };
 #[cfg(target_os = "linux")]
-use super::args::{BoardsArguments, RebuildArguments, RecordArguments};
+use super::args::{BoardsArguments, BundleArguments, RebuildArguments, RecordArguments};
 use super::logging::Logging;
-use super::period::Period;
+use super::period::{Period, PeriodBound};
 use super::printer::ReplayOutput;
 use super::request::{
     BackupRequest, CaptureRequest, EventCheckRequest, ExportRequest, Exported, Form, GamesForm, GamesRequest,
     Invocation, LawsRequest, PgnRequest, ReplayRequest, ReportRequest, RulesFrom, Selection,
 };
 #[cfg(target_os = "linux")]
-use super::request::{RebuildRequest, SetupRequest};
+use super::request::{BundleRequest, RebuildRequest, SetupRequest};
 #[cfg(target_os = "linux")]
 use super::status::StatusRequest;
 #[cfg(target_os = "linux")]
@@ -48,6 +48,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         CliCommand::Backup(backup) => Ok(Invocation::Backup(backup.into())),
         #[cfg(target_os = "linux")]
         CliCommand::Boards(boards) => Ok(Invocation::Boards(boards.into())),
+        #[cfg(target_os = "linux")]
+        CliCommand::Bundle(bundle) => Ok(Invocation::Bundle(bundle.into())),
         #[cfg(target_os = "linux")]
         CliCommand::CheckConfig(check) => Ok(Invocation::CheckConfig(check.file.or(check.config))),
         CliCommand::Demo(demo) => Ok(Invocation::Demo(demo.into())),
@@ -285,6 +287,34 @@ impl From<BackupArguments> for BackupRequest {
         Self {
             file,
             replace,
+            config,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<BundleArguments> for BundleRequest {
+    fn from(arguments: BundleArguments) -> Self {
+        let BundleArguments {
+            games,
+            anonymous,
+            output,
+            config,
+            selection,
+            ..
+        } = arguments;
+        let mut selection = Selection::from(selection);
+        if selection.period == Period::default() {
+            selection.period.since = Some(PeriodBound::Today);
+        }
+        Self {
+            events: if games.is_empty() {
+                Exported::Selection(selection)
+            } else {
+                Exported::Games(games)
+            },
+            anonymous,
+            output,
             config,
         }
     }

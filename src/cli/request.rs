@@ -27,6 +27,8 @@ pub(super) enum Invocation {
     Backup(BackupRequest),
     #[cfg(target_os = "linux")]
     Boards(boards::Options),
+    #[cfg(target_os = "linux")]
+    Bundle(BundleRequest),
     /// Check the given or the usual configuration.
     #[cfg(target_os = "linux")]
     CheckConfig(Option<PathBuf>),
@@ -63,6 +65,17 @@ pub(super) struct BackupRequest {
     pub(super) file: PathBuf,
     /// Whether an existing file is overwritten.
     pub(super) replace: bool,
+    pub(super) config: Option<PathBuf>,
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub(super) struct BundleRequest {
+    pub(super) events: Exported,
+    /// Whether names of people and events are replaced.
+    pub(super) anonymous: bool,
+    /// File for the archive; `None` for a name with the time.
+    pub(super) output: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
 }
 

@@ -84,19 +84,7 @@ mod jiff_time {
 /// Queries the daemon and prints its state. The exit code shows whether something needs attention.
 pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit> {
     let config = Config::read_or_default(request.config.as_deref())?;
-    let Some(address) = config.http else {
-        let file =
-            Config::file(request.config.as_deref()).unwrap_or_else(|| Path::new(crate::config::USUAL_FILE));
-        bail!(
-            "the status has no address: add `[http]` and `listen = \"127.0.0.1:8037\"` to {}, and restart kiebitz",
-            file.display()
-        );
-    };
-    let text = ask(&format!("http://{address}/health")).with_context(|| {
-        format!(
-            "kiebitz does not answer at http://{address}/: check with `systemctl status kiebitz` that it is running"
-        )
-    })?;
+    let text = health(&config, request.config.as_deref())?;
     let answer: Answer = serde_json::from_str(&text).context(
         "cannot parse the answer: check that no other program uses this \
             address",
@@ -107,6 +95,22 @@ pub(super) fn run(request: &StatusRequest, out: &mut impl Write) -> Result<Exit>
         print(&answer, out)?;
     }
     Ok(if answer.ok { Exit::Fine } else { Exit::Failed })
+}
+
+/// Returns the state of the running daemon, as JSON. `path` is the named file of the configuration.
+pub(super) fn health(config: &Config, path: Option<&Path>) -> Result<String> {
+    let Some(address) = config.http else {
+        let file = Config::file(path).unwrap_or_else(|| Path::new(crate::config::USUAL_FILE));
+        bail!(
+            "the status has no address: add `[http]` and `listen = \"127.0.0.1:8037\"` to {}, and restart kiebitz",
+            file.display()
+        );
+    };
+    ask(&format!("http://{address}/health")).with_context(|| {
+        format!(
+            "kiebitz does not answer at http://{address}/: check with `systemctl status kiebitz` that it is running"
+        )
+    })
 }
 
 fn ask(url: &str) -> Result<String> {

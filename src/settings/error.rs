@@ -167,7 +167,7 @@ impl fmt::Display for Mistake {
 
 /// Replaces a possible password by stars, one for each character so that the carets still fit. Control characters
 /// become spaces.
-fn without_password(line: &str) -> String {
+pub(crate) fn without_password(line: &str) -> String {
     let hidden = hidden(line);
     let shown = |(at, character): (usize, char)| match character {
         _ if hidden.contains(&at) && !matches!(character, ' ' | '"' | '\'') => '*',
@@ -178,7 +178,7 @@ fn without_password(line: &str) -> String {
 }
 
 /// Returns the byte range that may contain a password: the value up to an `@`, a whole URL that seems to lack its `@`,
-/// or the value of a key with "password" in its name.
+/// or the value of a key with "password", "secret" or "token" in its name.
 fn hidden(line: &str) -> Range<usize> {
     let value = line.find(['=', '"', '\'']).map_or(0, |opened| opened + 1);
     if let Some(at) = line.rfind('@') {
@@ -187,7 +187,12 @@ fn hidden(line: &str) -> Range<usize> {
     let is_port = |rest: &str| rest.starts_with(|digit: char| digit.is_ascii_digit());
     let has_user = |url: &str| url.split(':').skip(1).any(|rest| !is_port(rest));
     let url = line.split_once("://").map(|(_, url)| url);
-    if line[..value].contains("password") || url.is_some_and(has_user) {
+    let is_secret = |word: &&str| line[..value].contains(word);
+    if ["password", "secret", "token"]
+        .iter()
+        .any(|word| is_secret(&word))
+        || url.is_some_and(has_user)
+    {
         return value..line.len();
     }
     0..0

@@ -19,6 +19,8 @@ pub(crate) const TEXTS: &[Text] = &[
     #[cfg(target_os = "linux")]
     text("boards.txt", &["boards", "--help"]),
     #[cfg(target_os = "linux")]
+    text("bundle.txt", &["bundle", "--help"]),
+    #[cfg(target_os = "linux")]
     text("check-config.txt", &["check-config", "--help"]),
     text("demo.txt", &["demo", "--help"]),
     #[cfg(unix)]

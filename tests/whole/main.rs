@@ -13,6 +13,7 @@ mod arbiter;
 mod backup;
 #[cfg(target_os = "linux")]
 mod broadcast;
+mod bundle;
 mod cli;
 #[cfg(unix)]
 mod clocks;

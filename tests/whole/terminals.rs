@@ -122,9 +122,11 @@ fn no_command_prints_foreign_escape_sequences() {
     let (config, capture) = (world.config.as_str(), world.capture.as_str());
     let missing = world.file(OBEYED);
     let (copy, recording, links) = (world.file("copy"), world.file("new.pcapng"), world.file("links"));
+    let bundle = world.file("bundle.tar.gz");
     let runs: Vec<Run<'_>> = vec![
         (vec!["backup", &copy, "--config", config], None),
         (vec!["boards", "--config", config, "--port", &missing], None),
+        (vec!["bundle", "--config", config, "-o", &bundle], None),
         (vec!["check-config", config], None),
         (words("demo --speed max"), Some("Ctrl-C")),
         (words("demo --speed max --ascii"), Some("Ctrl-C")),

@@ -63,6 +63,21 @@ Exit codes: 0 the time is up; 1 something failed; 2 wrong usage; 130 ended by Ct
 complete.";
 
 #[cfg(target_os = "linux")]
+pub(super) const BUNDLE: &str = "\
+The archive has the configuration without passwords, the versions of kiebitz and the system, the
+state of the daemon, its log, and the events and recordings of the games or of the time. Run it as
+root or as the daemon's user, who may read all of these. Look through it before you send it: notes
+and the log may name people in free text, even with --anonymous.
+
+Examples:
+  sudo kiebitz bundle
+  sudo kiebitz bundle 2026-11-21-board-3-2 --anonymous
+  sudo kiebitz bundle --since 2026-11-21T14:00 -o board-3.tar.gz
+
+Exit codes: 0 the archive is written, even if a part is missing; 1 something failed; 2 wrong usage,
+or the configuration is invalid.";
+
+#[cfg(target_os = "linux")]
 pub(super) const REBUILD: &str = "\
 Use it after a journal was damaged or lost. Stop the daemon first, and run it as the daemon's user.
 Events in the journal are never changed or removed. If a recording disagrees with an event in the

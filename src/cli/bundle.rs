@@ -1,0 +1,250 @@
+//! `kiebitz bundle`: writes an archive with which a maintainer can look into a problem on another computer.
+
+mod names;
+mod part;
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use bytesize::ByteSize;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use kiebitz_game::events::LIVE_STREAM;
+use kiebitz_hardware::recorder::recorded_since;
+
+use super::request::{BundleRequest, Exported};
+use super::{replay, status};
+use crate::Exit;
+use crate::config::Config;
+use crate::kept::{KeptGames, Recorded};
+use crate::system_time;
+use names::Names;
+use part::{Content, Part};
+
+/// Directory within the archive.
+const FOLDER: &str = "kiebitz-bundle";
+/// Maximum size of the recording of a game.
+const MAX_RECORDING: usize = 64 << 20;
+/// Maximum number of lines of the log.
+const MAX_LOG_LINES: &str = "50000";
+
+/// Writes the bundle. A part that cannot be collected is named in the bundle and printed; the others are still written.
+pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit> {
+    let Some(config) = replay::config_of_games(request.config.as_deref()) else {
+        return Ok(Exit::Usage);
+    };
+    let now = system_time::wall_time();
+    let zone = system_time::local_zone();
+    let path = request.output.clone().unwrap_or_else(|| {
+        let now = jiff::Timestamp::from_microsecond(now.as_micros()).unwrap_or_default();
+        let now = now.to_zoned(zone.clone());
+        PathBuf::from(format!("{FOLDER}-{}.tar.gz", now.strftime("%Y-%m-%dT%H%M")))
+    });
+    let mut parts = vec![
+        part::text("versions.txt", Ok(versions())),
+        part::text("configuration.toml", configuration(request.config.as_deref())),
+        part::text("status.json", status::health(&config, request.config.as_deref())),
+        part::text("log.txt", log(&request.events)),
+    ];
+    match KeptGames::open(&config) {
+        Ok(kept) => parts.extend(play(&kept, &request.events)),
+        Err(error) => parts.push(part::text("events.jsonl", Err(error))),
+    }
+    if request.anonymous {
+        let mut names = Names::default();
+        parts.iter().for_each(|part| names.learn(part));
+        parts.iter_mut().for_each(|part| names.replace_in(part));
+    }
+    parts.insert(
+        0,
+        part::text("README.txt", Ok(contents(&parts, request.anonymous))),
+    );
+    let bytes =
+        write(&path, &parts, now.as_micros()).with_context(|| format!("cannot write {}", path.display()))?;
+    for (name, error) in parts.iter().filter_map(Part::missing) {
+        super::failure::note(&format!("kiebitz: {name} is missing: {error}"));
+    }
+    writeln!(out, "{}: {}", path.display(), ByteSize::b(bytes).display().si())?;
+    let hint = match request.anonymous {
+        true => "Names are replaced. Look through the texts before you send it.",
+        false => {
+            "It has the names of players. Look through the texts before you send it, or use --anonymous."
+        }
+    };
+    writeln!(out, "{hint}")?;
+    Ok(Exit::Fine)
+}
+
+/// The versions of kiebitz and of the system, and the devices.
+fn versions() -> String {
+    let mut text = format!("kiebitz {}\n", env!("CARGO_PKG_VERSION"));
+    let _ = writeln!(text, "architecture: {}", std::env::consts::ARCH);
+    let files = [
+        ("computer", "/proc/device-tree/model"),
+        ("kernel", "/proc/sys/kernel/osrelease"),
+        ("memory", "/proc/meminfo"),
+        ("system", "/etc/os-release"),
+    ];
+    for (name, file) in files {
+        if let Some(line) = fs::read_to_string(file)
+            .ok()
+            .and_then(|text| text.lines().next().map(str::to_owned))
+        {
+            let _ = writeln!(text, "{name}: {}", line.trim_end_matches('\0'));
+        }
+    }
+    let mut ports = kiebitz_hardware::port::PortList::new(kiebitz_hardware::port::PortSettings::default());
+    for candidate in ports.list().candidates {
+        let _ = writeln!(text, "port: {candidate:?}");
+    }
+    text
+}
+
+/// The configuration file without passwords.
+fn configuration(path: Option<&Path>) -> Result<String> {
+    let Some(file) = Config::file(path) else {
+        return Ok("# There is no configuration file: kiebitz uses the defaults.\n".to_owned());
+    };
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let lines = text.lines().map(crate::settings::without_password);
+    Ok(lines.map(|line| line + "\n").collect())
+}
+
+/// The log of the service from systemd's journal.
+fn log(events: &Exported) -> Result<String> {
+    let mut command = Command::new("journalctl");
+    command.args([
+        "--unit",
+        "kiebitz",
+        "--no-pager",
+        "--output",
+        "short-iso-precise",
+        "--lines",
+        MAX_LOG_LINES,
+    ]);
+    if let Exported::Selection(selection) = events {
+        let times = selection
+            .period
+            .in_zone(&system_time::local_zone(), system_time::wall_time())
+            .range();
+        command.args([
+            "--since",
+            &format!("@{}", times.start().as_micros().max(0) / 1_000_000),
+        ]);
+    }
+    let output = command
+        .output()
+        .context("cannot run journalctl, which has the log if systemd runs kiebitz")?;
+    if !output.status.success() {
+        bail!("journalctl: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The events and recordings of games or of a period.
+fn play(kept: &KeptGames, events: &Exported) -> Vec<Part> {
+    let mut parts = Vec::new();
+    match events {
+        Exported::Games(ids) => {
+            for id in ids {
+                let game = kept.find(id);
+                let text = game
+                    .as_ref()
+                    .map_err(|error| anyhow::anyhow!("{error:#}"))
+                    .and_then(|game| {
+                        let events =
+                            kept.journal()
+                                .game_events(LIVE_STREAM, &game.board, &game.entry.game)?;
+                        Ok(events
+                            .iter()
+                            .map(|event| format!("{}\n", event.payload))
+                            .collect())
+                    });
+                parts.push(part::text(&format!("events-{id}.jsonl"), text));
+                let recording =
+                    game.and_then(|game| Recorded::of(kept, &game)?.capture(MAX_RECORDING, || true));
+                parts.push(Part::new(
+                    format!("recordings/{id}.pcapng"),
+                    recording.map(Content::Bytes),
+                ));
+            }
+        }
+        Exported::Selection(selection) => {
+            let zone = system_time::local_zone();
+            let times = selection.period.in_zone(&zone, system_time::wall_time()).range();
+            let mut text = String::new();
+            let is_wanted = |board: &str| selection.is_on_board(board);
+            let read = kept
+                .journal()
+                .each_event(LIVE_STREAM, is_wanted, times.clone(), |event| {
+                    text.push_str(&event.payload);
+                    text.push('\n');
+                    anyhow::Ok(())
+                });
+            parts.push(part::text("events.jsonl", read.map(|()| text)));
+            let last_day = jiff::Timestamp::from_microsecond(times.end().as_micros())
+                .unwrap_or(jiff::Timestamp::MAX)
+                .to_zoned(zone.clone())
+                .date()
+                .to_string();
+            for file in recorded_since(kept.recordings(), *times.start(), &zone) {
+                let name = file
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                // The name of a recording begins with its day.
+                if name
+                    .get(..last_day.len())
+                    .is_none_or(|day| day <= last_day.as_str())
+                {
+                    parts.push(Part::new(format!("recordings/{name}"), Ok(Content::File(file))));
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// The text that explains the bundle.
+fn contents(parts: &[Part], anonymous: bool) -> String {
+    let mut text = String::from(
+        "A support bundle of kiebitz. `kiebitz replay` reads the recordings.\n\n\
+         Passwords in the configuration are replaced by stars. ",
+    );
+    text.push_str(match anonymous {
+        true => "Names of players, teams, arbiters, events and of the computer are replaced.\n\n",
+        false => "Names are not replaced.\n\n",
+    });
+    for part in parts {
+        match part.missing() {
+            Some((name, error)) => {
+                let _ = writeln!(text, "{name}: missing: {error}");
+            }
+            None => {
+                let _ = writeln!(text, "{}", part.name);
+            }
+        }
+    }
+    text
+}
+
+/// Writes the archive to a new file, and returns its size in bytes.
+fn write(path: &Path, parts: &[Part], now: i64) -> Result<u64> {
+    let file = File::create_new(path).context("use --output to write to another file")?;
+    let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
+    let time = u64::try_from(now / 1_000_000).unwrap_or_default();
+    let written = parts
+        .iter()
+        .try_for_each(|part| part.append(&mut archive, FOLDER, time))
+        .and_then(|()| Ok(archive.into_inner()?.finish()?.metadata()?.len()));
+    if written.is_err() {
+        // An incomplete archive helps nobody.
+        let _ = fs::remove_file(path);
+    }
+    written
+}

@@ -1,0 +1,72 @@
+//! The files of a bundle.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Error, Result};
+
+#[derive(Debug)]
+pub(super) enum Content {
+    /// Text in which names can be replaced.
+    Text(String),
+    Bytes(Vec<u8>),
+    /// A file that is copied as it is.
+    File(PathBuf),
+}
+
+/// A file of a bundle, or the reason for which it is missing.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Path within the bundle.
+    pub(super) name: String,
+    pub(super) content: Result<Content>,
+}
+
+pub(super) fn text(name: &str, content: Result<String>) -> Part {
+    Part::new(name.to_owned(), content.map(Content::Text))
+}
+
+impl Part {
+    pub(super) fn new(name: String, content: Result<Content>) -> Self {
+        Self { name, content }
+    }
+
+    /// The name of a missing part, and the reason.
+    pub(super) fn missing(&self) -> Option<(&str, String)> {
+        let error = self.content.as_ref().err()?;
+        Some((&self.name, format!("{error:#}")))
+    }
+
+    /// Appends the part to an archive, in a folder and with a time in seconds since 1970. Does nothing if the part is
+    /// missing.
+    pub(super) fn append(
+        &self,
+        archive: &mut tar::Builder<impl Write>,
+        folder: &str,
+        time: u64,
+    ) -> Result<()> {
+        let path = format!("{folder}/{}", self.name);
+        let mut add = |size: u64, data: &mut dyn Read| {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(size);
+            header.set_mode(0o644);
+            header.set_mtime(time);
+            archive.append_data(&mut header, &path, data)
+        };
+        match &self.content {
+            Err(_) => {}
+            Ok(Content::Text(text)) => add(text.len() as u64, &mut text.as_bytes())?,
+            Ok(Content::Bytes(bytes)) => add(bytes.len() as u64, &mut bytes.as_slice())?,
+            Ok(Content::File(path)) => {
+                let cannot = || format!("cannot read {}", path.display());
+                let file = File::open(path).with_context(cannot)?;
+                let size = file.metadata().with_context(cannot)?.len();
+                // The daemon may be appending to the file.
+                let mut data = file.take(size).chain(io::repeat(0)).take(size);
+                add(size, &mut data)?;
+            }
+        }
+        Ok::<(), Error>(())
+    }
+}
