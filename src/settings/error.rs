@@ -187,12 +187,8 @@ fn hidden(line: &str) -> Range<usize> {
     let is_port = |rest: &str| rest.starts_with(|digit: char| digit.is_ascii_digit());
     let has_user = |url: &str| url.split(':').skip(1).any(|rest| !is_port(rest));
     let url = line.split_once("://").map(|(_, url)| url);
-    let is_secret = |word: &&str| line[..value].contains(word);
-    if ["password", "secret", "token"]
-        .iter()
-        .any(|word| is_secret(&word))
-        || url.is_some_and(has_user)
-    {
+    let is_secret = |word: &str| line[..value].contains(word);
+    if ["password", "secret", "token"].into_iter().any(is_secret) || url.is_some_and(has_user) {
         return value..line.len();
     }
     0..0

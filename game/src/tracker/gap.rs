@@ -489,9 +489,10 @@ impl Tracker {
     ) {
         let changes = memory::changes(missed).count();
         let from = unheard.heard_until;
-        let announced = self.findings.len();
         // An earlier gap that is still open is not covered by this record.
-        if self.gap_since.is_none_or(|began| began >= from) {
+        let covers = self.gap_since.is_none_or(|began| began >= from);
+        let announced = self.findings.len();
+        if covers {
             self.announce_recovered(now, by, changes, from);
         }
         let shown = *self.sensors.fields();
@@ -533,7 +534,8 @@ impl Tracker {
             self.sensors.set_all(until, &shown);
         }
         // Without a line, the changes do not show which plies were played.
-        if changes > 0
+        if covers
+            && changes > 0
             && self.line.is_none()
             && let Some((_, Finding::Recovered { by, .. })) = self.findings.get_mut(announced)
         {
