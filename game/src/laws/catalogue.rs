@@ -55,7 +55,7 @@ languages! {
     German "de" "catalogue/de.toml",
 }
 
-/// A text that does not name a language.
+/// Error of parsing the name of a language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is not a supported language; expected one of {}", codes())]
 pub struct UnknownLanguage {

@@ -128,7 +128,7 @@ impl Port {
             self.now = due.max(self.now);
             deadlines += 1;
             // At most one command every 50 ms, and one expired query between two commands.
-            prop_assert!(deadlines <= 2 + 3000 / 25, "spins");
+            prop_assert!(deadlines <= 2 + 3000 / 25, "{deadlines} deadlines in 3 s");
             self.session.handle_deadline(self.now);
             prop_assert!(self.session.poll_deadline().is_none_or(|next| next > self.now));
             let mut writes = 0;
