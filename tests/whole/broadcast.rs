@@ -4,6 +4,7 @@
 mod alarm;
 mod bucket;
 pub(crate) mod lichess;
+mod webdav;
 mod webhook;
 
 use core::time::Duration;
