@@ -281,7 +281,23 @@ async fn broadcast_and_round_on_lichess_follow_the_event() {
     std::fs::write(hall.path().join("round.csv"), teams).expect("pairings");
     until("the table of teams", &hall, async || field("teamTable") == "true").await;
     assert_eq!(field("markdown"), "Open to all");
+
+    // A refused edit is reported once and does not hold back the games.
+    lichess.held.lock().expect("no panic").refuses_edits = true;
+    let without_teams = format!("{header}\n1,1,Adler,Berg,0-0\n2,1,Clausen,Dorn,1/2-0\n3,1,Ebert,Frey,1-0\n");
+    std::fs::write(hall.path().join("round.csv"), &without_teams).expect("pairings");
+    let black = || lichess.see(|held| held.rounds["Round 1"][2].tags["Black"].clone());
+    until("the refusal and the name", &hall, async || {
+        hall.log()
+            .contains("cannot update the broadcast: Lichess answered 400")
+            && black() == "Frey"
+    })
+    .await;
+    let corrected = without_teams.replace("Frey", "Fuchs");
+    std::fs::write(hall.path().join("round.csv"), corrected).expect("pairings");
+    until("the next name", &hall, async || black() == "Fuchs").await;
     daemon.stop();
+    lichess.held.lock().expect("no panic").refuses_edits = false;
 
     let file = hall.path().join("kiebitz.toml");
     let config = std::fs::read_to_string(&file).expect("a configuration");
@@ -297,7 +313,7 @@ async fn broadcast_and_round_on_lichess_follow_the_event() {
         assert_eq!(held.broadcasts.len(), 1, "created once, over the restart");
         assert_eq!(held.edits, 3);
         assert_eq!(held.forms["Round 1"]["name"], "Round 1");
-        assert!(held.refused_forms.is_empty(), "{:?}", held.refused_forms);
+        assert_eq!(held.refused_forms, ["edit"], "not sent again");
     });
     daemon.stop();
 }

@@ -55,6 +55,8 @@ pub(crate) struct Held {
     /// The form of each round, edits included, by the round's name.
     pub(crate) forms: BTreeMap<String, Form>,
     pub(crate) edits: usize,
+    /// Whether to refuse all edits of the broadcast.
+    pub(crate) refuses_edits: bool,
     /// Reasons of refused forms.
     pub(crate) refused_forms: Vec<String>,
     pub(crate) pushes: usize,
@@ -244,6 +246,10 @@ async fn edit_broadcast(
         return StatusCode::NOT_FOUND.into_response();
     }
     let mut held = lichess.held.lock().expect("no panic");
+    if held.refuses_edits {
+        held.refused_forms.push("edit".to_owned());
+        return StatusCode::BAD_REQUEST.into_response();
+    }
     let form = edited(&held.tour, decoded(&form), query.as_deref());
     if let Some(refused) = held.refusal(&form, TOUR_FIELDS) {
         return refused;
