@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::clock::ClockView;
 use crate::outputs::broadcast::EventFacts;
-use crate::outputs::broadcast::task::{Follower, Snapshot};
+use crate::outputs::broadcast::task::{Follower, RelayedSnapshot, Snapshot};
 use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::outputs::shared::reports::Reports;
@@ -166,6 +166,11 @@ impl Starting {
     /// The files of the broadcast with the output's own delay, or else the common one.
     pub(super) fn files(&mut self, own_delay: Option<Duration>) -> Snapshot {
         self.follower.subscribe(own_delay.unwrap_or(self.delay))
+    }
+
+    /// The event for a site with pages of its own, with the output's own delay, or else the common one.
+    pub(super) fn relayed(&mut self, own_delay: Option<Duration>) -> RelayedSnapshot {
+        self.follower.subscribe_relayed(own_delay.unwrap_or(self.delay))
     }
 
     /// Adds the web page to the files with this delay.

@@ -4,6 +4,7 @@
 mod alarm;
 mod bucket;
 pub(crate) mod lichess;
+mod webdav;
 mod webhook;
 
 use core::time::Duration;
@@ -237,6 +238,84 @@ async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
             );
         }
     });
+}
+
+/// The facts of the event, the start of the round and penalties go to Lichess, and follow the pairings and the
+/// configuration.
+#[tokio::test]
+async fn broadcast_and_round_on_lichess_follow_the_event() {
+    let lichess = Lichess::start([]).await;
+    let settings = "site = \"Köln\"\ntime_control = \"90+30\"\nrounds = [2026-11-21T14:00:00+01:00]";
+    let hall = Hall::open(1, &lichess, settings);
+    let header = "board,round,white,black,result";
+    let rows = "1,1,Adler,Berg,0-0\n2,1,Clausen,Dorn,1/2-0\n3,1,Ebert,Falk,1-0\n";
+    std::fs::write(hall.path().join("round.csv"), format!("{header}\n{rows}")).expect("pairings");
+    let daemon = hall.daemon();
+    let results = || {
+        lichess.see(|held| {
+            let boards = held.rounds.get("Round 1").into_iter().flatten();
+            boards
+                .map(|board| board.tags["Result"].clone())
+                .collect::<Vec<_>>()
+        })
+    };
+    until("the round", &hall, async || results().len() == 3).await;
+    assert_eq!(results(), ["0-0", "1/2-0", "1-0"]);
+    let on_disk = hall.on_disk("round-1/games.pgn");
+    assert_eq!(on_disk.matches("[Result \"*\"]").count(), 2, "{on_disk}");
+    let field = |name: &str| lichess.see(|held| held.tour[name].clone());
+    lichess.see(|held| {
+        let round = &held.forms["Round 1"];
+        assert_eq!((&*round["status"], &*round["startsAt"]), ("new", "1795266000000"));
+    });
+    let facts = ["name", "info.tc", "info.location", "showScores", "teamTable"].map(field);
+    assert_eq!(facts, ["Kiebitz Open", "90+30", "Köln", "true", "false"]);
+    assert_eq!(lichess.see(|held| held.edits), 0);
+    // Somebody adds a description on Lichess.
+    let add = |held: &mut lichess::Held| held.tour.insert("markdown".to_owned(), "Open to all".to_owned());
+    add(&mut lichess.held.lock().expect("no panic"));
+
+    let rows = rows.replace(",0-0\n", ",0-0,SK Nord,SK Süd\n");
+    let rows = rows.replace("2-0\n", "2-0,,\n").replace("1-0\n", "1-0,,\n");
+    let teams = format!("{header},white_team,black_team\n{rows}");
+    std::fs::write(hall.path().join("round.csv"), teams).expect("pairings");
+    until("the table of teams", &hall, async || field("teamTable") == "true").await;
+    assert_eq!(field("markdown"), "Open to all");
+
+    // A refused edit is reported once and does not hold back the games.
+    lichess.held.lock().expect("no panic").refuses_edits = true;
+    let without_teams = format!("{header}\n1,1,Adler,Berg,0-0\n2,1,Clausen,Dorn,1/2-0\n3,1,Ebert,Frey,1-0\n");
+    std::fs::write(hall.path().join("round.csv"), &without_teams).expect("pairings");
+    let black = || lichess.see(|held| held.rounds["Round 1"][2].tags["Black"].clone());
+    until("the refusal and the name", &hall, async || {
+        hall.log()
+            .contains("cannot update the broadcast: Lichess answered 400")
+            && black() == "Frey"
+    })
+    .await;
+    let corrected = without_teams.replace("Frey", "Fuchs");
+    std::fs::write(hall.path().join("round.csv"), corrected).expect("pairings");
+    until("the next name", &hall, async || black() == "Fuchs").await;
+    daemon.stop();
+    lichess.held.lock().expect("no panic").refuses_edits = false;
+
+    let file = hall.path().join("kiebitz.toml");
+    let config = std::fs::read_to_string(&file).expect("a configuration");
+    std::fs::write(&file, config.replace("T14:00", "T15:00").replace("Köln", "Bonn"))
+        .expect("a configuration");
+    let daemon = hall.daemon();
+    let starts = || lichess.see(|held| held.forms["Round 1"]["startsAt"].clone());
+    until("the new start and place", &hall, async || {
+        starts() == "1795269600000" && field("info.location") == "Bonn"
+    })
+    .await;
+    lichess.see(|held| {
+        assert_eq!(held.broadcasts.len(), 1, "created once, over the restart");
+        assert_eq!(held.edits, 3);
+        assert_eq!(held.forms["Round 1"]["name"], "Round 1");
+        assert_eq!(held.refused_forms, ["edit"], "not sent again");
+    });
+    daemon.stop();
 }
 
 /// Four boards of a Chess960 round. On the third, a knight makes an illegal move, and nobody objects.

@@ -105,6 +105,13 @@ impl Rounds {
         u32::try_from(first + counted).ok().filter(|number| *number > 0)
     }
 
+    /// The planned start of the round with this number, counted from 1. `None` if the plan has no such round.
+    #[must_use]
+    pub fn planned_start(&self, number: u32) -> Option<Timestamp> {
+        let at = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.planned.get(at).copied()
+    }
+
     /// All rounds that count, in ascending order.
     fn all(&self) -> impl Iterator<Item = Timestamp> {
         let counts = self.announced.map_or(0, |announced| self.replaced(announced));
@@ -186,6 +193,8 @@ mod tests {
             (Some(at(240)), None)
         );
         assert_eq!(Rounds::default().next(at(0)), None);
+        let starts = [0, 1, 2, 3].map(|number| rounds.planned_start(number));
+        assert_eq!(starts, [None, Some(at(0)), Some(at(240)), None]);
     }
 
     #[test]

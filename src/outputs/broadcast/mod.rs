@@ -12,6 +12,8 @@ pub(in crate::outputs) mod projection;
 pub(in crate::outputs) mod recipient;
 mod settings;
 #[cfg(target_os = "linux")]
+mod storage_failure;
+#[cfg(target_os = "linux")]
 pub(in crate::outputs) mod store;
 #[cfg(target_os = "linux")]
 mod stream;

@@ -3,35 +3,37 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use super::files::Files;
-use super::task::Snapshot;
 
 /// Pause between two deliveries. Moves within it are sent together.
 pub(in crate::outputs) const PAUSE: Duration = Duration::from_secs(1);
 
-pub(in crate::outputs) trait Recipient {
+/// `T` is what a recipient gets: the files, or the event for another site.
+pub(in crate::outputs) trait Recipient<T> {
     /// Sends the rounds that have changed. Returns the pause before the next attempt, or `None` if everything was
     /// delivered.
-    fn deliver(&mut self, files: &Files) -> impl Future<Output = Option<Duration>> + Send;
+    fn deliver(&mut self, content: &T) -> impl Future<Output = Option<Duration>> + Send;
 }
 
-/// Delivers the files after every change, until no more changes can come.
-pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipient) {
+/// Delivers the content after every change, until no more changes can come.
+pub(in crate::outputs) async fn follow<T>(mut content: watch::Receiver<Arc<T>>, mut to: impl Recipient<T>) {
     loop {
-        let now = Arc::clone(&files.borrow_and_update());
+        let now = Arc::clone(&content.borrow_and_update());
         let wait = to.deliver(&now).await;
         let ended = match wait {
             Some(wait) => {
                 tokio::select! {
                     () = tokio::time::sleep(wait) => false,
-                    () = closed(&mut files) => true,
+                    () = closed(&mut content) => true,
                 }
             }
-            None => files.changed().await.is_err(),
+            None => content.changed().await.is_err(),
         };
         if ended {
             if wait.is_some() {
-                let last = Arc::clone(&files.borrow());
+                let last = Arc::clone(&content.borrow());
                 to.deliver(&last).await;
             }
             return;
@@ -40,10 +42,10 @@ pub(in crate::outputs) async fn follow(mut files: Snapshot, mut to: impl Recipie
     }
 }
 
-/// Waits until no more changes can come. Changes in the meantime are not delivered; the caller reads the latest files
+/// Waits until no more changes can come. Changes in the meantime are not delivered; the caller reads the latest content
 /// afterwards.
-pub(super) async fn closed(files: &mut Snapshot) {
-    while files.changed().await.is_ok() {}
+async fn closed<T>(content: &mut watch::Receiver<Arc<T>>) {
+    while content.changed().await.is_ok() {}
 }
 
 /// The PGN of all rounds, by round number.

@@ -1,7 +1,7 @@
 //! Writes the files to a target: a folder, a bucket, or a WebDAV server.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path as FilePath;
@@ -17,10 +17,13 @@ use object_store::{
     Attribute, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutOptions, RetryConfig,
 };
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{Method, StatusCode, Url};
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::settings::{Publish, Target};
+use super::storage_failure::StorageFailure;
 use super::task::Snapshot;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
@@ -44,6 +47,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MAX_BUCKET_WRITES: usize = 16;
 /// The file written by [`try_out`]. Its content is its name.
 const TRIAL: &str = "kiebitz-test.txt";
+/// Interval between two checks that the target still has its files.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 /// Pause between two updates of a bucket or server, which may charge for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
@@ -61,6 +66,8 @@ impl TargetFiles {
         let name = self.target.to_string();
         reports.expect(&name);
         let (mut store, mut pause) = (None, FIRST_PAUSE);
+        let mut checks = tokio::time::interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let now = Arc::clone(&files.borrow_and_update());
             match self.sync(&mut store, &now).await {
@@ -86,8 +93,9 @@ impl TargetFiles {
                     continue;
                 }
             }
-            if files.changed().await.is_err() {
-                return;
+            tokio::select! {
+                changed = files.changed() => if changed.is_err() { return },
+                _ = checks.tick() => if let Some(store) = &store { self.forget_missing(store).await },
             }
             if !matches!(self.target, Target::Folder(_)) {
                 tokio::time::sleep(SERVER_PAUSE).await;
@@ -99,7 +107,13 @@ impl TargetFiles {
     async fn sync(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
-            None => store.insert(self.open()?),
+            None => {
+                let opened = self.open()?;
+                self.make_folders().await;
+                // The failure before may have been the loss of the target.
+                self.forget_missing(&opened).await;
+                store.insert(opened)
+            }
         };
         let due = files
             .iter()
@@ -121,7 +135,10 @@ impl TargetFiles {
             let deleted = deleted.context("no answer")?;
             match deleted {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(error).with_context(|| format!("cannot delete {path}")),
+                Err(error) => {
+                    let failure = StorageFailure::of(&error, &self.target);
+                    return Err(failure).with_context(|| format!("cannot delete {path}"));
+                }
             }
             self.put.remove(&path);
             count += 1;
@@ -147,7 +164,7 @@ impl TargetFiles {
                 && let Some((path, file)) = due.next()
             {
                 let options = self.options(&path);
-                running.spawn(put(Arc::clone(store), path, file, options));
+                running.spawn(put(Arc::clone(store), self.target.clone(), path, file, options));
             }
             match running.join_next().await {
                 None => break,
@@ -161,6 +178,81 @@ impl TargetFiles {
             }
         }
         failed.map_or(Ok(count), Err)
+    }
+
+    /// Forgets files that the target has lost, so that they are written again.
+    async fn forget_missing(&mut self, store: &Arc<dyn ObjectStore>) {
+        let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let folders: BTreeSet<Option<String>> = self.put.keys().map(|path| folder_of(path)).collect();
+        let mut lost = 0;
+        for folder in folders {
+            let prefix = folder.as_deref().map(Path::from);
+            let listed = tokio::time::timeout(PATIENCE, store.list_with_delimiter(prefix.as_ref())).await;
+            // A key may not be allowed to list files. The check of a single file then decides.
+            let listed = listed.ok().and_then(Result::ok).map(|listed| listed.objects);
+            let present = listed.iter().flatten().map(|file| file.location.as_ref());
+            let present: BTreeSet<&str> = present.collect();
+            let missing: Vec<Arc<str>> = self
+                .put
+                .keys()
+                .filter(|path| folder_of(path) == folder && !present.contains(&***path))
+                .cloned()
+                .collect();
+            let Some(first) = missing.first() else { continue };
+            // Some servers list files under other names than they were written.
+            let first = Path::from(&**first);
+            let found = tokio::time::timeout(PATIENCE, store.head(&first)).await;
+            if matches!(found, Ok(Err(object_store::Error::NotFound { .. }))) {
+                lost += missing.len();
+                self.put.retain(|path, _| !missing.contains(path));
+            }
+        }
+        if lost > 0 {
+            tracing::warn!("{}: {lost} files are missing; writing them again", self.target);
+        }
+    }
+
+    /// Creates the folder of a WebDAV server if it does not exist. Failures are reported by the next write, because a
+    /// server may accept files without this request.
+    async fn make_folders(&self) {
+        let Target::WebDav(url) = &self.target else { return };
+        if let Err(error) = self.try_make_folders(url).await {
+            tracing::debug!("cannot create {url}: {error:#}");
+        }
+    }
+
+    async fn try_make_folders(&self, url: &str) -> Result<()> {
+        let client = reqwest::Client::builder()
+            .timeout(PATIENCE / 2)
+            .default_headers(self.webdav_headers()?)
+            .build()?;
+        let make = async |folder: &Url| {
+            let method = Method::from_bytes(b"MKCOL")?;
+            let made = client.request(method, folder.clone()).send().await?;
+            if made.status() == StatusCode::CREATED {
+                tracing::info!("created the folder {folder}");
+            }
+            anyhow::Ok(made.status())
+        };
+        let mut without_parent = Vec::new();
+        for folder in folders(url)? {
+            match make(&folder).await? {
+                StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
+                _ => break,
+            }
+        }
+        for folder in without_parent.iter().rev() {
+            make(folder).await?;
+        }
+        Ok(())
+    }
+
+    fn webdav_headers(&self) -> Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        if let Some(file) = &self.settings.webdav_login_file {
+            headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
+        }
+        Ok(headers)
     }
 
     /// The headers that a bucket returns with the file at `path`.
@@ -206,11 +298,7 @@ impl TargetFiles {
                 Arc::new(PrefixStore::new(builder.build()?, &**folder))
             }
             Target::WebDav(url) => {
-                let mut headers = HeaderMap::new();
-                if let Some(file) = &self.settings.webdav_login_file {
-                    headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
-                }
-                let options = options.with_default_headers(headers);
+                let options = options.with_default_headers(self.webdav_headers()?);
                 Arc::new(
                     HttpBuilder::new()
                         .with_url(url)
@@ -229,13 +317,16 @@ impl TargetFiles {
 ///
 /// Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let target_files = TargetFiles::new(target, settings);
+    let target_files = TargetFiles::new(target.clone(), settings);
+    target_files.make_folders().await;
     let opened = tokio::task::spawn_blocking(move || target_files.open());
     let store = opened.await.context("interrupted")??;
+    let explained = |error: object_store::Error| StorageFailure::of(&error, &target);
     let path = Path::from(TRIAL);
     let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
     put.await
         .context("no answer")?
+        .map_err(explained)
         .with_context(|| format!("cannot write {TRIAL}"))?;
     let read = async { store.get(&path).await?.bytes().await };
     let read = tokio::time::timeout(PATIENCE / 2, read).await;
@@ -243,17 +334,20 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
     let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
     let content = read
         .context("no answer")?
+        .map_err(explained)
         .with_context(|| format!("cannot read back {TRIAL}"))?;
     if content != TRIAL {
         bail!("{TRIAL} has another content when read back");
     }
     deleted
         .context("no answer")?
+        .map_err(explained)
         .with_context(|| format!("cannot delete {TRIAL}"))
 }
 
 async fn put(
     store: Arc<dyn ObjectStore>,
+    target: Target,
     path: Arc<str>,
     file: PublishedFile,
     options: PutOptions,
@@ -263,8 +357,22 @@ async fn put(
     let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));
     put.await
         .context("no answer")?
+        .map_err(|error| StorageFailure::of(&error, &target))
         .with_context(|| format!("cannot write {path}"))?;
     Ok((path, file))
+}
+
+/// The folder at a URL and those above it, from the deepest. Each ends with a slash, which some servers require.
+fn folders(url: &str) -> Result<Vec<Url>> {
+    let url = Url::parse(url)?;
+    let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
+    let folders = (1..=path.len()).rev().map(|depth| {
+        let mut folder = url.clone();
+        let above = path.get(..depth).unwrap_or_default();
+        folder.set_path(&format!("/{}/", above.join("/")));
+        folder
+    });
+    Ok(folders.collect())
 }
 
 /// Whether a file refers to other files, which must be written first.
@@ -295,4 +403,73 @@ fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
         .build()?;
     let header = request.headers().get(AUTHORIZATION).cloned();
     header.ok_or_else(|| io::Error::other("the login contains characters that cannot be sent").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to_folder(folder: &FilePath) -> TargetFiles {
+        let settings = Publish::serving(([127, 0, 0, 1], 1).into());
+        TargetFiles::new(Target::Folder(folder.to_owned()), settings)
+    }
+
+    fn files(paths: &[&str]) -> Files {
+        let file = |path: &&str| (Arc::from(*path), PublishedFile::new(path.as_bytes()));
+        paths.iter().map(file).collect()
+    }
+
+    #[tokio::test]
+    async fn files_that_a_target_has_lost_are_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        let all = files(&[
+            "tournament.json",
+            "round-1/games.pgn",
+            "round-1/index.json",
+            "round-2/games.pgn",
+        ]);
+        let (mut target, mut store) = (to_folder(&root), None);
+        assert_eq!(target.sync(&mut store, &all).await.expect("written"), 4);
+        let opened = Arc::clone(store.as_ref().expect("a store"));
+        target.forget_missing(&opened).await;
+        assert_eq!(target.sync(&mut store, &all).await.expect("nothing to do"), 0);
+        fs::remove_dir_all(root.join("round-1")).expect("files");
+        target.forget_missing(&opened).await;
+        assert_eq!(
+            target.sync(&mut store, &all).await.expect("written"),
+            2,
+            "one folder is lost"
+        );
+        fs::remove_file(root.join("tournament.json")).expect("a file");
+        target.forget_missing(&opened).await;
+        assert_eq!(
+            target.sync(&mut store, &all).await.expect("written"),
+            1,
+            "one file is lost"
+        );
+        fs::remove_dir_all(&root).expect("files");
+        // Without waiting for a check, as after a failure.
+        store = None;
+        assert_eq!(
+            target.sync(&mut store, &all).await.expect("written"),
+            4,
+            "everything is lost"
+        );
+        assert!(all.keys().all(|path| root.join(&**path).is_file()));
+    }
+
+    #[test]
+    fn folders_of_a_url_begin_with_the_deepest() {
+        let folders = folders("https://dav.example:8443/remote.php/my%20chess").expect("a URL");
+        let folders: Vec<&str> = folders.iter().map(Url::as_str).collect();
+        assert_eq!(
+            folders,
+            [
+                "https://dav.example:8443/remote.php/my%20chess/",
+                "https://dav.example:8443/remote.php/"
+            ]
+        );
+        assert!(super::folders("https://dav.example").expect("a URL").is_empty());
+    }
 }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::files::Files;
 use super::page;
+use super::projection::relayed::RelayedEvent;
 use super::projection::{Broadcast, EventFacts};
 use super::settings::{Publish, Target};
 use super::store::{self, TargetFiles};
@@ -18,6 +19,9 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::trial::Trial;
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
+
+/// The event for sites with pages of their own.
+pub(in crate::outputs) type RelayedSnapshot = watch::Receiver<Arc<RelayedEvent>>;
 
 /// Waiting time for further input after a change, so that everything about one move is published together.
 const BATCH_TIME: Duration = Duration::from_millis(150);
@@ -60,10 +64,18 @@ impl Output for Publish {
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
-    shows: BTreeMap<Duration, (Broadcast, watch::Sender<Arc<Files>>)>,
+    shows: BTreeMap<Duration, Show>,
     facts: EventFacts,
     /// Whether pairings have arrived. Until then, a round would have only some of its games.
     paired: bool,
+}
+
+/// The broadcast with one delay, and its subscribers.
+#[derive(Debug)]
+struct Show {
+    broadcast: Broadcast,
+    files: watch::Sender<Arc<Files>>,
+    relayed: watch::Sender<Arc<RelayedEvent>>,
 }
 
 impl Follower {
@@ -80,21 +92,26 @@ impl Follower {
     }
 
     pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
-        self.broadcast_for(delay).1.subscribe()
+        self.show(delay).files.subscribe()
+    }
+
+    pub(in crate::outputs) fn subscribe_relayed(&mut self, delay: Duration) -> RelayedSnapshot {
+        self.show(delay).relayed.subscribe()
     }
 
     /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
-        let (show, files) = self.broadcast_for(delay);
-        show.bring_page();
-        files.send_replace(Arc::new(page::files()));
+        let show = self.show(delay);
+        show.broadcast.bring_page();
+        show.files.send_replace(Arc::new(page::files()));
     }
 
-    fn broadcast_for(&mut self, delay: Duration) -> &mut (Broadcast, watch::Sender<Arc<Files>>) {
+    fn show(&mut self, delay: Duration) -> &mut Show {
         let facts = &self.facts;
-        self.shows.entry(delay).or_insert_with(|| {
-            let (sender, _) = watch::channel(Arc::default());
-            (Broadcast::new(delay, facts.clone()), sender)
+        self.shows.entry(delay).or_insert_with(|| Show {
+            broadcast: Broadcast::new(delay, facts.clone()),
+            files: watch::channel(Arc::default()).0,
+            relayed: watch::channel(Arc::default()).0,
         })
     }
 
@@ -102,7 +119,7 @@ impl Follower {
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
             self.apply_input(now, &input);
-            if self.shows.values_mut().any(|(show, _)| show.advance(now)) {
+            if self.advance(now) {
                 // Further input that is already waiting is often about the same move.
                 tokio::time::sleep(BATCH_TIME).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
@@ -110,17 +127,25 @@ impl Follower {
                     self.apply_input(at, &input);
                 }
             }
-            for (show, files) in self.shows.values_mut() {
-                if show.advance(now) && self.paired {
-                    files.send_replace(Arc::new(show.files().clone()));
+            for show in self.shows.values_mut() {
+                if show.broadcast.advance(now) && self.paired {
+                    show.files.send_replace(Arc::new(show.broadcast.files().clone()));
+                    if !show.relayed.is_closed() {
+                        show.relayed.send_replace(Arc::new(show.broadcast.relayed()));
+                    }
                 }
             }
         }
     }
 
+    /// Applies everything that is due by `now`. Returns whether any files have changed.
+    fn advance(&mut self, now: Timestamp) -> bool {
+        self.shows.values_mut().any(|show| show.broadcast.advance(now))
+    }
+
     fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
-        for (show, _) in self.shows.values_mut() {
+        for Show { broadcast: show, .. } in self.shows.values_mut() {
             match input {
                 FeedInput::Events(events) => events.iter().for_each(|event| show.take(now, event)),
                 FeedInput::Clock(board, clock) => show.take_clock(now, board, clock),

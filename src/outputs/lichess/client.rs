@@ -9,6 +9,7 @@ use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::form::LichessForm;
 use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::answers::{shortened, silence};
@@ -64,6 +65,11 @@ impl LichessFailure {
         }
     }
 
+    /// Whether Lichess rejects what was sent, so that sending the same again is pointless.
+    pub(super) fn is_rejection(&self) -> bool {
+        matches!(self, Self::Answer { status, .. } if *status == StatusCode::BAD_REQUEST)
+    }
+
     pub(super) const fn is_missing(&self) -> bool {
         matches!(self, Self::Missing { .. })
     }
@@ -73,6 +79,8 @@ impl LichessFailure {
 const PATIENCE: Duration = Duration::from_secs(20);
 const CREDENTIAL: &str = "lichess-token";
 const SCOPE: &str = "study:write";
+/// Query of an edit that keeps the fields that the form does not have. Without it, Lichess deletes their values.
+const PATCH: &str = "patch=true";
 
 impl LichessClient {
     pub(super) fn new(settings: Lichess) -> Self {
@@ -121,23 +129,44 @@ impl LichessClient {
         Ok(rounds.into_iter().flatten().filter_map(named).collect())
     }
 
-    /// Creates a broadcast and returns its id. The name is truncated to 80 characters.
-    pub(super) async fn new_tour(&self, name: &str) -> Result<String, LichessFailure> {
-        let name: String = name.chars().take(80).collect();
-        let request = self.http.post(format!("{}/broadcast/new", self.server()));
+    /// Creates a broadcast and returns its id.
+    pub(super) async fn new_tour(&self, form: &LichessForm) -> Result<String, LichessFailure> {
         let answer = self
-            .request_json(form(request, &[("name", &name)]), "the page for new broadcasts")
+            .submit("broadcast/new", form, "the page for new broadcasts")
             .await?;
         id(&answer, "tour")
     }
 
+    /// Changes the fields of a broadcast that the form has.
+    pub(super) async fn edit_tour(&self, tour: &str, form: &LichessForm) -> Result<(), LichessFailure> {
+        let path = format!("broadcast/{tour}/edit?{PATCH}");
+        self.submit(&path, form, &format!("broadcast {tour}"))
+            .await
+            .map(drop)
+    }
+
     /// Creates a round whose games are pushed, and returns its id.
-    pub(super) async fn new_round(&self, tour: &str, name: &str) -> Result<String, LichessFailure> {
-        let request = self.http.post(format!("{}/broadcast/{tour}/new", self.server()));
-        let answer = self
-            .request_json(form(request, &[("name", name)]), &format!("broadcast {tour}"))
-            .await?;
+    pub(super) async fn new_round(&self, tour: &str, form: &LichessForm) -> Result<String, LichessFailure> {
+        let path = format!("broadcast/{tour}/new");
+        let answer = self.submit(&path, form, &format!("broadcast {tour}")).await?;
         id(&answer, "round")
+    }
+
+    /// Changes the fields of a round that the form has.
+    pub(super) async fn edit_round(&self, round: &str, form: &LichessForm) -> Result<(), LichessFailure> {
+        let path = format!("broadcast/round/{round}/edit?{PATCH}");
+        self.submit(&path, form, &format!("round {round}"))
+            .await
+            .map(drop)
+    }
+
+    async fn submit(&self, path: &str, form: &LichessForm, object: &str) -> Result<Value, LichessFailure> {
+        let request = self
+            .http
+            .post(format!("{}/{path}", self.server()))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form.encoded());
+        self.request_json(request, object).await
     }
 
     /// Sends the games of a round. Returns the outcome for each game.
@@ -221,23 +250,6 @@ impl fmt::Debug for LichessClient {
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
-}
-
-fn form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
-    let escape = |text: &str| {
-        let escaped = text.bytes().map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        });
-        escaped.collect::<String>()
-    };
-    let pairs: Vec<String> = fields
-        .iter()
-        .map(|(name, value)| format!("{name}={}", escape(value)))
-        .collect();
-    request
-        .header("content-type", "application/x-www-form-urlencoded")
-        .body(pairs.join("&"))
 }
 
 async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {

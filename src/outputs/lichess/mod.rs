@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod client;
+#[cfg(target_os = "linux")]
+mod form;
 mod settings;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod task;

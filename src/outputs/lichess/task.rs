@@ -3,18 +3,24 @@
 //! A changed round is pushed as a whole, because Lichess also uses the neighbours of a game to identify it. The answer
 //! contains the number of plies that Lichess has of each game. A round that Lichess has only in part is pushed again;
 //! rejected games are reported.
+//!
+//! A broadcast that kiebitz has created follows the event: its form is sent again when the pairings or the
+//! configuration change it. So is the start of a round. Broadcasts and rounds that a person has created stay as they are.
 
 use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use kiebitz_hardware::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::client::{LichessClient, LichessFailure, Pushed};
+use super::form::LichessForm;
 use super::settings::Lichess;
-use crate::outputs::broadcast::Files;
-use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds, rounds};
-use crate::outputs::broadcast::task::Snapshot;
+use crate::outputs::broadcast::projection::relayed::{RelayedEvent, RelayedRound};
+use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds};
+use crate::outputs::broadcast::task::RelayedSnapshot;
 use crate::outputs::feeds::{Output, Starting};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
@@ -23,11 +29,10 @@ use crate::system_time::wall_time;
 
 impl Output for Lichess {
     fn start(&self, starting: &mut Starting) {
-        let files = starting.files(self.delay);
+        let event = starting.relayed(self.delay);
         let notes = starting.notes.join("lichess.json");
-        let name = starting.facts.name.clone();
         let reports = starting.reports.clone();
-        starting.spawn(follow(self.clone(), notes, name, files, reports));
+        starting.spawn(follow(self.clone(), notes, event, reports));
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -40,20 +45,22 @@ impl Output for Lichess {
     }
 }
 
-/// Pushes rounds until the files no longer change.
-async fn follow(settings: Lichess, state: PathBuf, name: Option<String>, files: Snapshot, reports: Reports) {
+/// Pushes rounds until the event no longer changes.
+async fn follow(settings: Lichess, state: PathBuf, event: RelayedSnapshot, reports: Reports) {
     reports.expect(OUTPUT);
     let relay = Relay {
         client: LichessClient::new(settings),
+        notes: LichessNotes::from(notes::read::<NotesFile>(&state)),
         state,
-        name,
+        name: None,
         rounds: BTreeMap::new(),
         sent: BTreeMap::new(),
         tour: None,
+        rejected: BTreeMap::new(),
         pause: PAUSE,
         reports,
     };
-    follow_rounds(files, relay).await;
+    follow_rounds(event, relay).await;
 }
 
 /// Checks that Lichess accepts the token and knows the configured broadcast. Sends no games.
@@ -86,8 +93,10 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Maps the rounds of the event to rounds on Lichess.
 struct Relay {
     client: LichessClient,
-    /// File with the ids of the created broadcasts, by event name.
+    /// File with the notes.
     state: PathBuf,
+    notes: LichessNotes,
+    /// Name of the event that the broadcast belongs to.
     name: Option<String>,
     /// Lichess's ids, by round number.
     rounds: BTreeMap<u32, String>,
@@ -95,14 +104,41 @@ struct Relay {
     sent: BTreeMap<u32, SentRound>,
     /// The id of the broadcast; `None` until the first push.
     tour: Option<String>,
+    /// Edits that Lichess rejects, with the reason, by the id of their broadcast or round.
+    rejected: BTreeMap<String, (LichessForm, String)>,
     /// Pause after the next failure.
     pause: Duration,
     reports: Reports,
 }
 
+/// What kiebitz has created on Lichess.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct LichessNotes {
+    /// The broadcasts, by event name.
+    broadcasts: BTreeMap<String, NotedBroadcast>,
+    /// The starts of the rounds as last sent, in microseconds since 1970, by id.
+    rounds: BTreeMap<String, Option<i64>>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct NotedBroadcast {
+    id: String,
+    /// The form as last sent; empty if unknown.
+    form: LichessForm,
+}
+
+/// The file with the notes.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum NotesFile {
+    Current(LichessNotes),
+    /// The format of version 0.1.0: the ids of the broadcasts, by event name.
+    First(BTreeMap<String, String>),
+}
+
 #[derive(Debug, Default)]
 struct SentRound {
-    text: Arc<[u8]>,
+    text: String,
     /// Whether Lichess has all plies.
     whole: bool,
     /// Problems to report, as messages for people.
@@ -124,9 +160,30 @@ struct LichessGame {
     plies: usize,
 }
 
-impl Recipient for Relay {
-    async fn deliver(&mut self, files: &Files) -> Option<Duration> {
-        match self.send_changes(files).await {
+impl Default for NotesFile {
+    fn default() -> Self {
+        Self::First(BTreeMap::new())
+    }
+}
+
+impl From<NotesFile> for LichessNotes {
+    fn from(file: NotesFile) -> Self {
+        let ids = match file {
+            NotesFile::Current(notes) => return notes,
+            NotesFile::First(ids) => ids,
+        };
+        let form = LichessForm::default;
+        let noted = |(name, id)| (name, NotedBroadcast { id, form: form() });
+        Self {
+            broadcasts: ids.into_iter().map(noted).collect(),
+            rounds: BTreeMap::new(),
+        }
+    }
+}
+
+impl Recipient<RelayedEvent> for Relay {
+    async fn deliver(&mut self, event: &RelayedEvent) -> Option<Duration> {
+        match self.send_changes(event).await {
             Ok(true) => {
                 self.pause = PAUSE;
                 None
@@ -142,16 +199,18 @@ impl Recipient for Relay {
 }
 
 impl Relay {
-    /// Pushes the rounds that have changed or are incomplete. Returns whether Lichess then has everything.
-    async fn send_changes(&mut self, files: &Files) -> Result<bool, LichessFailure> {
+    /// Pushes the rounds that have changed or are incomplete, and updates broadcast and rounds. Returns whether Lichess
+    /// then has everything.
+    async fn send_changes(&mut self, event: &RelayedEvent) -> Result<bool, LichessFailure> {
         let mut whole = true;
-        for (round, content) in rounds(files) {
-            let known = self.sent.get(&round);
-            if known.is_some_and(|sent| sent.whole && sent.text == content) || content.is_empty() {
+        self.follow_name(event);
+        for (&number, round) in &event.rounds {
+            let known = self.sent.get(&number);
+            if known.is_some_and(|sent| sent.whole && sent.text == round.pgn) || round.pgn.is_empty() {
                 continue;
             }
-            let id = self.id_of(round).await?;
-            let text = RoundText::of(&String::from_utf8_lossy(&content));
+            let id = self.id_of(event, number, round.starts).await?;
+            let text = RoundText::of(&round.pgn);
             let pushed = match self.client.push(&id, &text.text).await {
                 Ok(pushed) => pushed,
                 Err(failure) => {
@@ -167,14 +226,96 @@ impl Relay {
             problems.splice(0..0, text.problems.iter().cloned());
             whole &= complete;
             let sent = SentRound {
-                text: content,
+                text: round.pgn.clone(),
                 whole: complete,
                 problems,
             };
-            self.sent.insert(round, sent);
-            self.report(round, text.games.len());
+            self.sent.insert(number, sent);
+            self.report(number, text.games.len());
         }
+        self.update_tour(event).await?;
+        self.update_rounds(&event.rounds).await?;
         Ok(whole)
+    }
+
+    /// Forgets the broadcast of another event. The name decides which broadcast belongs to an event, as after a restart.
+    fn follow_name(&mut self, event: &RelayedEvent) {
+        if self.client.configured().is_none() && self.name != event.name {
+            self.name.clone_from(&event.name);
+            self.tour = None;
+            self.rounds.clear();
+            self.sent.clear();
+        }
+    }
+
+    /// Sends the form of the broadcast if the event has changed it. Leaves a configured broadcast as it is.
+    async fn update_tour(&mut self, event: &RelayedEvent) -> Result<(), LichessFailure> {
+        let Some(tour) = self.tour.clone() else {
+            return Ok(());
+        };
+        let form = LichessForm::of_event(event);
+        let noted = self.notes.broadcasts.values().find(|noted| noted.id == tour);
+        let is_due = noted.is_some_and(|noted| noted.form != form);
+        if self.client.configured().is_some() || !is_due || self.is_rejected(&tour, &form) {
+            return Ok(());
+        }
+        let edited = self.client.edit_tour(&tour, &form).await;
+        if self.was_accepted("the broadcast", &tour, &form, edited)?
+            && let Some(noted) = self.notes.broadcasts.values_mut().find(|noted| noted.id == tour)
+        {
+            noted.form = form;
+            self.write_notes();
+        }
+        Ok(())
+    }
+
+    /// Sends the starts of rounds that have changed. Leaves rounds that a person has created as they are.
+    async fn update_rounds(&mut self, rounds: &BTreeMap<u32, RelayedRound>) -> Result<(), LichessFailure> {
+        for (number, id) in self.rounds.clone() {
+            let (Some(round), Some(sent)) = (rounds.get(&number), self.notes.rounds.get(&id)) else {
+                continue;
+            };
+            let form = LichessForm::of_start(round.starts);
+            if *sent == round.starts.map(Timestamp::as_micros) || self.is_rejected(&id, &form) {
+                continue;
+            }
+            let edited = self.client.edit_round(&id, &form).await;
+            if self.was_accepted(&format!("round {number}"), &id, &form, edited)? {
+                self.note_round(id, round.starts);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_rejected(&self, id: &str, form: &LichessForm) -> bool {
+        self.rejected
+            .get(id)
+            .is_some_and(|(rejected, _)| rejected == form)
+    }
+
+    /// Whether Lichess has accepted an edit. A rejected one is reported and not sent again, so that it does not delay
+    /// the games.
+    fn was_accepted(
+        &mut self,
+        object: &str,
+        id: &str,
+        form: &LichessForm,
+        edited: Result<(), LichessFailure>,
+    ) -> Result<bool, LichessFailure> {
+        let was_rejected = self.rejected.remove(id).is_some();
+        let accepted = match edited {
+            Ok(()) => true,
+            Err(failure) if failure.is_rejection() || failure.is_missing() => {
+                let problem = format!("cannot update {object}: {failure}; edit it on Lichess");
+                self.rejected.insert(id.to_owned(), (form.clone(), problem));
+                false
+            }
+            Err(failure) => return Err(failure),
+        };
+        if was_rejected || !accepted {
+            self.report_problems();
+        }
+        Ok(accepted)
     }
 
     fn report(&self, round: u32, games: usize) {
@@ -182,11 +323,16 @@ impl Relay {
         if self.reports.done(OUTPUT, wall_time(), summary) {
             tracing::info!("Lichess accepts games again");
         }
-        let problems = self.sent.iter().flat_map(|(round, sent)| {
+        self.report_problems();
+    }
+
+    fn report_problems(&self) {
+        let of_rounds = self.sent.iter().flat_map(|(round, sent)| {
             let named = move |problem: &String| format!("round {round}: {problem}");
             sent.problems.iter().map(named)
         });
-        let problems: Vec<String> = problems.collect();
+        let of_edits = self.rejected.values().map(|(_, problem)| problem.clone());
+        let problems: Vec<String> = of_rounds.chain(of_edits).collect();
         let joined = problems.join("; ");
         if self.reports.problems(OUTPUT, problems) && !joined.is_empty() {
             tracing::warn!("Lichess: {joined}");
@@ -200,11 +346,16 @@ impl Relay {
     }
 
     /// Lichess's id of a round. Creates the round if Lichess does not have it.
-    async fn id_of(&mut self, round: u32) -> Result<String, LichessFailure> {
+    async fn id_of(
+        &mut self,
+        event: &RelayedEvent,
+        round: u32,
+        starts: Option<Timestamp>,
+    ) -> Result<String, LichessFailure> {
         if let Some(id) = self.rounds.get(&round) {
             return Ok(id.clone());
         }
-        let tour = self.tour().await?;
+        let tour = self.tour(event).await?;
         let known = self.client.rounds(&tour).await?;
         for (name, id) in known {
             if let Some(number) = number_of(&name) {
@@ -214,50 +365,62 @@ impl Relay {
         if let Some(id) = self.rounds.get(&round) {
             return Ok(id.clone());
         }
-        let id = self.client.new_round(&tour, &format!("Round {round}")).await?;
+        let form = LichessForm::of_new_round(round, starts);
+        let id = self.client.new_round(&tour, &form).await?;
         tracing::info!(
             "Lichess: created round {round}: {}/broadcast/-/-/{id}",
             self.client.server()
         );
         self.rounds.insert(round, id.clone());
+        self.note_round(id.clone(), starts);
         Ok(id)
     }
 
     /// The id of the broadcast. If none is configured, creates one for each event name.
-    async fn tour(&mut self) -> Result<String, LichessFailure> {
+    async fn tour(&mut self, event: &RelayedEvent) -> Result<String, LichessFailure> {
         if let Some(tour) = &self.tour {
             return Ok(tour.clone());
         }
         self.client.check_token().await?;
         let tour = match self.client.configured() {
             Some(tour) => tour.to_owned(),
-            None => self.own_tour().await?,
+            None => self.own_tour(event).await?,
         };
         self.tour = Some(tour.clone());
         Ok(tour)
     }
 
-    async fn own_tour(&self) -> Result<String, LichessFailure> {
-        let name = self.name.as_deref().unwrap_or("kiebitz");
-        let noted: BTreeMap<String, String> = notes::read(&self.state);
-        if let Some(tour) = noted.get(name) {
-            return Ok(tour.clone());
+    async fn own_tour(&mut self, event: &RelayedEvent) -> Result<String, LichessFailure> {
+        let name = event.name.as_deref().unwrap_or("kiebitz");
+        if let Some(noted) = self.notes.broadcasts.get(name) {
+            return Ok(noted.id.clone());
         }
-        let tour = self.client.new_tour(name).await?;
+        let form = LichessForm::of_event(event);
+        let id = self.client.new_tour(&form).await?;
         tracing::info!(
-            "Lichess: created the broadcast: {}/broadcast/-/{tour}",
+            "Lichess: created the broadcast: {}/broadcast/-/{id}",
             self.client.server()
         );
-        let mut noted = noted;
-        noted.insert(name.to_owned(), tour.clone());
-        if let Err(error) = notes::write(&self.state, &noted) {
+        let noted = NotedBroadcast { id: id.clone(), form };
+        self.notes.broadcasts.insert(name.to_owned(), noted);
+        self.write_notes();
+        Ok(id)
+    }
+
+    fn note_round(&mut self, id: String, starts: Option<Timestamp>) {
+        self.notes.rounds.insert(id, starts.map(Timestamp::as_micros));
+        self.write_notes();
+    }
+
+    fn write_notes(&self) {
+        if let Err(error) = notes::write(&self.state, &self.notes) {
+            let tour = self.tour.as_deref().unwrap_or("...");
             tracing::warn!(
                 "cannot write {}: {error}; set broadcast = \"{tour}\" under [lichess], or the next start \
                  creates another broadcast",
                 self.state.display()
             );
         }
-        Ok(tour)
     }
 }
 

@@ -228,6 +228,20 @@ pub(crate) const fn result(result: GameResult) -> &'static str {
     }
 }
 
+/// Writes a result that PGN cannot express into the tag `Result` of a game, for readers that accept it there. The
+/// movetext still ends with `*`, because `0-0` among the moves is castling.
+pub(crate) fn with_penalty(pgn: &str, result: GameResult) -> String {
+    if !result.is_penalty() {
+        return pgn.to_owned();
+    }
+    // The value of a tag has no quotation marks, so the first match is the tag.
+    pgn.replacen(
+        &format!("[Result \"{}\"]", GameResult::Unknown),
+        &format!("[Result \"{result}\"]"),
+        1,
+    )
+}
+
 /// Comment with the result in words, before the moves, if PGN cannot express it.
 fn result_comment(record: &GameRecord) -> Option<String> {
     let of_result = match record.result {

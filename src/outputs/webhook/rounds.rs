@@ -30,7 +30,7 @@ struct RoundPoster {
     reports: Reports,
 }
 
-impl Recipient for RoundPoster {
+impl Recipient<Files> for RoundPoster {
     async fn deliver(&mut self, files: &Files) -> Option<Duration> {
         let refused = self.post_changes(files).await.err()?;
         Some(self.address.wait(&refused))

@@ -1,14 +1,18 @@
-//! Publishes to a bucket of an S3-compatible server, which first refuses the key and later stops for a while.
+//! Publishes to a bucket of an S3-compatible server, which first refuses the key, then lacks the bucket, later stops for
+//! a while and at last loses the files.
 
+use core::pin::Pin;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use object_store::aws::AmazonS3Builder;
 use object_store::{Attribute, ObjectStoreExt};
+use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
+use s3s::{S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -18,10 +22,33 @@ use super::{Hall, until};
 
 const KEY: (&str, &str) = ("kiebitz", "open-sesame");
 
+/// Refuses requests for the bucket "chess" if it does not exist. The server itself would create it, unlike others.
+struct OnlyExisting(PathBuf);
+
+impl S3Access for OnlyExisting {
+    fn check<'a, 'c, 'x, 'f>(
+        &'a self,
+        context: &'c mut S3AccessContext<'x>,
+    ) -> Pin<Box<dyn Future<Output = S3Result<()>> + Send + 'f>>
+    where
+        'a: 'f,
+        'c: 'f,
+        'x: 'f,
+    {
+        let allowed = match context.credentials() {
+            None => Err(s3_error!(AccessDenied)),
+            Some(_) if !self.0.join("chess").is_dir() => Err(s3_error!(NoSuchBucket)),
+            Some(_) => Ok(()),
+        };
+        Box::pin(core::future::ready(allowed))
+    }
+}
+
 /// Serves the buckets in a folder.
 async fn serve(folder: &Path, at: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let mut builder = S3ServiceBuilder::new(FileSystem::new(folder).expect("a folder"));
     builder.set_auth(SimpleAuth::from_single(KEY.0, KEY.1));
+    builder.set_access(OnlyExisting(folder.to_owned()));
     let service = builder.build();
     let listener = TcpListener::bind(at).await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -40,7 +67,7 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     let lichess = Lichess::start([]).await;
     let hall = Hall::open(1, &lichess, "");
     let folder = hall.path().join("buckets");
-    std::fs::create_dir_all(folder.join("chess")).expect("a bucket");
+    std::fs::create_dir_all(&folder).expect("a folder");
     let (address, server) = serve(&folder, ([127, 0, 0, 1], 0).into()).await;
     let config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
     let key_file = hall.path().join("key");
@@ -57,7 +84,8 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     std::fs::write(hall.path().join("round.csv"), pairings).expect("pairings");
     let daemon = hall.daemon();
     until("the wrong key is said", &hall, async || {
-        hall.log().contains("cannot update s3://chess/2026/open")
+        let log = hall.log();
+        log.contains("cannot update s3://chess/2026/open") && log.contains("the server rejects the key")
     })
     .await;
     until("others are not held up", &hall, async || {
@@ -65,6 +93,11 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     })
     .await;
     std::fs::write(&key_file, format!("{}\n{}\n", KEY.0, KEY.1)).expect("a key");
+    until("the missing bucket is reported", &hall, async || {
+        hall.log().contains("the bucket chess does not exist: create it")
+    })
+    .await;
+    std::fs::create_dir(folder.join("chess")).expect("a bucket");
     let read =
         |path: &str| std::fs::read_to_string(folder.join("chess/2026/open").join(path)).unwrap_or_default();
     until("the files", &hall, async || {
@@ -116,5 +149,12 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
         read("round-3/games.pgn").contains("Duda")
     })
     .await;
+    std::fs::remove_dir_all(folder.join("chess/2026")).expect("files");
+    until("the lost files", &hall, async || {
+        read("tournament.json").contains("rounds") && read("round-3/games.pgn").contains("Duda")
+    })
+    .await;
+    let log = hall.log();
+    assert!(!log.contains("<?xml") && !log.contains("<Error>"), "{log}");
     daemon.stop();
 }

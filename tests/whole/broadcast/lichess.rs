@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::extract::{DefaultBodyLimit, Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -22,6 +22,17 @@ use tokio::net::TcpListener;
 pub(crate) const TOKEN: &str = "lip_right";
 /// Limit of Lichess on the number of games in one push. Further games are dropped.
 const MAX_GAMES: usize = 100;
+/// Id of the broadcast.
+const TOUR: &str = "tour0001";
+/// Limit of Lichess on the number of rounds of a broadcast.
+const MAX_ROUNDS: usize = 64;
+/// Fields of the form of a broadcast, as in lila's RelayTourForm.scala.
+const TOUR_FIELDS: &str = "name info.format info.tc info.fideTC info.location info.timeZone info.players info.website \
+    info.standings info.regulations markdown visibility tier showScores showRatingDiffs tiebreaks teamTable players \
+    teams showTeamScores spotlight grouping pinnedStream note orphanWarn";
+/// Fields of the form of a round, as in lila's RelayRoundForm.scala.
+const ROUND_FIELDS: &str = "name caption syncSource syncUrl syncUrls syncIds syncUsers startsAt startsAfterPrevious \
+    status period delay onlyRound slices rated customScoring";
 /// Limit of Lichess on the length of one push, in bytes.
 const MAX_TEXT: usize = 512 << 10;
 
@@ -39,6 +50,15 @@ pub(crate) struct Held {
     /// Games of each round, by the round's name.
     pub(crate) rounds: BTreeMap<String, Vec<Chapter>>,
     pub(crate) broadcasts: Vec<String>,
+    /// The form of the broadcast, edits included.
+    pub(crate) tour: Form,
+    /// The form of each round, edits included, by the round's name.
+    pub(crate) forms: BTreeMap<String, Form>,
+    pub(crate) edits: usize,
+    /// Whether to refuse all edits of the broadcast.
+    pub(crate) refuses_edits: bool,
+    /// Reasons of refused forms.
+    pub(crate) refused_forms: Vec<String>,
     pub(crate) pushes: usize,
     /// Reasons of refused games.
     pub(crate) refused: Vec<String>,
@@ -47,6 +67,9 @@ pub(crate) struct Held {
     /// Tags of games whose start position changed after they had arrived, or whose Chess960 start position was missing.
     pub(crate) premature: Vec<String>,
 }
+
+/// The fields of a form.
+pub(crate) type Form = BTreeMap<String, String>;
 
 /// Failure of a push.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +103,8 @@ impl Lichess {
             .route("/api/token/test", post(test_token))
             .route("/broadcast/new", post(new_broadcast))
             .route("/broadcast/{id}/new", post(new_round))
+            .route("/broadcast/{id}/edit", post(edit_broadcast))
+            .route("/broadcast/round/{id}/edit", post(edit_round))
             .route("/api/broadcast/{id}", get(broadcast))
             .route("/api/broadcast/round/{id}/push", post(push))
             .layer(DefaultBodyLimit::max(4 << 20))
@@ -108,38 +133,151 @@ fn is_allowed(headers: &HeaderMap) -> bool {
         .is_some_and(|value| value == &format!("Bearer {TOKEN}"))
 }
 
-/// The name in a form, decoded.
-fn name_of(form: &str) -> String {
-    let value = form.strip_prefix("name=").expect("a name");
-    let mut bytes = Vec::new();
-    let mut rest = value.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let hex: String = [rest.next(), rest.next()]
-                .into_iter()
-                .flatten()
-                .map(char::from)
-                .collect();
-            bytes.push(u8::from_str_radix(&hex, 16).expect("two digits"));
-        } else {
-            bytes.push(byte);
+/// Decodes a form (application/x-www-form-urlencoded).
+fn decoded(form: &str) -> Form {
+    let pairs = form.split('&').map(|pair| pair.split_once('=').expect("a field"));
+    let text = |escaped: &str| {
+        let mut bytes = Vec::new();
+        let mut rest = escaped.bytes();
+        while let Some(byte) = rest.next() {
+            if byte == b'%' {
+                let hex = [rest.next(), rest.next()].into_iter().flatten();
+                let hex: String = hex.map(char::from).collect();
+                bytes.push(u8::from_str_radix(&hex, 16).expect("two digits"));
+            } else {
+                bytes.push(if byte == b'+' { b' ' } else { byte });
+            }
+        }
+        String::from_utf8(bytes).expect("UTF-8")
+    };
+    pairs.map(|(name, value)| (text(name), text(value))).collect()
+}
+
+/// The first error of a form. Lichess ignores unknown fields; here they are errors, so that no name is misspelt.
+fn error_of(form: &Form, fields: &str) -> Option<String> {
+    let is_known = |name: &str| fields.split_whitespace().any(|field| field == name);
+    if let Some(unknown) = form.keys().find(|name| !is_known(name)) {
+        return Some(format!("{unknown}: unknown"));
+    }
+    let text = |name: &str| form.get(name).map_or("", |value| value.trim());
+    let is_short = |name: &str, max: usize| text(name).encode_utf16().count() <= max;
+    if text("name").encode_utf16().count() < 3 || !is_short("name", 80) {
+        return Some(format!("name: {:?}", text("name")));
+    }
+    for (name, max) in [
+        ("info.tc", 80),
+        ("info.location", 80),
+        ("info.format", 80),
+        ("info.players", 120),
+    ] {
+        if !is_short(name, max) {
+            return Some(format!("{name}: too long"));
         }
     }
-    String::from_utf8(bytes).expect("UTF-8")
+    for name in [
+        "showScores",
+        "showRatingDiffs",
+        "teamTable",
+        "showTeamScores",
+        "orphanWarn",
+        "rated",
+    ] {
+        if !["", "true", "false"].contains(&text(name)) {
+            return Some(format!("{name}: not a boolean"));
+        }
+    }
+    if !["", "new", "started", "finished"].contains(&text("status")) {
+        return Some("status: unknown".to_owned());
+    }
+    let starts = text("startsAt");
+    if !starts.is_empty() && starts.parse::<i64>().is_err() {
+        return Some("startsAt: not a timestamp".to_owned());
+    }
+    let is_set = |name: &str| text(name) == "true";
+    if is_set("showTeamScores") && !is_set("teamTable") {
+        return Some("Team scores can only be shown if team table is enabled".to_owned());
+    }
+    if !text("tiebreaks").is_empty() && !is_set("showScores") {
+        return Some("Tiebreaks submitted without automatic scoring enabled".to_owned());
+    }
+    None
+}
+
+impl Held {
+    /// The answer to a form with an error; `None` if Lichess accepts the form.
+    fn refusal(&mut self, form: &Form, fields: &str) -> Option<Response> {
+        let error = error_of(form, fields)?;
+        self.refused_forms.push(error.clone());
+        let answer = axum_json(json!({ "error": { "global": [error] } }));
+        Some((StatusCode::BAD_REQUEST, answer).into_response())
+    }
+}
+
+/// The form after an edit. Without the query `patch`, fields that were not sent lose their values.
+fn edited(before: &Form, sent: Form, query: Option<&str>) -> Form {
+    let is_patch = query == Some("patch=true");
+    let before = if is_patch { before.clone() } else { Form::new() };
+    before.into_iter().chain(sent).collect()
 }
 
 async fn new_broadcast(State(lichess): State<Lichess>, headers: HeaderMap, form: String) -> Response {
     if !is_allowed(&headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
-    let name = name_of(&form);
-    lichess
-        .held
-        .lock()
-        .expect("no panic")
-        .broadcasts
-        .push(name.clone());
-    axum_json(json!({"tour": {"id": "tour0001", "name": name}, "rounds": []}))
+    let form = decoded(&form);
+    let mut held = lichess.held.lock().expect("no panic");
+    if let Some(refused) = held.refusal(&form, TOUR_FIELDS) {
+        return refused;
+    }
+    let name = form["name"].clone();
+    held.broadcasts.push(name.clone());
+    held.tour = form;
+    axum_json(json!({"tour": {"id": TOUR, "name": name}, "rounds": []}))
+}
+
+async fn edit_broadcast(
+    State(lichess): State<Lichess>,
+    Path(tour): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    form: String,
+) -> Response {
+    if !is_allowed(&headers) || tour != TOUR {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let mut held = lichess.held.lock().expect("no panic");
+    if held.refuses_edits {
+        held.refused_forms.push("edit".to_owned());
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    let form = edited(&held.tour, decoded(&form), query.as_deref());
+    if let Some(refused) = held.refusal(&form, TOUR_FIELDS) {
+        return refused;
+    }
+    held.tour = form;
+    held.edits += 1;
+    axum_json(json!({"ok": true}))
+}
+
+async fn edit_round(
+    State(lichess): State<Lichess>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    form: String,
+) -> Response {
+    let mut held = lichess.held.lock().expect("no panic");
+    let name = held.forms.keys().find(|name| id_of(name) == id).cloned();
+    let Some(name) = name.filter(|_| is_allowed(&headers)) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let form = edited(&held.forms[&name], decoded(&form), query.as_deref());
+    if let Some(refused) = held.refusal(&form, ROUND_FIELDS) {
+        return refused;
+    }
+    held.forms.insert(name.clone(), form);
+    held.edits += 1;
+    axum_json(json!({"round": {"id": id, "name": name}}))
 }
 
 /// Id of a round: its name, padded to eight characters.
@@ -153,16 +291,20 @@ async fn new_round(
     headers: HeaderMap,
     form: String,
 ) -> Response {
-    if !is_allowed(&headers) || tour != "tour0001" {
+    if !is_allowed(&headers) || tour != TOUR {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let name = name_of(&form);
-    lichess
-        .held
-        .lock()
-        .expect("no panic")
-        .rounds
-        .insert(name.clone(), Vec::new());
+    let form = decoded(&form);
+    let mut held = lichess.held.lock().expect("no panic");
+    if held.rounds.len() >= MAX_ROUNDS {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    if let Some(refused) = held.refusal(&form, ROUND_FIELDS) {
+        return refused;
+    }
+    let name = form["name"].clone();
+    held.rounds.insert(name.clone(), Vec::new());
+    held.forms.insert(name.clone(), form);
     axum_json(json!({"round": {"id": id_of(&name), "name": name}, "tour": {"id": tour}, "study": {}}))
 }
 

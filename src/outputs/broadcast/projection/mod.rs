@@ -6,6 +6,7 @@
 
 mod contents;
 pub(in crate::outputs) mod game;
+pub(in crate::outputs) mod relayed;
 pub(in crate::outputs) mod rounds;
 pub(in crate::outputs) mod tree;
 mod wall;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use kiebitz_game::events::pairing::{EnteredResult, TableResults};
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{EndReason, Event, EventKind};
-use kiebitz_game::laws::{DrawnStart, Regulations, TimeControl};
+use kiebitz_game::laws::{DrawnStart, Regulations, Rounds, TimeControl};
 use kiebitz_hardware::Timestamp;
 
 use super::files::{Files, PublishedFile};
@@ -39,6 +40,8 @@ pub(crate) struct EventFacts {
     /// In the format of the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
+    /// Planned start times of the rounds.
+    pub(crate) rounds: Rounds,
 }
 
 /// The event as seen outside the hall.
@@ -98,6 +101,7 @@ impl EventFacts {
             site: regulations.site.clone(),
             time_control: regulations.time_control_text(),
             start: regulations.drawn_start.clone(),
+            rounds: regulations.rounds.clone(),
         }
     }
 }

@@ -10,9 +10,9 @@ use shakmaty::Color;
 use super::*;
 use crate::tournament::{Pairing, Player};
 
-const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-fn at(second: i64) -> Timestamp {
+pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_micros((1_789_000_000 + second) * 1_000_000)
 }
 
@@ -56,12 +56,30 @@ fn tournament() -> Arc<Tournament> {
     })
 }
 
-fn broadcast(delay: u64) -> Broadcast {
+/// The same event with a team for each player.
+pub(super) fn team_event() -> Arc<Tournament> {
+    let mut tournament = (*tournament()).clone();
+    let pairings = tournament
+        .rounds
+        .values_mut()
+        .flat_map(|round| &mut round.pairings);
+    for pairing in pairings {
+        for (player, team) in [(&mut pairing.white, "SK Nord"), (&mut pairing.black, "SK Süd")] {
+            if let Some(player) = player {
+                player.facts.team = Some(team.to_owned());
+            }
+        }
+    }
+    Arc::new(tournament)
+}
+
+pub(super) fn broadcast(delay: u64) -> Broadcast {
     let facts = EventFacts {
         name: Some("Café Open 2026".to_owned()),
         site: Some("Bremen".to_owned()),
         time_control: Some("5400+30".to_owned()),
         start: None,
+        rounds: Rounds::planned([at(0), at(3600), at(7200)]),
     };
     let mut broadcast = Broadcast::new(Duration::from_secs(delay), facts);
     broadcast.pair(tournament());
@@ -79,7 +97,7 @@ fn event(board: u32, second: i64, kind: EventKind) -> Event {
 }
 
 /// The start of a paired game.
-fn begins(board: u32, second: i64, variant: Variant, fen: &str) -> Event {
+pub(super) fn begins(board: u32, second: i64, variant: Variant, fen: &str) -> Event {
     let mut kind = started(fen, variant);
     if let EventKind::GameStarted { players, .. } = &mut kind {
         *players = tournament().pairing(3, board).map(|pairing| pairing.players(3));
@@ -101,7 +119,7 @@ fn completed(board: u32, second: i64, ply: u32, seconds: u64) -> Event {
     event(board, second, kind)
 }
 
-fn ended(board: u32, second: i64, result: GameResult) -> Event {
+pub(super) fn ended(board: u32, second: i64, result: GameResult) -> Event {
     let kind = EventKind::GameEnded {
         result,
         reason: EndReason::Resignation,
@@ -113,13 +131,13 @@ fn ended(board: u32, second: i64, result: GameResult) -> Event {
     event(board, second, kind)
 }
 
-fn take(broadcast: &mut Broadcast, events: &[Event]) {
+pub(super) fn take(broadcast: &mut Broadcast, events: &[Event]) {
     for event in events {
         broadcast.take(event.ts, event);
     }
 }
 
-fn text(broadcast: &mut Broadcast, path: &str) -> String {
+pub(super) fn text(broadcast: &mut Broadcast, path: &str) -> String {
     let file = broadcast
         .files()
         .get(path)

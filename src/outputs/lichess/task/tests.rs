@@ -48,3 +48,13 @@ fn a_round_beyond_the_limits_is_cut_and_reported() {
     let text = RoundText::of(&vec![long; 3].join("\n"));
     assert!(!text.text.contains("%emt") && text.text.len() < MAX_TEXT && text.problems.is_empty());
 }
+
+#[test]
+fn notes_of_the_first_version_are_read() {
+    let read = |text: &str| LichessNotes::from(serde_json::from_str::<NotesFile>(text).expect("notes"));
+    let first = read(r#"{"Open 2026":"QYiOYnl1"}"#);
+    assert_eq!(first.broadcasts["Open 2026"].id, "QYiOYnl1");
+    let written = serde_json::to_string(&first).expect("JSON");
+    assert_eq!(read(&written), first);
+    assert_eq!(read("{}"), LichessNotes::default());
+}

@@ -1,0 +1,267 @@
+//! Errors of folders, buckets and WebDAV servers, as one sentence each.
+
+use core::error::Error;
+
+use thiserror::Error;
+
+use super::settings::Target;
+use crate::outputs::shared::answers::shortened;
+
+/// The reason why a target does not accept a file.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(super) enum StorageFailure {
+    #[error("the bucket {0} does not exist: create it, or correct `to` under [publish]")]
+    NoBucket(String),
+    #[error(
+        "the folder does not exist, and the server did not create it: create {0}, or correct `to` under [publish]"
+    )]
+    NoFolder(String),
+    #[error("there is no key for the bucket: write it to a file, and set `s3_key_file` under [publish]")]
+    NoKey,
+    #[error("the server rejects the key{}: correct the file `s3_key_file` under [publish]", reason(.0))]
+    Key(Told),
+    #[error("the key has no permission{}: allow it to list, read, write and delete the files of the bucket", reason(.0))]
+    KeyPermission(Told),
+    #[error("the bucket is in another region: set `s3_region` under [publish]")]
+    Region,
+    #[error("the server rejects the login: correct the file `webdav_login_file` under [publish]")]
+    Login,
+    #[error("the login has no permission to change the folder: allow it on the server")]
+    LoginPermission,
+    #[error("the server has no space left: delete files there")]
+    Full,
+    #[error("the server answered {status}{}", reason(.told))]
+    Answer { status: String, told: Told },
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The message of a server in words; `None` if it has sent none.
+type Told = Option<String>;
+
+/// How object_store begins the error of a request with an error status.
+const STATUS: &str = "Server returned non-2xx status code: ";
+/// How object_store begins the error of a redirect without an address, which Amazon sends for a wrong region.
+const REDIRECT: &str = "Received redirect without LOCATION";
+/// Where object_store looks for a key if none is configured: the metadata service of Amazon's own computers.
+const METADATA_SERVICE: &str = "169.254.169.254";
+
+impl StorageFailure {
+    /// Explains an error of object_store, whose own text contains the whole answer, usually XML.
+    pub(super) fn of(error: &object_store::Error, target: &Target) -> Self {
+        if error.to_string().contains(METADATA_SERVICE) {
+            return Self::NoKey;
+        }
+        let mut root: &dyn Error = error;
+        while let Some(source) = root.source() {
+            root = source;
+        }
+        let root = root.to_string();
+        if root.starts_with(REDIRECT) {
+            return Self::Region;
+        }
+        match root.strip_prefix(STATUS) {
+            Some(answer) => Self::of_answer(answer, target),
+            None => Self::Other(shortened(&without_markup(&root))),
+        }
+    }
+
+    /// Explains an answer: the status, a colon, and the content.
+    fn of_answer(answer: &str, target: &Target) -> Self {
+        let (status, content) = answer.split_once(": ").unwrap_or((answer, ""));
+        let number = status.split(' ').next().unwrap_or_default();
+        let code = element(content, "Code").unwrap_or_default();
+        let told = ["Message", "s:message", "title"]
+            .iter()
+            .find_map(|name| element(content, name))
+            .or_else(|| (!content.contains('<')).then_some(content))
+            .map(|told| shortened(&without_markup(told)))
+            .map(|told| told.trim_end_matches('.').to_owned())
+            .filter(|told| !told.is_empty());
+        match (target, number, code) {
+            (Target::Bucket { name, .. }, _, "NoSuchBucket") => Self::NoBucket(name.clone()),
+            (Target::Bucket { .. }, _, "PermanentRedirect" | "AuthorizationHeaderMalformed") => Self::Region,
+            (Target::Bucket { .. }, "403", "AccessDenied" | "AllAccessDisabled") => Self::KeyPermission(told),
+            (Target::Bucket { .. }, "401" | "403", _) => Self::Key(told),
+            (Target::WebDav(url), "404" | "409", _) => Self::NoFolder(url.clone()),
+            (Target::WebDav(_), "401", _) => Self::Login,
+            (Target::WebDav(_), "403", _) => Self::LoginPermission,
+            (_, "507", _) => Self::Full,
+            _ => Self::Answer {
+                status: status.to_owned(),
+                told,
+            },
+        }
+    }
+}
+
+fn reason(told: &Told) -> String {
+    told.as_ref()
+        .map_or_else(String::new, |told| format!(" ({told})"))
+}
+
+/// The content of the first element with this name in an XML or HTML text.
+fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(content, _)| content)
+}
+
+/// The text between tags, with the entities of XML resolved.
+fn without_markup(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, tag)) = rest.split_once('<') {
+        plain.push_str(before);
+        plain.push(' ');
+        rest = tag.split_once('>').map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ]
+    .iter()
+    .fold(plain, |plain, (entity, c)| plain.replace(entity, c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bucket() -> Target {
+        "s3://chess/2026".parse().expect("a bucket")
+    }
+
+    fn webdav() -> Target {
+        "https://dav.example/chess".parse().expect("a folder")
+    }
+
+    #[test]
+    fn answers_of_servers_are_one_sentence_without_xml() {
+        let xml = |code: &str, message: &str| {
+            format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>{code}</Code><Message>{message}</Message>\
+                 <RequestId>4442587FB7D0A2F9</RequestId></Error>"
+            )
+        };
+        let html =
+            "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body></body>\r\n</html>".to_owned();
+        let dav = "<d:error xmlns:d=\"DAV:\"><s:message>Quota &amp; more.</s:message></d:error>".to_owned();
+        for (target, status, content, sentence) in [
+            (
+                bucket(),
+                "404 Not Found",
+                xml("NoSuchBucket", "The specified bucket does not exist"),
+                "the bucket chess does not exist: create it, or correct `to` under [publish]",
+            ),
+            (
+                bucket(),
+                "403 Forbidden",
+                xml(
+                    "SignatureDoesNotMatch",
+                    "The signature does not match.\n Check it.",
+                ),
+                "the server rejects the key (The signature does not match. Check it): correct the file `s3_key_file` \
+                 under [publish]",
+            ),
+            (
+                bucket(),
+                "403 Forbidden",
+                xml("AccessDenied", "Access Denied"),
+                "the key has no permission (Access Denied): allow it to list, read, write and delete the files of \
+                 the bucket",
+            ),
+            (
+                bucket(),
+                "301 Moved Permanently",
+                xml("PermanentRedirect", "The bucket is elsewhere"),
+                "the bucket is in another region: set `s3_region` under [publish]",
+            ),
+            (
+                bucket(),
+                "503 Service Unavailable",
+                xml("SlowDown", "Reduce your &quot;request&quot; rate."),
+                "the server answered 503 Service Unavailable (Reduce your \"request\" rate)",
+            ),
+            (
+                bucket(),
+                "503 Service Unavailable",
+                String::new(),
+                "the server answered 503 Service Unavailable",
+            ),
+            (
+                webdav(),
+                "409 Conflict",
+                dav.clone(),
+                "the folder does not exist, and the server did not create it: create https://dav.example/chess, or \
+                 correct `to` under [publish]",
+            ),
+            (
+                webdav(),
+                "401 Unauthorized",
+                html.clone(),
+                "the server rejects the login: correct the file `webdav_login_file` under [publish]",
+            ),
+            (
+                webdav(),
+                "502 Bad Gateway",
+                html,
+                "the server answered 502 Bad Gateway (502 Bad Gateway)",
+            ),
+            (
+                webdav(),
+                "500 Internal Server Error",
+                dav,
+                "the server answered 500 Internal Server Error (Quota & more)",
+            ),
+            (
+                webdav(),
+                "507 Insufficient Storage",
+                "<a".to_owned(),
+                "the server has no space left: delete files there",
+            ),
+            (
+                webdav(),
+                "500 Internal Server Error",
+                "<a".to_owned(),
+                "the server answered 500 Internal Server Error",
+            ),
+            (
+                webdav(),
+                "418 I'm a teapot",
+                "tea\nonly.".to_owned(),
+                "the server answered 418 I'm a teapot (tea only)",
+            ),
+        ] {
+            let failure = object_store::Error::Generic {
+                store: "S3",
+                source: format!("{STATUS}{status}: {content}").into(),
+            };
+            assert_eq!(StorageFailure::of(&failure, &target).to_string(), sentence);
+        }
+    }
+
+    #[test]
+    fn other_errors_are_reduced_to_their_cause() {
+        let failure = |text: &str| object_store::Error::Generic {
+            store: "S3",
+            source: text.into(),
+        };
+        let explained = |text| StorageFailure::of(&failure(text), &bucket());
+        assert_eq!(
+            explained("error sending request for url (http://169.254.169.254/latest/api/token)"),
+            StorageFailure::NoKey
+        );
+        assert_eq!(
+            explained("Received redirect without LOCATION, this normally indicates ..."),
+            StorageFailure::Region
+        );
+        assert_eq!(
+            explained("invalid <xml/> here"),
+            StorageFailure::Other("invalid here".to_owned())
+        );
+    }
+}
