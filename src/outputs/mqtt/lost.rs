@@ -1,6 +1,7 @@
 //! Reasons for a missing connection to the broker, as messages for the broker's administrator.
 
 use std::io;
+use std::sync::Arc;
 
 use rumqttc::v5::mqttbytes::Error as PacketError;
 use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
@@ -40,6 +41,11 @@ pub(crate) enum LostReason {
     /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
+    /// The broker closed the connection when it got a message that was larger than those before.
+    #[error("the broker has closed the connection on a message to {topic} without giving a reason")]
+    ClosedOn { topic: Arc<str> },
+    #[error("the broker refuses a message because of its size")]
+    TooLarge,
     #[error("the broker does not answer")]
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
@@ -53,6 +59,9 @@ pub(crate) enum LostReason {
     #[error("the MQTT client has stopped")]
     Stopped,
 }
+
+/// Reason code of MQTT 5 for a packet that is too large.
+const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
 
 /// A possible reason why a broker closes the connection during the handshake.
 fn hint(encrypted: bool) -> &'static str {
@@ -76,6 +85,14 @@ impl LostReason {
             }) => Self::TakenOver {
                 client_id: config.client_id(),
             },
+            ConnectionError::MqttState(
+                StateError::ServerDisconnect {
+                    reason_code: DisconnectReasonCode::PacketTooLarge,
+                    ..
+                }
+                // mosquitto puts this reason into a PUBACK, where MQTT does not allow it.
+                | StateError::Deserialization(PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE)),
+            ) if accepted => Self::TooLarge,
             ConnectionError::ConnectionRefused(
                 ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
             ) => match config.user() {
@@ -154,12 +171,19 @@ impl LostReason {
             | Self::Tls(_)
             | Self::ClosedEarly { .. }
             | Self::Closed
+            | Self::ClosedOn { .. }
+            | Self::TooLarge
             | Self::NoAnswer
             | Self::Unreachable(_)
             | Self::Client(_)
             | Self::OldClient(_)
             | Self::Stopped => false,
         }
+    }
+
+    /// Whether the broker has ended the connection because of a message.
+    pub(crate) fn is_about_a_message(&self) -> bool {
+        matches!(self, Self::ClosedOn { .. } | Self::TooLarge)
     }
 
     pub(crate) fn is_taken_over(&self) -> bool {

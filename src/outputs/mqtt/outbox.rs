@@ -1,6 +1,7 @@
 //! Delivery to the broker: at least once and in order, across reconnections.
 
 mod attempts;
+mod refusals;
 mod task;
 
 use core::time::Duration;
@@ -17,8 +18,8 @@ use super::outbox_store::{MAX_EVENTS, OutboxStore};
 use super::settings::MqttConfig;
 use super::topics::TopicError;
 
+use refusals::Refusals;
 pub use task::OutboxTask;
-use task::TooLarge;
 
 /// Accepts messages for the broker. Cheap to clone, never blocks and never drops an event.
 ///
@@ -125,7 +126,7 @@ impl Outbox {
             connection,
             lost,
             commands: None,
-            too_large: TooLarge::default(),
+            refusals: Refusals::default(),
             dialect: Dialect::Five,
             is_old: false,
         };
