@@ -21,9 +21,14 @@ use crate::outage::Program;
 
 /// Starts a daemon called "pi" that uses the broker.
 fn start(directory: &Path, broker: SocketAddr) -> Program {
+    start_with(directory, broker, "")
+}
+
+/// Like [`start`], with further lines about the broker.
+fn start_with(directory: &Path, broker: SocketAddr, lines: &str) -> Program {
     fs::create_dir_all(directory).unwrap();
     let config = format!(
-        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[ports]\nusb = false\n",
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n{lines}[ports]\nusb = false\n",
         directory.join("state")
     );
     fs::write(directory.join("kiebitz.toml"), config).unwrap();
@@ -80,10 +85,13 @@ fn a_broker_that_hangs_up_silently_is_explained() {
     });
 }
 
+/// CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
+const REFUSED_OLD: &[u8] = &[0x20, 0x02, 0x00, 0x01];
+const REFUSED_NEW: &[u8] = &[0x20, 0x03, 0x00, 0x84, 0x00];
+
 #[test]
 fn a_broker_that_is_too_old_is_explained() {
-    // CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
-    for answer in [&[0x20, 0x02, 0x00, 0x01][..], &[0x20, 0x03, 0x00, 0x84, 0x00]] {
+    for answer in [REFUSED_OLD, REFUSED_NEW] {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let _kiebitz = start(directory.path(), broker_that_hangs_up(answer));
         eventually("the log says it", || log_contains(directory.path(), "MQTT 5"));
@@ -245,6 +253,38 @@ async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
         }
     });
     address
+}
+
+#[tokio::test]
+async fn the_version_of_mqtt_can_be_forced() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let kiebitz = start_with(directory.path(), broker.address(), "protocol = \"3.1.1\"\n");
+    let is_online = |publish: &Publish| mqtt_world::json(publish)["state"] == "online";
+    let online = |inbox: &[Publish]| inbox.iter().rfind(|publish| is_online(publish)).cloned();
+    listener
+        .until("online without a content type", |inbox| {
+            online(inbox).is_some_and(|state| {
+                state
+                    .properties
+                    .is_none_or(|properties| properties.content_type.is_none())
+            })
+        })
+        .await;
+    assert!(
+        !log_contains(directory.path(), "speaks only"),
+        "it was not found out"
+    );
+    drop(kiebitz);
+    for (answer, words) in [
+        (REFUSED_OLD, "if it does not speak MQTT 5, remove `protocol`"),
+        (REFUSED_NEW, "does not speak MQTT 5: remove `protocol`"),
+    ] {
+        let old = broker_that_hangs_up(answer);
+        let _kiebitz = start_with(directory.path(), old, "protocol = \"5\"\n");
+        eventually("the log says it", || log_contains(directory.path(), words));
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
 use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
 use rumqttc::{self as four};
 
+use super::client::Dialect;
 use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
@@ -36,8 +37,12 @@ pub(crate) enum LostReason {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The broker closed the connection before accepting it.
-    #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
-    ClosedEarly { encrypted: bool },
+    #[error("the broker closes the connection during the handshake{}", hint(*.encrypted, *.forced))]
+    ClosedEarly {
+        encrypted: bool,
+        /// The configured version of MQTT.
+        forced: Option<Dialect>,
+    },
     /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
@@ -50,6 +55,10 @@ pub(crate) enum LostReason {
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
+    #[error(
+        "the server at this address does not speak MQTT {protocol}: remove `protocol` under [mqtt], or change it"
+    )]
+    OtherVersion { protocol: Dialect },
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]
@@ -64,11 +73,17 @@ pub(crate) enum LostReason {
 const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
 
 /// A possible reason why a broker closes the connection during the handshake.
-fn hint(encrypted: bool) -> &'static str {
-    if encrypted {
+fn hint(encrypted: bool, forced: Option<Dialect>) -> String {
+    let port = if encrypted {
         "; it may require a client certificate"
     } else {
         "; if this port is for encrypted connections, the URL must begin with mqtts://"
+    };
+    match forced {
+        Some(protocol) => {
+            format!("{port}; if it does not speak MQTT {protocol}, remove `protocol` under [mqtt]")
+        }
+        None => port.to_owned(),
     }
 }
 
@@ -108,14 +123,15 @@ impl LostReason {
             error if is_closed(&error) && accepted => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
+                forced: config.protocol,
             },
             ConnectionError::ConnectionRefused(
                 ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
-            ) => Self::NoMqtt5,
+            ) => Self::wrong_version(config),
             ConnectionError::MqttState(StateError::Deserialization(error))
                 if !accepted && !matches!(error, PacketError::Io(_)) =>
             {
-                Self::NoMqtt5
+                Self::wrong_version(config)
             }
             ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
                 Self::NoAnswer
@@ -145,12 +161,19 @@ impl LostReason {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
             }
             Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
-                return Self::NoMqtt5;
+                return Self::wrong_version(config);
             }
             Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
             error => return Self::OldClient(Box::new(error)),
         };
         Self::of(error, config, accepted)
+    }
+
+    fn wrong_version(config: &MqttConfig) -> Self {
+        match config.protocol {
+            Some(protocol) => Self::OtherVersion { protocol },
+            None => Self::NoMqtt5,
+        }
     }
 
     /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.
@@ -166,6 +189,7 @@ impl LostReason {
             | Self::LoginRefused { .. }
             | Self::LoginMissing
             | Self::NoMqtt5
+            | Self::OtherVersion { .. }
             | Self::Tls(TlsError::Refused(_)) => true,
             Self::Login(_)
             | Self::Tls(_)

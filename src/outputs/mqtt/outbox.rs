@@ -116,6 +116,7 @@ impl Outbox {
             connection: connection_seen,
             lost: lost_seen,
         };
+        let dialect = config.protocol.unwrap_or(Dialect::Five);
         let task = OutboxTask {
             config,
             daemon_topic,
@@ -127,7 +128,7 @@ impl Outbox {
             lost,
             commands: None,
             refusals: Refusals::default(),
-            dialect: Dialect::Five,
+            dialect,
             is_old: false,
         };
         Ok((outbox, task))

@@ -171,8 +171,11 @@ impl OutboxTask {
     }
 
     /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
-    /// again, since the broker may have been replaced or upgraded.
+    /// again, since the broker may have been replaced or upgraded. Does nothing if the version is configured.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
+        if self.config.protocol.is_some() {
+            return false;
+        }
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
         tries_old
@@ -181,7 +184,8 @@ impl OutboxTask {
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
-        if self.dialect == Dialect::Four && !core::mem::replace(&mut self.is_old, true) {
+        let found_old = self.config.protocol.is_none() && self.dialect == Dialect::Four;
+        if found_old && !core::mem::replace(&mut self.is_old, true) {
             warn!(
                 broker,
                 "the MQTT broker {broker} speaks only MQTT 3.1.1: events that are not stored yet are not \
