@@ -283,6 +283,39 @@ async fn a_broker_that_presents_a_ca_certificate_is_explained() {
 }
 
 #[tokio::test]
+async fn a_certificate_that_names_an_address_as_a_host_is_explained() {
+    let extensions = "subjectAltName=DNS:127.0.0.1\nbasicConstraints=CA:FALSE\n";
+    let club = Club::open_at("127.0.0.1", extensions, "allow_anonymous true").await;
+    club.configure("127.0.0.1", &club.line("ca_file", "club.pem"));
+    let _kiebitz = club.start();
+    club.until_logged("make a new one with subjectAltName=IP:127.0.0.1")
+        .await;
+}
+
+#[tokio::test]
+async fn certificates_of_x509_version_1_are_explained() {
+    // Without extensions, openssl makes version 1.
+    let club = Club::open_at("127.0.0.1", "", "allow_anonymous true").await;
+    let ca = club.line("ca_file", "club.pem");
+    sign(club.directory.path(), "kiebitz", "club", "");
+    let client = format!(
+        "{ca}{}{}",
+        club.line("client_certificate", "kiebitz.pem"),
+        club.line("client_key", "kiebitz.key")
+    );
+    for (host, lines, words) in [
+        ("127.0.0.1", &ca, "has the line subjectAltName=IP:127.0.0.1"),
+        ("localhost", &ca, "has the line subjectAltName=DNS:localhost"),
+        ("localhost", &client, "kiebitz.pem has X.509 version 1"),
+    ] {
+        club.configure(host, lines);
+        let _ = fs::remove_file(club.file("log"));
+        let _kiebitz = club.start();
+        club.until_logged(words).await;
+    }
+}
+
+#[tokio::test]
 async fn a_server_without_tls_is_explained() {
     let club = Club::open("allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));

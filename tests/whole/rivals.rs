@@ -1,5 +1,6 @@
 //! Brokers that disconnect the daemon or are too old, and the messages with which the daemon explains this.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use rumqttc::v5::mqttbytes::v5::Publish;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::cli::CAPTURE;
 use crate::eventually::eventually;
@@ -19,9 +21,14 @@ use crate::outage::Program;
 
 /// Starts a daemon called "pi" that uses the broker.
 fn start(directory: &Path, broker: SocketAddr) -> Program {
+    start_with(directory, broker, "")
+}
+
+/// Like [`start`], with further lines about the broker.
+fn start_with(directory: &Path, broker: SocketAddr, lines: &str) -> Program {
     fs::create_dir_all(directory).unwrap();
     let config = format!(
-        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n[ports]\nusb = false\n",
+        "[daemon]\nname = \"pi\"\nstate_directory = {:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n{lines}[ports]\nusb = false\n",
         directory.join("state")
     );
     fs::write(directory.join("kiebitz.toml"), config).unwrap();
@@ -78,44 +85,130 @@ fn a_broker_that_hangs_up_silently_is_explained() {
     });
 }
 
+/// CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
+const REFUSED_OLD: &[u8] = &[0x20, 0x02, 0x00, 0x01];
+const REFUSED_NEW: &[u8] = &[0x20, 0x03, 0x00, 0x84, 0x00];
+
 #[test]
 fn a_broker_that_is_too_old_is_explained() {
-    // CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
-    for answer in [&[0x20, 0x02, 0x00, 0x01][..], &[0x20, 0x03, 0x00, 0x84, 0x00]] {
+    for answer in [REFUSED_OLD, REFUSED_NEW] {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let _kiebitz = start(directory.path(), broker_that_hangs_up(answer));
         eventually("the log says it", || log_contains(directory.path(), "MQTT 5"));
     }
 }
 
+const LIMIT: usize = 3000;
+
 #[tokio::test]
 async fn a_broker_with_a_small_packet_limit_gets_every_event() {
+    let broker = limited("max_packet_size").await;
+    assert_eq!(
+        lost_for_large_messages(broker.address(), broker.address()).await,
+        0
+    );
+}
+
+#[tokio::test]
+async fn a_broker_that_does_not_announce_its_limit_gets_every_event() {
+    let broker = limited("message_size_limit").await;
+    let lost = lost_for_large_messages(broker.address(), broker.address()).await;
+    assert!((1..=MAX_LOST).contains(&lost), "{lost} connections");
+}
+
+#[tokio::test]
+async fn a_broker_that_ends_the_connection_on_large_messages_gets_every_event() {
+    // DISCONNECT of MQTT 5, packet too large; or nothing.
+    for farewell in [&[0xe0, 0x02, 0x95, 0x00][..], &[]] {
+        let broker = Mosquitto::start().await;
+        let proxy = proxy_with_a_limit(broker.address(), farewell).await;
+        let lost = lost_for_large_messages(broker.address(), proxy).await;
+        assert!((1..=MAX_LOST).contains(&lost), "{lost} connections");
+    }
+}
+
+/// Maximum number of lost connections until the limit is known.
+const MAX_LOST: usize = 40;
+
+async fn limited(setting: &str) -> Mosquitto {
+    let config = |port| format!("listener {port} 127.0.0.1\nallow_anonymous true\n{setting} {LIMIT}\n");
+    Mosquitto::configured(config).await
+}
+
+/// A proxy that ends the connection on a packet over the limit, with these last bytes.
+async fn proxy_with_a_limit(broker: SocketAddr, farewell: &'static [u8]) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let broker = tokio::net::TcpStream::connect(broker).await.unwrap();
+            tokio::spawn(async move {
+                let (mut from_client, mut to_client) = client.into_split();
+                let (mut from_broker, mut to_broker) = broker.into_split();
+                tokio::select! {
+                    () = pass_small_packets(&mut from_client, &mut to_broker) => {}
+                    _ = tokio::io::copy(&mut from_broker, &mut to_client) => {}
+                }
+                let _ = to_client.write_all(farewell).await;
+            });
+        }
+    });
+    address
+}
+
+/// Copies packets until one exceeds the limit, which is read but not written.
+async fn pass_small_packets(client: &mut OwnedReadHalf, broker: &mut OwnedWriteHalf) {
+    loop {
+        let Ok(kind) = client.read_u8().await else { return };
+        let (mut packet, mut length, mut shift) = (vec![kind], 0_usize, 0);
+        loop {
+            let Ok(byte) = client.read_u8().await else { return };
+            packet.push(byte);
+            length |= usize::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        let header = packet.len();
+        packet.resize(header + length, 0);
+        let read = client.read_exact(&mut packet[header..]).await;
+        if read.is_err() || length > LIMIT || broker.write_all(&packet).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Replays a game to `address`, from where messages within the limit arrive at the broker. Returns the number of lost
+/// connections.
+async fn lost_for_large_messages(broker: SocketAddr, address: SocketAddr) -> usize {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let small = |port| format!("listener {port} 127.0.0.1\nallow_anonymous true\nmax_packet_size 3000\n");
-    let broker = Mosquitto::configured(small).await;
     let prefix = "kiebitz/replay/#";
-    let listener = Listener::with_login("listener", broker.address(), None, prefix).await;
-    let url = format!("mqtt://{}", broker.address());
-    let replayed = |args: &[&str]| {
+    let listener = Listener::with_login("listener", broker, None, prefix).await;
+    let url = format!("mqtt://{address}");
+    let replayed = async |args: &[&str]| {
         let mut replay = Command::new(crate::program());
         replay.arg("replay").arg(CAPTURE).args(args);
-        let output = replay
-            .env_remove("KIEBITZ_LOG")
-            .current_dir(directory.path())
-            .output();
-        let output = output.unwrap();
+        replay.env("KIEBITZ_LOG", "debug").current_dir(directory.path());
+        // The listener and the proxy must go on meanwhile.
+        let output = tokio::task::spawn_blocking(move || replay.output()).await;
+        let output = output.unwrap().unwrap();
         assert!(output.status.success(), "{output:?}");
         (
             String::from_utf8(output.stdout).unwrap(),
             String::from_utf8(output.stderr).unwrap(),
         )
     };
-    let (events, _) = replayed(&["--json"]);
-    let (_, log) = replayed(&["--mqtt", &url]);
+    let (events, _) = replayed(&["--json"]).await;
+    let (_, log) = replayed(&["--mqtt", &url]).await;
     let all: Vec<u64> = (1..=events.lines().count() as u64).collect();
     assert!(all.len() > 100, "{events}");
     listener
-        .until("every event", |inbox| mqtt_world::event_seqs(inbox) == all)
+        .until("every event", |inbox| {
+            // Events on their way at the loss of a connection arrive again.
+            let seqs: BTreeSet<u64> = mqtt_world::event_seqs(inbox).into_iter().collect();
+            seqs.into_iter().eq(all.iter().copied())
+        })
         .await;
     let warnings: Vec<&str> = log
         .lines()
@@ -131,6 +224,10 @@ async fn a_broker_with_a_small_packet_limit_gets_every_event() {
         [1, 1],
         "once each: {log}"
     );
+    let lost = log
+        .lines()
+        .filter(|line| line.contains("no connection to the MQTT broker"));
+    lost.count()
 }
 
 /// A proxy that only passes MQTT 3.1.1, and refuses MQTT 5 like an old broker.
@@ -156,6 +253,38 @@ async fn proxy_without_mqtt_5(broker: SocketAddr) -> SocketAddr {
         }
     });
     address
+}
+
+#[tokio::test]
+async fn the_version_of_mqtt_can_be_forced() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let kiebitz = start_with(directory.path(), broker.address(), "protocol = \"3.1.1\"\n");
+    let is_online = |publish: &Publish| mqtt_world::json(publish)["state"] == "online";
+    let online = |inbox: &[Publish]| inbox.iter().rfind(|publish| is_online(publish)).cloned();
+    listener
+        .until("online without a content type", |inbox| {
+            online(inbox).is_some_and(|state| {
+                state
+                    .properties
+                    .is_none_or(|properties| properties.content_type.is_none())
+            })
+        })
+        .await;
+    assert!(
+        !log_contains(directory.path(), "speaks only"),
+        "it was not found out"
+    );
+    drop(kiebitz);
+    for (answer, words) in [
+        (REFUSED_OLD, "if it does not speak MQTT 5, remove `protocol`"),
+        (REFUSED_NEW, "does not speak MQTT 5: remove `protocol`"),
+    ] {
+        let old = broker_that_hangs_up(answer);
+        let _kiebitz = start_with(directory.path(), old, "protocol = \"5\"\n");
+        eventually("the log says it", || log_contains(directory.path(), words));
+    }
 }
 
 #[tokio::test]

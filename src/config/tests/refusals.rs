@@ -76,7 +76,7 @@ kiebitz.toml:3: unknown key `paht`, did you mean `path`?
     assert_refused(
         "[mqtt]\npassword = \"secret\"\n",
         r#"
-kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca_file, client_certificate, client_key, prefix, public_delay, commands, home_assistant, hub
+kiebitz.toml:2: unknown key `password`; known keys: url, user, password_file, ca_file, client_certificate, client_key, protocol, prefix, public_delay, commands, home_assistant, hub
   |
 2 | password
   | ^^^^^^^^"#,
@@ -272,6 +272,18 @@ kiebitz.toml:3: a serial number has up to ten digits, as in "01025"; `kiebitz bo
   |
 3 | serial = "DGT01025"
   |          ^^^^^^^^^^"#,
+    );
+}
+
+#[test]
+fn unknown_version_of_mqtt_is_refused() {
+    assert_refused(
+        "[mqtt]\nurl = \"mqtt://localhost\"\nprotocol = \"3.1\"\n",
+        r#"
+kiebitz.toml:3: expected "5" or "3.1.1"
+  |
+3 | protocol = "3.1"
+  |            ^^^^^"#,
     );
 }
 

@@ -1,6 +1,9 @@
 //! Wraps rumqttc's clients for MQTT 5 and 3.1.1 in one interface. Brokers that support only 3.1.1 get all topics, but
 //! without content types, user properties and response topics.
 
+use core::fmt;
+use core::str::FromStr;
+
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5 as five;
 use rumqttc::v5::{self, Event};
@@ -14,12 +17,34 @@ use super::settings::MqttConfig;
 use super::topics::Prefix;
 use super::url::without_brackets;
 
+/// A version of MQTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// MQTT 5.
     Five,
     /// MQTT 3.1.1, whose protocol level is 4.
     Four,
+}
+
+impl FromStr for Dialect {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "5" => Ok(Self::Five),
+            "3.1.1" => Ok(Self::Four),
+            _ => Err("expected \"5\" or \"3.1.1\""),
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Five => "5",
+            Self::Four => "3.1.1",
+        })
+    }
 }
 
 #[derive(Debug)]

@@ -1,12 +1,14 @@
 //! Reasons for a missing connection to the broker, as messages for the broker's administrator.
 
 use std::io;
+use std::sync::Arc;
 
 use rumqttc::v5::mqttbytes::Error as PacketError;
 use rumqttc::v5::mqttbytes::v5::{ConnectReturnCode, DisconnectReasonCode};
 use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
 use rumqttc::{self as four};
 
+use super::client::Dialect;
 use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
@@ -35,15 +37,28 @@ pub(crate) enum LostReason {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The broker closed the connection before accepting it.
-    #[error("the broker closes the connection during the handshake{}", hint(*.encrypted))]
-    ClosedEarly { encrypted: bool },
+    #[error("the broker closes the connection during the handshake{}", hint(*.encrypted, *.forced))]
+    ClosedEarly {
+        encrypted: bool,
+        /// The configured version of MQTT.
+        forced: Option<Dialect>,
+    },
     /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
+    /// The broker closed the connection when it got a message that was larger than those before.
+    #[error("the broker has closed the connection on a message to {topic} without giving a reason")]
+    ClosedOn { topic: Arc<str> },
+    #[error("the broker refuses a message because of its size")]
+    TooLarge,
     #[error("the broker does not answer")]
     NoAnswer,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
+    #[error(
+        "the server at this address does not speak MQTT {protocol}: remove `protocol` under [mqtt], or change it"
+    )]
+    OtherVersion { protocol: Dialect },
     #[error("{0}")]
     Unreachable(io::Error),
     #[error("{0}")]
@@ -54,12 +69,21 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
+/// Reason code of MQTT 5 for a packet that is too large.
+const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
+
 /// A possible reason why a broker closes the connection during the handshake.
-fn hint(encrypted: bool) -> &'static str {
-    if encrypted {
+fn hint(encrypted: bool, forced: Option<Dialect>) -> String {
+    let port = if encrypted {
         "; it may require a client certificate"
     } else {
         "; if this port is for encrypted connections, the URL must begin with mqtts://"
+    };
+    match forced {
+        Some(protocol) => {
+            format!("{port}; if it does not speak MQTT {protocol}, remove `protocol` under [mqtt]")
+        }
+        None => port.to_owned(),
     }
 }
 
@@ -76,6 +100,14 @@ impl LostReason {
             }) => Self::TakenOver {
                 client_id: config.client_id(),
             },
+            ConnectionError::MqttState(
+                StateError::ServerDisconnect {
+                    reason_code: DisconnectReasonCode::PacketTooLarge,
+                    ..
+                }
+                // mosquitto puts this reason into a PUBACK, where MQTT does not allow it.
+                | StateError::Deserialization(PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE)),
+            ) if accepted => Self::TooLarge,
             ConnectionError::ConnectionRefused(
                 ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
             ) => match config.user() {
@@ -91,14 +123,15 @@ impl LostReason {
             error if is_closed(&error) && accepted => Self::Closed,
             error if is_closed(&error) => Self::ClosedEarly {
                 encrypted: config.is_encrypted(),
+                forced: config.protocol,
             },
             ConnectionError::ConnectionRefused(
                 ConnectReturnCode::RefusedProtocolVersion | ConnectReturnCode::UnsupportedProtocolVersion,
-            ) => Self::NoMqtt5,
+            ) => Self::wrong_version(config),
             ConnectionError::MqttState(StateError::Deserialization(error))
                 if !accepted && !matches!(error, PacketError::Io(_)) =>
             {
-                Self::NoMqtt5
+                Self::wrong_version(config)
             }
             ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
                 Self::NoAnswer
@@ -128,12 +161,19 @@ impl LostReason {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
             }
             Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
-                return Self::NoMqtt5;
+                return Self::wrong_version(config);
             }
             Error::NetworkTimeout | Error::FlushTimeout => return Self::NoAnswer,
             error => return Self::OldClient(Box::new(error)),
         };
         Self::of(error, config, accepted)
+    }
+
+    fn wrong_version(config: &MqttConfig) -> Self {
+        match config.protocol {
+            Some(protocol) => Self::OtherVersion { protocol },
+            None => Self::NoMqtt5,
+        }
     }
 
     /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.
@@ -149,17 +189,25 @@ impl LostReason {
             | Self::LoginRefused { .. }
             | Self::LoginMissing
             | Self::NoMqtt5
+            | Self::OtherVersion { .. }
             | Self::Tls(TlsError::Refused(_)) => true,
             Self::Login(_)
             | Self::Tls(_)
             | Self::ClosedEarly { .. }
             | Self::Closed
+            | Self::ClosedOn { .. }
+            | Self::TooLarge
             | Self::NoAnswer
             | Self::Unreachable(_)
             | Self::Client(_)
             | Self::OldClient(_)
             | Self::Stopped => false,
         }
+    }
+
+    /// Whether the broker has ended the connection because of a message.
+    pub(crate) fn is_about_a_message(&self) -> bool {
+        matches!(self, Self::ClosedOn { .. } | Self::TooLarge)
     }
 
     pub(crate) fn is_taken_over(&self) -> bool {

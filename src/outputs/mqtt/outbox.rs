@@ -1,6 +1,7 @@
 //! Delivery to the broker: at least once and in order, across reconnections.
 
 mod attempts;
+mod refusals;
 mod task;
 
 use core::time::Duration;
@@ -17,8 +18,8 @@ use super::outbox_store::{MAX_EVENTS, OutboxStore};
 use super::settings::MqttConfig;
 use super::topics::TopicError;
 
+use refusals::Refusals;
 pub use task::OutboxTask;
-use task::TooLarge;
 
 /// Accepts messages for the broker. Cheap to clone, never blocks and never drops an event.
 ///
@@ -115,6 +116,7 @@ impl Outbox {
             connection: connection_seen,
             lost: lost_seen,
         };
+        let dialect = config.protocol.unwrap_or(Dialect::Five);
         let task = OutboxTask {
             config,
             daemon_topic,
@@ -125,8 +127,8 @@ impl Outbox {
             connection,
             lost,
             commands: None,
-            too_large: TooLarge::default(),
-            dialect: Dialect::Five,
+            refusals: Refusals::default(),
+            dialect,
             is_old: false,
         };
         Ok((outbox, task))

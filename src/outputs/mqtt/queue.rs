@@ -65,6 +65,17 @@ impl MessageQueue {
         self.window
     }
 
+    /// The message under way, if there is exactly one.
+    pub(crate) fn only_sent(&self) -> Option<(Ticket, &Message)> {
+        let oldest = self.entries.front().filter(|_| self.window == 1)?;
+        oldest.message.as_ref().map(|message| (self.first, message))
+    }
+
+    /// Number of topics with a retained message.
+    pub(crate) fn retained_topics(&self) -> usize {
+        self.retained.len()
+    }
+
     pub(crate) fn retained(&self, topic: &str) -> Option<&Message> {
         self.retained.get(topic)
     }

@@ -6,6 +6,7 @@ use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
+use super::client::Dialect;
 use super::client_id::{self, ClientRole};
 use super::login::{self, BrokerLogin, Password};
 use super::tls::{ClientFiles, Tls};
@@ -37,6 +38,8 @@ pub struct MqttConfig {
     pub(crate) commands: bool,
     pub(crate) hub: bool,
     pub(crate) home_assistant: bool,
+    /// Version of MQTT; `None` to find out which one the broker speaks.
+    pub(crate) protocol: Option<Dialect>,
     client: ClientRole,
 }
 
@@ -70,6 +73,7 @@ impl MqttConfig {
             commands: false,
             hub: false,
             home_assistant: false,
+            protocol: None,
             client: ClientRole::Daemon,
         })
     }
@@ -100,6 +104,13 @@ impl MqttConfig {
     #[must_use]
     pub fn with_commands(mut self, enabled: bool) -> Self {
         self.commands = enabled;
+        self
+    }
+
+    /// Sets the version of MQTT. By default, kiebitz finds out which one the broker speaks.
+    #[must_use]
+    pub(crate) fn with_protocol(mut self, protocol: Option<Dialect>) -> Self {
+        self.protocol = protocol;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Encrypted connections: trusted CAs, client certificates, and readable errors about them.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible, RootCertStore,
 };
 
+use super::url::without_brackets;
 use crate::text_file;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +40,11 @@ pub(crate) enum TlsError {
     NoCertificate { path: PathBuf },
     #[error("a certificate in {} is damaged", path.display())]
     DamagedCertificate { path: PathBuf },
+    #[error(
+        "the certificate in {} has X.509 version 1, but TLS needs version 3: make a new one; `openssl x509 -req` makes \
+         version 3 with `-extfile FILE`, where FILE has the line extendedKeyUsage=clientAuth", path.display()
+    )]
+    OldCertificate { path: PathBuf },
     #[error("there is no private key in {}: it must be a PEM file, with a line BEGIN PRIVATE KEY", path.display())]
     NoKey { path: PathBuf },
     #[error("the key in {} has a passphrase, which kiebitz cannot ask for: save the key without it", path.display())]
@@ -68,6 +75,16 @@ pub(crate) enum TlsRefusal {
         "the broker's certificate is not for {host}, but for {names}: use a name from the certificate in the URL"
     )]
     WrongName { host: String, names: String },
+    #[error(
+        "the broker's certificate names the address {address} as a DNS name, which is not valid for addresses: make a \
+         new one with subjectAltName=IP:{address} in place of subjectAltName=DNS:{address}"
+    )]
+    AddressAsName { address: IpAddr },
+    #[error(
+        "the broker's certificate has X.509 version 1, but TLS needs version 3: make a new one; `openssl x509 -req` \
+         makes version 3 with `-extfile FILE`, where FILE has the line subjectAltName={name}"
+    )]
+    OldCertificate { name: String },
     #[error("the broker's certificate has expired{on}: renew it, or correct this computer's clock")]
     Expired { on: String },
     #[error("the broker's certificate is not valid yet{until}: check this computer's clock")]
@@ -116,6 +133,11 @@ impl Tls {
                     key: key.clone(),
                     certificate: certificate.clone(),
                 },
+                Error::InvalidCertificate(error) if is_webpki(&error, "UnsupportedCertVersion") => {
+                    TlsError::OldCertificate {
+                        path: certificate.clone(),
+                    }
+                }
                 Error::InvalidCertificate(_) => TlsError::DamagedCertificate {
                     path: certificate.clone(),
                 },
@@ -181,10 +203,13 @@ impl Tls {
             CertificateError::NotValidYetContext { not_before, .. } => TlsRefusal::NotYetValid {
                 until: day(", not before", *not_before),
             },
-            // rustls has no variant for this error.
-            CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-                TlsRefusal::CaAsBroker
-            }
+            error if is_webpki(error, "CaUsedAsEndEntity") => TlsRefusal::CaAsBroker,
+            error if is_webpki(error, "UnsupportedCertVersion") => TlsRefusal::OldCertificate {
+                name: match address(host) {
+                    Some(address) => format!("IP:{address}"),
+                    None => format!("DNS:{host}"),
+                },
+            },
             error => TlsRefusal::Certificate {
                 reason: error.to_string(),
             },
@@ -230,6 +255,15 @@ const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::UnsupportedCertificate,
 ];
 
+/// Whether an error is the one of webpki with this name, for which rustls has no variant.
+fn is_webpki(error: &CertificateError, name: &str) -> bool {
+    matches!(error, CertificateError::Other(other) if format!("{other:?}").contains(name))
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    without_brackets(host).parse().ok()
+}
+
 fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
     // The names have the form `DnsName("host")` or `IpAddress(address)`.
     let name = |name: &String| {
@@ -237,6 +271,11 @@ fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
         inner.trim_end_matches(')').trim_matches('"').to_owned()
     };
     let names: Vec<String> = presented.iter().map(name).collect();
+    if let Some(address) = address(host)
+        && names.iter().any(|name| name.parse() == Ok(address))
+    {
+        return TlsRefusal::AddressAsName { address };
+    }
     TlsRefusal::WrongName {
         host: host.to_owned(),
         names: match names.is_empty() {
@@ -335,6 +374,12 @@ mod tests {
             wrong_name("pi.local", &presented).to_string(),
             "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: use a name from the \
              certificate in the URL"
+        );
+        let as_name = ["DnsName(\"192.0.2.7\")".to_owned()];
+        let text = wrong_name("192.0.2.7", &as_name).to_string();
+        assert!(
+            text.contains("with subjectAltName=IP:192.0.2.7 in place of"),
+            "{text}"
         );
         let text = refused(CertificateError::NotValidForName, None);
         assert!(text.contains("a subjectAltName is missing"), "{text}");

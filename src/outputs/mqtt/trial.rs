@@ -41,8 +41,9 @@ async fn try_out(config: &MqttConfig) -> Result<(), String> {
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
     let message = Message::response(&topic, CONTENT);
-    let tried = match attempt(Dialect::Five, &config, &message).await {
-        Err(TrialFailure::Lost(reason)) if reason.may_lack_mqtt5() => {
+    let dialect = config.protocol.unwrap_or(Dialect::Five);
+    let tried = match attempt(dialect, &config, &message).await {
+        Err(TrialFailure::Lost(reason)) if config.protocol.is_none() && reason.may_lack_mqtt5() => {
             attempt(Dialect::Four, &config, &message).await
         }
         tried => tried,

@@ -16,6 +16,8 @@ pub(super) struct Attempts {
     connected_since: Option<(LiveTime, Timestamp)>,
     /// Number of consecutive brief connections, which were closed without a reason soon after they were accepted.
     brief: u32,
+    /// Number of consecutive connections that ended soon after they were accepted, for any reason.
+    short: u32,
     logged: Vec<String>,
 }
 
@@ -26,16 +28,18 @@ pub(super) struct ConnectionFailure {
     /// Whether to log the failure as a warning.
     pub(super) is_news: bool,
     pub(super) pause: Duration,
+    /// Whether there was a connection, and it did not end soon after it was accepted.
+    pub(super) lasted: bool,
 }
 
 /// Pause after the first failed attempt. It doubles with each further failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// Longest pause while the broker may return at any time. Viewers would notice a longer one.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause if only a person can correct the failure.
+/// Longest pause if only a person can correct the failure, or if several connections in a row were short.
 const MAX_PAUSE_FOR_PEOPLE: Duration = Duration::from_secs(15);
-/// A shorter connection that is closed without a reason counts as brief. Two in a row suggest that another client uses
-/// the same id.
+/// A shorter connection counts as short, and as brief if it is closed without a reason. Two brief ones in a row suggest
+/// that another client uses the same id.
 const BRIEF: Duration = Duration::from_secs(5);
 /// After a connection that lasted longer, all failures are logged again.
 const LASTING: Duration = Duration::from_secs(60);
@@ -48,6 +52,7 @@ impl Attempts {
             pause: FIRST_PAUSE,
             connected_since: None,
             brief: 0,
+            short: 0,
             logged: Vec::new(),
         }
     }
@@ -60,9 +65,10 @@ impl Attempts {
         core::mem::take(&mut self.failed)
     }
 
-    /// Records an acknowledgement, which resets the pause.
-    pub(super) fn delivered(&mut self) {
+    /// Records that the cause of a lost connection is found and removed, which resets the pause.
+    pub(super) fn explained(&mut self) {
         self.pause = FIRST_PAUSE;
+        self.short = 0;
     }
 
     /// Records that the connection failed or was lost. `client_id` is the id that it used.
@@ -79,8 +85,14 @@ impl Attempts {
         reason: LostReason,
         client_id: &str,
     ) -> ConnectionFailure {
-        let brief = stood.is_some_and(|stood| stood < BRIEF) && matches!(reason, LostReason::Closed);
+        let lasted = stood.is_some_and(|stood| stood >= BRIEF);
+        let short = stood.is_some() && !lasted;
+        let brief = short && matches!(reason, LostReason::Closed);
         self.brief = if brief { self.brief + 1 } else { 0 };
+        self.short = if short { self.short + 1 } else { 0 };
+        if lasted {
+            self.pause = FIRST_PAUSE;
+        }
         let reason = match reason {
             LostReason::Closed if self.brief > 1 => LostReason::ProbablyTakenOver {
                 client_id: client_id.to_owned(),
@@ -92,6 +104,7 @@ impl Attempts {
             failed: self.failed,
             is_news: self.is_news(stood, &reason),
             pause: self.next_pause(&reason),
+            lasted,
             reason,
         }
     }
@@ -110,7 +123,7 @@ impl Attempts {
     }
 
     fn next_pause(&mut self, reason: &LostReason) -> Duration {
-        let longest = match reason.needs_people() {
+        let longest = match reason.needs_people() || self.short > 1 {
             true => MAX_PAUSE_FOR_PEOPLE,
             false => MAX_PAUSE,
         };
@@ -147,7 +160,6 @@ mod tests {
             .collect();
         assert_eq!(pauses, [250, 500, 1000, 1000, 1000, 1000]);
         attempts.connected();
-        attempts.delivered();
         assert_eq!(lost(&mut attempts, LONG, LostReason::Closed).pause, FIRST_PAUSE);
     }
 
@@ -161,6 +173,23 @@ mod tests {
             MAX_PAUSE,
             "it is restarted, perhaps to be mended"
         );
+    }
+
+    #[test]
+    fn pauses_grow_while_connections_are_short() {
+        let mut attempts = Attempts::new();
+        let mut pause = |stood| {
+            let refused = lost(&mut attempts, stood, LostReason::TooLarge);
+            refused.pause.as_millis()
+        };
+        let pauses: Vec<u128> = (0..8).map(|_| pause(SHORT)).collect();
+        assert_eq!(pauses, [250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+        assert_eq!(pause(LONG), 250);
+        pause(SHORT);
+        pause(SHORT);
+        attempts.explained();
+        let next = lost(&mut attempts, SHORT, LostReason::TooLarge);
+        assert_eq!(next.pause, FIRST_PAUSE, "the refused message is kept back");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use core::future::Future;
 use core::pin::{Pin, pin};
 use core::time::Duration;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -11,13 +10,14 @@ use tokio::time::{Sleep, sleep};
 use tracing::{debug, error, info, warn};
 
 use super::attempts::{Attempts, ConnectionFailure};
+use super::refusals::Refusals;
 use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::inlet::Received;
 use crate::outputs::mqtt::link::{BrokerLink, Limits, LinkEvent};
 use crate::outputs::mqtt::lost::LostReason;
-use crate::outputs::mqtt::message::{Delivery, Message};
+use crate::outputs::mqtt::message::Message;
 use crate::outputs::mqtt::outbox_store::{Acknowledged, OutboxStore, PageOutcome};
 use crate::outputs::mqtt::payload::DaemonState;
 use crate::outputs::mqtt::queue::Ticket;
@@ -38,43 +38,15 @@ pub struct OutboxTask {
     pub(super) lost: watch::Sender<Option<String>>,
     /// Where commands go; `None` to not subscribe to commands.
     pub(super) commands: Option<mpsc::Sender<Received>>,
-    pub(super) too_large: TooLarge,
+    pub(super) refusals: Refusals,
     /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
     /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) is_old: bool,
 }
 
-/// Topics with a message that was too large for the broker. Each is logged once.
-#[derive(Debug, Default)]
-pub(super) struct TooLarge(HashSet<Arc<str>>);
-
-impl TooLarge {
-    /// Logs an error once for each topic, since a game that exceeds the limit keeps growing.
-    fn log_once(&mut self, message: &Message, bytes: usize, limit: usize) {
-        if !self.0.insert(Arc::clone(&message.topic)) {
-            return;
-        }
-        let topic = &*message.topic;
-        let effect = match message.delivery {
-            Delivery::Event { .. } => "the event is only in the journal",
-            Delivery::Retained => "the retained message there is out of date",
-            Delivery::Answer { .. } => "the command is not answered",
-        };
-        error!(
-            topic,
-            bytes,
-            limit,
-            "a message to {topic} has {bytes} bytes, but the broker accepts at most {limit}: {effect}; raise the \
-             broker's limit (max_packet_size of mosquitto)"
-        );
-    }
-}
-
 /// Grace period for the last messages at shutdown.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
-/// Upper estimate for the size of a packet without topic and payload, in bytes.
-const PACKET_OVERHEAD: usize = 64;
 
 enum Phase {
     Connecting(BrokerLink),
@@ -123,8 +95,9 @@ impl OutboxTask {
                         }
                     }
                     PhaseStep::Link(LinkEvent::Acknowledged(ticket)) => {
-                        attempts.delivered();
-                        self.acknowledge(ticket);
+                        if let Some(message) = self.acknowledge(ticket) {
+                            self.refusals.accepted(&message);
+                        }
                     }
                     PhaseStep::Link(LinkEvent::Refused(ticket, reason)) => self.refused(ticket, &reason),
                     PhaseStep::Link(LinkEvent::CommandReceived(command)) => self.pass_command(*command),
@@ -168,12 +141,21 @@ impl OutboxTask {
             self.report(ConnectionState::Disconnected);
             return Phase::Pausing(Box::pin(sleep(Duration::ZERO)));
         }
+        let (reason, refused) = self.refusals.lost(reason, self.store.queue());
+        if let Some(refused) = refused {
+            self.acknowledge(refused);
+            attempts.explained();
+        }
         let ConnectionFailure {
             reason,
             failed,
             is_news,
             pause,
+            lasted,
         } = attempts.lost(reason, &self.config.client_id());
+        if lasted && !reason.is_about_a_message() {
+            self.refusals.forget_limit();
+        }
         let broker = self.config.broker();
         if is_news {
             let queued = self.store.queue().len();
@@ -189,8 +171,11 @@ impl OutboxTask {
     }
 
     /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
-    /// again, since the broker may have been replaced or upgraded.
+    /// again, since the broker may have been replaced or upgraded. Does nothing if the version is configured.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
+        if self.config.protocol.is_some() {
+            return false;
+        }
         let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
         self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
         tries_old
@@ -199,7 +184,8 @@ impl OutboxTask {
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
-        if self.dialect == Dialect::Four && !core::mem::replace(&mut self.is_old, true) {
+        let found_old = self.config.protocol.is_none() && self.dialect == Dialect::Four;
+        if found_old && !core::mem::replace(&mut self.is_old, true) {
             warn!(
                 broker,
                 "the MQTT broker {broker} speaks only MQTT 3.1.1: events that are not stored yet are not \
@@ -342,13 +328,11 @@ impl OutboxTask {
     }
 
     fn send(&mut self, link: &mut BrokerLink, limits: Limits) {
-        while self.store.queue().window() < limits.window {
+        while self.store.queue().window() < self.refusals.window(limits) {
             let Some((ticket, message)) = self.store.send_next() else {
                 return;
             };
-            let bytes = message.topic.len() + message.payload.len() + PACKET_OVERHEAD;
-            if bytes > limits.packet_bytes {
-                self.too_large.log_once(message, bytes, limits.packet_bytes);
+            if self.refusals.keeps_back(message, limits) {
                 self.acknowledge(ticket);
             } else if !link.publish(ticket, message) {
                 // The link reports the loss next, and the queue is then rewound.
@@ -372,11 +356,7 @@ impl OutboxTask {
 
     fn refused(&mut self, ticket: Ticket, reason: &str) {
         if let Some(message) = self.acknowledge(ticket) {
-            let topic = &*message.topic;
-            error!(
-                topic,
-                reason, "the MQTT broker rejects a message to {topic}: {reason}"
-            );
+            self.refusals.rejected(&message, reason);
         }
     }
 

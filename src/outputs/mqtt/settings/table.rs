@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::MqttConfig;
+use crate::outputs::mqtt::client::Dialect;
 use crate::outputs::mqtt::{Prefix, UrlError};
 use crate::settings::{Absolute, Delay, Name, SpannedError, TextValue};
 
@@ -21,6 +22,7 @@ pub(crate) struct MqttTable {
     ca_file: Option<Spanned<TextValue<Absolute>>>,
     client_certificate: Option<Spanned<TextValue<Absolute>>>,
     client_key: Option<Spanned<TextValue<Absolute>>>,
+    protocol: Option<TextValue<Dialect>>,
     #[serde(default = "live")]
     prefix: TextValue<Prefix>,
     #[serde(default = "none")]
@@ -77,6 +79,7 @@ pub(crate) fn mqtt(table: MqttTable, daemon: Option<&Name>) -> Result<MqttConfig
     let broker = broker
         .with_prefix(table.prefix.0)
         .with_public_delay(table.public_delay.0.0)
+        .with_protocol(table.protocol.map(|protocol| protocol.0))
         .with_commands(table.commands)
         .with_hub(table.hub)
         .with_home_assistant(table.home_assistant);
