@@ -252,6 +252,57 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
     assert!(frames(&mut hall, 35000).is_empty());
 }
 
+/// lichess.org's page does not read `start`. It would send the moves of another game to the game that it plays.
+#[test]
+fn a_feed_stays_with_its_game_until_the_client_sets_up_again() {
+    let mut hall = hall(false);
+    frames_after(&mut hall, 0, SUBSCRIBE);
+    frames_after(&mut hall, 0, SET_UP);
+    for event in events("board-4", "g1", "e4 c5 Nf3") {
+        hall.take(at(3000), &event);
+    }
+    let sicilian = board_status("board-4", "31417", SICILIAN, clock(5400, 5400, None, 950));
+    hall.see(sicilian);
+    let played = frames(&mut hall, 3000);
+    assert_eq!(
+        (&played[0]["param"]["san"], &played[0]["param"]["match"]),
+        (&json(r#"["e4","c5","Nf3"]"#), &Value::Bool(true))
+    );
+    // Somebody puts the pieces back and plays another game.
+    for event in events("board-4", "g2", "d4") {
+        hall.take(at(4000), &event);
+    }
+    let another = frames(&mut hall, 4000);
+    assert_eq!(another.len(), 1, "{another:?}");
+    assert_eq!(another[0]["param"], json(r#"{"serialnr":"31417","match":false}"#));
+    let placement = "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR";
+    for event in events("board-4", "g2", "d4 d5") {
+        hall.take(at(5000), &event);
+    }
+    hall.see(board_status(
+        "board-4",
+        "31417",
+        placement,
+        clock(5400, 5400, None, 950),
+    ));
+    let moves = frames(&mut hall, 5000);
+    let placed = serde_json::json!({ "serialnr": "31417", "board": placement });
+    assert_eq!(moves[0]["param"], placed, "the pieces, but no moves");
+    // A correction of the first game is not a move of the second one.
+    let result = EventKind::MoveRetracted {
+        ply: 3,
+        reason: kiebitz_game::events::CorrectionReason::Takeback,
+    };
+    hall.take(at(6000), &of("board-4", "g1", 20, result));
+    assert!(frames(&mut hall, 6000).is_empty());
+
+    let again = frames_after(&mut hall, 7000, SET_UP);
+    assert_eq!(
+        again[1]["param"],
+        serde_json::json!({ "serialnr": "31417", "start": START, "san": ["d4", "d5"], "match": true })
+    );
+}
+
 #[test]
 fn failed_calls_are_answered_with_an_error() {
     let mut hall = hall(false);
