@@ -132,9 +132,10 @@ fn moves(text: &str) -> Vec<&str> {
 #[tokio::test]
 async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     let mut hall = Hall::before_play("");
-    // A page that sets up once, before the first game. A board that was never plugged in has only a name.
+    // A page that sets up once, before the first game. A board that was never plugged in has a name, but no number.
     let is_listed = |boards: &Value| boards[0]["comment"] == "board-1";
-    hall.until("/eboards", is_listed).await;
+    let listed = hall.until("/eboards", is_listed).await;
+    assert_eq!(listed[0]["serialnr"], Value::Null);
     let mut page = Client::connect(hall.port, Some("https://lichess.org")).await;
     page.subscribe("board-1").await;
     page.set_up(START).await;

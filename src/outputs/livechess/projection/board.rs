@@ -11,8 +11,8 @@ use crate::tournament::table_of;
 #[derive(Debug)]
 pub(super) struct ClientBoard {
     pub(super) status: BoardStatus,
-    /// The board's serial number in this interface, which need not be its own.
-    pub(super) serial: String,
+    /// The board's serial number in this interface; `None` if it is unknown, or if another board has it.
+    pub(super) serial: Option<String>,
     /// Whether the board is read from the other side.
     pub(super) flipped: bool,
 }
@@ -20,7 +20,7 @@ pub(super) struct ClientBoard {
 impl ClientBoard {
     pub(super) fn new(status: BoardStatus) -> Self {
         Self {
-            serial: status.name.clone(),
+            serial: None,
             status,
             flipped: false,
         }
@@ -54,7 +54,7 @@ impl ClientBoard {
             "source": Some(port).filter(|port| status.connected && !port.is_empty()),
             "state": status.connected.then_some("ACTIVE"),
             "battery": status.battery.filter(|_| status.connected).map(|percent| format!("{percent}%")),
-            "comment": Some(&status.name).filter(|name| *name != serial),
+            "comment": Some(&status.name).filter(|name| Some(*name) != serial.as_ref()),
             "board": self.placement(),
             "flipped": flipped,
             "clock": clock(&status.clock),

@@ -152,7 +152,9 @@ impl LiveChess {
         let serial = param.get("serialnr").and_then(Value::as_str);
         let serial = serial.ok_or_else(|| CallError::Param {
             call: "subscribe".to_owned(),
-            reason: "\"serialnr\" is missing or not a string".to_owned(),
+            reason:
+                "\"serialnr\" is missing or not a string; a board without a number is known by its `comment`"
+                    .to_owned(),
         })?;
         if self.named(serial).is_none() {
             return Err(CallError::NoBoard(serial.to_owned()));

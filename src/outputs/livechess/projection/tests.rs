@@ -174,12 +174,46 @@ fn connected_boards_are_listed_first() {
     });
     let listed = hall.eboards();
     let field = |key: &str| -> Vec<&Value> { (0..3).map(|at| &listed[at][key]).collect() };
-    assert_eq!(field("serialnr"), ["27182", "31417", "board-1"]);
     assert_eq!(
-        field("comment"),
-        [&json("\"board-2\""), &json("\"board-4\""), &Value::Null]
+        field("serialnr"),
+        [&json("\"27182\""), &json("\"31417\""), &Value::Null]
     );
+    assert_eq!(field("comment"), ["board-2", "board-4", "board-1"]);
     assert_eq!(listed[0]["battery"], "80%");
+}
+
+/// Clients remember a board by its number.
+#[test]
+fn a_board_that_was_never_plugged_in_has_no_number() {
+    let mut hall = hall(false);
+    let unseen = BoardStatus {
+        serial: None,
+        connected: false,
+        ..board_status("board-9", "", SICILIAN, ClockView::default())
+    };
+    hall.see(unseen.clone());
+    let entry = |hall: &LiveChess| {
+        let boards = hall.eboards();
+        let mut boards = boards.as_array().expect("boards").iter();
+        let found = boards.find(|board| board["comment"] == "board-9");
+        found.cloned().expect("the board")
+    };
+    assert_eq!(entry(&hall)["serialnr"], Value::Null);
+    // A client can subscribe to it by its name.
+    let subscribe = SUBSCRIBE.replace("31417", "board-9");
+    let answers = frames_after(&mut hall, 0, &subscribe);
+    assert_eq!((&answers[0]["response"], answers.len()), (&"call".into(), 2));
+    hall.see(BoardStatus {
+        serial: Some("16180".to_owned()),
+        connected: true,
+        ..unseen
+    });
+    assert_eq!(entry(&hall)["serialnr"], "16180");
+    let placed = frames(&mut hall, 1);
+    assert_eq!(
+        (placed.len(), &placed[0]["param"]["board"]),
+        (1, &SICILIAN.into())
+    );
 }
 
 /// The examples of the interface's documentation, frame by frame.

@@ -132,7 +132,7 @@ impl LiveChess {
 
     fn serial_of(&self, board: &str) -> Option<&str> {
         let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
-        Some(&seen.serial)
+        seen.serial.as_deref()
     }
 
     fn uuid(&self) -> String {
