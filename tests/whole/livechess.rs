@@ -151,6 +151,13 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
         (&boards[0]["serialnr"], &boards[0]["source"]),
         (&json!(serial), &"board-1".into())
     );
+    let sources = client.calls("sources", Value::Null).await;
+    let listed = ["active", "device", "name", "present", "status", "type"];
+    assert_eq!(keys(&sources[0]), listed);
+    assert_eq!(
+        (&sources[0]["device"], &sources[0]["present"]),
+        (&"board-1".into(), &true.into())
+    );
     client.subscribe(&serial).await;
     let first = client.event().await;
     assert_eq!(keys(&first), ["board", "clock", "flipped", "serialnr"]);

@@ -41,6 +41,12 @@ impl ClientBoard {
         Some(board.board_fen().to_string())
     }
 
+    /// The file name of the board's port; `None` if the board is not connected.
+    pub(super) fn source(&self) -> Option<&str> {
+        let port = self.status.port.rsplit('/').next();
+        port.filter(|port| self.status.is_there() && !port.is_empty())
+    }
+
     /// The entry in the list of boards.
     pub(super) fn value(&self) -> Value {
         let Self {
@@ -48,10 +54,9 @@ impl ClientBoard {
             serial,
             flipped,
         } = self;
-        let port = status.port.rsplit('/').next().unwrap_or_default();
         json!({
             "serialnr": serial,
-            "source": Some(port).filter(|port| status.connected && !port.is_empty()),
+            "source": self.source(),
             "state": status.connected.then_some("ACTIVE"),
             "battery": status.battery.filter(|_| status.connected).map(|percent| format!("{percent}%")),
             "comment": Some(&status.name).filter(|name| Some(*name) != serial.as_ref()),

@@ -182,6 +182,21 @@ fn connected_boards_are_listed_first() {
     assert_eq!(listed[0]["battery"], "80%");
 }
 
+#[test]
+fn sources_have_the_fields_that_clients_read() {
+    let mut hall = hall(false);
+    // A second board on the same port, as on a bus.
+    hall.see(board_status("board-5", "31418", SICILIAN, ClockView::default()));
+    let answers = frames_after(&mut hall, 0, r#"{"id":1,"call":"sources","param":null}"#);
+    let sources = json(
+        r#"[{"type":"SERIAL","device":"ttyUSB0","name":null,"present":true,"active":true,"status":null}]"#,
+    );
+    assert_eq!(
+        (&answers[0]["response"], &answers[0]["param"]),
+        (&"call".into(), &sources)
+    );
+}
+
 /// Clients remember a board by its number.
 #[test]
 fn a_board_that_was_never_plugged_in_has_no_number() {
