@@ -163,6 +163,21 @@ async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
         games.contains("[White \"Adler, Jonas\"]") && games.contains("[White \"Clausen, Per\"]")
     };
     until("the pairings are public before the round", &hall, before).await;
+    // As a reader of livechesscloud does: the meta data, the event, a round, and every game in its list.
+    let json = async |path: &str| -> Value {
+        serde_json::from_str(&hall.served(path).await).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    assert_eq!(json("meta/open").await["format"], "1");
+    assert_eq!(json("get/open/tournament.json").await["chess960"], "STANDARD");
+    let listed = json("get/open/round-3/index.json").await;
+    assert_eq!(listed["pairings"].as_array().map(Vec::len), Some(2));
+    for nth in 1..=2 {
+        let game = json(&format!("get/open/round-3/game-{nth}.json")).await;
+        assert_eq!(
+            (&game["live"], &game["moves"]),
+            (&false.into(), &Value::Array(Vec::new()))
+        );
+    }
 
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--links", "links",

@@ -18,15 +18,23 @@ const MATE: &str = "e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7#";
 const OPERA: &str = "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ \
                      Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
 
-/// A board in play, and the program that watches it.
+/// A board, and the program that watches it.
 struct Hall {
     directory: tempfile::TempDir,
     port: u16,
-    _programs: [Program; 2],
+    programs: Vec<Program>,
 }
 
 impl Hall {
+    /// A hall with a board in play.
     fn open(settings: &str) -> Self {
+        let mut hall = Self::before_play(settings);
+        hall.play();
+        hall
+    }
+
+    /// A hall whose board is not plugged in yet.
+    fn before_play(settings: &str) -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
         let (path, port) = (directory.path(), free_port());
         let link = path.join("links/board-1");
@@ -42,16 +50,21 @@ impl Hall {
         write(path, "kiebitz.toml", &config);
         write(path, "round.csv", pairings);
         write(path, "game.pgn", &(game(MATE) + &game(OPERA)));
-        let emulate = [
-            "emulate", "--hands", "blitz", "--speed", "2", "--pgn", "game.pgn", "--links", "links",
-        ];
-        let boards = Program::start(path, &emulate);
         let daemon = Program::start(path, &["run", "--config", "kiebitz.toml"]);
         Self {
             port,
-            _programs: [boards, daemon],
+            programs: vec![daemon],
             directory,
         }
+    }
+
+    /// Plugs the board in and plays two games on it.
+    fn play(&mut self) {
+        let emulate = [
+            "emulate", "--hands", "blitz", "--speed", "2", "--pgn", "game.pgn", "--links", "links",
+        ];
+        self.programs
+            .push(Program::start(self.directory.path(), &emulate));
     }
 
     fn log(&self) -> String {
@@ -118,7 +131,15 @@ fn moves(text: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
-    let hall = Hall::open("");
+    let mut hall = Hall::before_play("");
+    // A page that sets up once, before the first game. A board that was never plugged in has a name, but no number.
+    let is_listed = |boards: &Value| boards[0]["comment"] == "board-1";
+    let listed = hall.until("/eboards", is_listed).await;
+    assert_eq!(listed[0]["serialnr"], Value::Null);
+    let mut page = Client::connect(hall.port, Some("https://lichess.org")).await;
+    page.subscribe("board-1").await;
+    page.set_up(START).await;
+    hall.play();
     let serial = hall.board().await;
     let mut client = Client::connect(hall.port, Some("https://lichess.org")).await;
     let boards = client.calls("eboards", Value::Null).await;
@@ -129,6 +150,13 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     assert_eq!(
         (&boards[0]["serialnr"], &boards[0]["source"]),
         (&json!(serial), &"board-1".into())
+    );
+    let sources = client.calls("sources", Value::Null).await;
+    let listed = ["active", "device", "name", "present", "status", "type"];
+    assert_eq!(keys(&sources[0]), listed);
+    assert_eq!(
+        (&sources[0]["device"], &sources[0]["present"]),
+        (&"board-1".into(), &true.into())
     );
     client.subscribe(&serial).await;
     let first = client.event().await;
@@ -163,6 +191,10 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
         .await;
     let game = hall.until(&path, |game| game["result"] == "WHITEWIN").await;
     assert_eq!(game["moves"].as_array().map(Vec::len), Some(first.len()));
+    // The next game needs another setup.
+    if !is_second(&client.seen) {
+        client.set_up(START).await;
+    }
 
     // From here on the board is flipped, and the second game must be read the same way.
     client.flip(true).await;
@@ -181,6 +213,15 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
         .until(&hall, |seen| seen.san == second && seen.matches)
         .await;
     assert!(!client.seen.flipped && client.seen.start == START);
+    // The page has not set up again, so it has the moves of the first game alone.
+    page.catch_up().await;
+    assert_eq!(page.seen.start, START);
+    assert!(
+        !page.seen.san.is_empty() && first.starts_with(&page.moves()),
+        "{:?}",
+        page.seen
+    );
+    assert!(!page.seen.matches);
     client.calls("unsubscribe", json!(4)).await;
     // Events before the answer were sent while the client was still subscribed.
     client.events.clear();

@@ -49,7 +49,7 @@ async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
         .unwrap_or_default();
-    let meta = serde_json::json!({ "id": id, "host": host, "format": 1 });
+    let meta = serde_json::json!({ "id": id, "host": host, "format": "1" });
     with_headers(
         "application/json",
         CACHE_CONTROL,
@@ -271,8 +271,8 @@ mod tests {
         assert!(fetch(address, &known).await.starts_with("HTTP/1.1 304"));
         let meta = fetch(address, "GET /meta/open HTTP/1.1").await;
         assert!(
-            meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":1"),
-            "{meta}"
+            meta.contains("\"host\":\"pi.example\"") && meta.contains("\"format\":\"1\""),
+            "readers compare the format as text: {meta}"
         );
         let zipped = "GET /round-1/games.pgn HTTP/1.1\r\nAccept-Encoding: gzip";
         let zipped = fetch(address, zipped).await;

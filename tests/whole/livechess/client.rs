@@ -152,6 +152,19 @@ impl Client {
         event
     }
 
+    /// Processes all events that were sent by now. The server sends in order, so they arrive before the answer to a
+    /// call.
+    pub(super) async fn catch_up(&mut self) {
+        self.calls("eboards", Value::Null).await;
+        while !self.events.is_empty() {
+            self.event().await;
+        }
+    }
+
+    pub(super) fn moves(&self) -> Vec<&str> {
+        self.seen.san.iter().map(String::as_str).collect()
+    }
+
     /// Follows the feed until the state of the board matches `wanted`.
     pub(super) async fn until(&mut self, hall: &Hall, wanted: impl Fn(&Seen) -> bool) {
         let waiting = async {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use kiebitz_game::laws::DrawnStart;
+use kiebitz_game::position::Variant;
 
 use super::rounds::Slot;
-use super::tree::{self, RoundSummary, TournamentFile};
+use super::tree::{RoundSummary, TournamentFile};
 use super::{Broadcast, MAX_ROUNDS, wall};
 
 impl Broadcast {
@@ -51,10 +52,9 @@ impl Broadcast {
             .rev()
             .find(|slots| slots.iter().any(|slot| slot.game.is_some()));
         let eboards = begun.into_iter().flatten();
-        let number = match &self.facts.start {
-            Some(DrawnStart::Chess960(Some(placement))) => tree::number_of_start(placement),
-            _ => None,
-        };
+        let is_drawn = matches!(self.facts.start, Some(DrawnStart::Chess960(_)));
+        let mut games = rounds.values().flatten().filter_map(|slot| slot.game);
+        let is_chess960 = is_drawn || games.any(|game| game.record.variant == Variant::Chess960);
         let name = self.name().unwrap_or_default();
         TournamentFile {
             id: name,
@@ -63,7 +63,7 @@ impl Broadcast {
             country: self.tournament.federation.as_deref(),
             website: None,
             rules: "STANDARD",
-            chess960: number.unwrap_or(tree::USUAL_START).to_string(),
+            chess960: if is_chess960 { "ANY" } else { "STANDARD" },
             timecontrol: self
                 .tournament
                 .time_control

@@ -70,7 +70,7 @@ pub(crate) struct Broadcast {
 struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
-    json: Option<Arc<[u8]>>,
+    json: Arc<[u8]>,
     /// The entry of the game in the round's file for the page, without its moves.
     card: String,
     /// The file with the moves of the game.
@@ -298,9 +298,7 @@ impl Broadcast {
                 games.extend_from_slice(pgn);
                 put(&format!("game-{nth}.pgn"), Arc::clone(pgn));
             }
-            if let Some(json) = &entry.json {
-                put(&format!("game-{nth}.json"), Arc::clone(json));
-            }
+            put(&format!("game-{nth}.json"), Arc::clone(&entry.json));
             if let Some(moves) = &entry.moves {
                 put(&format!("board-{nth}.json"), Arc::clone(moves));
             }
@@ -350,9 +348,7 @@ impl Broadcast {
         }
         let of_round = self.tournament.rounds.get(&slot.round);
         let pgn = self.pgn(of_round, slot).map(|text| text.into_bytes().into());
-        let json = slot
-            .game
-            .map(|game| tree::game(game, clock).to_string().into_bytes().into());
+        let json = tree::game(slot, clock, self.unplayed_number());
         let drawn = self.unplayed_start();
         let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
         WrittenGame {
@@ -360,7 +356,7 @@ impl Broadcast {
             card: wall::card(slot, start, clock),
             moves: slot.game.map(|game| wall::moves(&game.record).into()),
             pgn,
-            json,
+            json: json.to_string().into_bytes().into(),
         }
     }
 
@@ -388,8 +384,7 @@ impl Broadcast {
             pgn::Unplayed {
                 players: &players,
                 result: slot.result(),
-                // A table with an entered result but no game on a board was not played.
-                reason: slot.entered.map_or(EndReason::Default, |entered| entered.reason),
+                reason: slot.reason().unwrap_or(EndReason::Default),
                 date: of_round.and_then(|round| round.date.as_deref()),
                 time_control: control.as_deref(),
                 start_fen: start_fen.as_deref(),
@@ -405,6 +400,14 @@ impl Broadcast {
                 .as_ref()
                 .map(|placement| format!("{placement} w KQkq - 0 1")),
             Some(DrawnStart::Standard) | None => None,
+        }
+    }
+
+    /// The number of the start position of a game that has not begun; `None` while it is not drawn.
+    pub(in crate::outputs) fn unplayed_number(&self) -> Option<u16> {
+        match &self.facts.start {
+            Some(DrawnStart::Chess960(placement)) => tree::number_of_start(placement.as_deref()?),
+            Some(DrawnStart::Standard) | None => Some(tree::USUAL_START),
         }
     }
 

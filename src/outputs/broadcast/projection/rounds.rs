@@ -40,6 +40,15 @@ impl Slot<'_> {
         entered.or_else(|| self.pairing.and_then(|pairing| pairing.result))
     }
 
+    /// The reason of the result. A table with a result but no game on a board was not played.
+    pub(in crate::outputs) fn reason(&self) -> Option<EndReason> {
+        match (self.game, self.entered) {
+            (Some(game), _) => game.record.reason,
+            (None, Some(entered)) => Some(entered.reason),
+            (None, None) => Some(EndReason::Default),
+        }
+    }
+
     pub(in crate::outputs) fn is_live(&self) -> bool {
         self.game.is_some_and(|game| game.record.ended.is_none())
     }

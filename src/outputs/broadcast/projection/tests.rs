@@ -177,7 +177,138 @@ fn all_games_of_a_round_are_published_before_they_begin() {
     );
     let summary = json(&mut broadcast, "tournament.json");
     assert_eq!(summary["rounds"][2], serde_json::json!({"count": 2, "live": 0}));
-    assert!(!broadcast.files().contains_key("round-3/game-1.json"));
+    // Readers fetch every game of the list, and some give up at the first one that is missing.
+    let unplayed = serde_json::json!({ "live": false, "serialNr": null, "firstMove": null, "chess960": 518,
+        "result": null, "comment": null, "clock": null, "moves": [] });
+    for game in ["round-3/game-1.json", "round-3/game-2.json"] {
+        assert_eq!(json(&mut broadcast, game), unplayed, "{game}");
+    }
+}
+
+#[test]
+fn every_listed_game_has_a_file() {
+    let mut broadcast = broadcast(0);
+    let has_all = |broadcast: &mut Broadcast, listed: usize| {
+        let index = json(broadcast, "round-3/index.json");
+        let pairings = index["pairings"].as_array().map_or(0, Vec::len);
+        assert_eq!(pairings, listed);
+        for nth in 1..=pairings {
+            assert!(json(broadcast, &format!("round-3/game-{nth}.json"))["moves"].is_array());
+        }
+    };
+    has_all(&mut broadcast, 2);
+    take(&mut broadcast, &[begins(2, 1, Variant::Standard, START)]);
+    broadcast.advance(at(1));
+    has_all(&mut broadcast, 2);
+    // An arbiter moves the game to a table without a pairing.
+    let mut players = tournament().pairing(3, 2).map(|pairing| pairing.players(3));
+    if let Some(players) = &mut players {
+        players.table = Some(9);
+    }
+    take(&mut broadcast, &[amended(2, 2, amendment(players, None))]);
+    broadcast.advance(at(2));
+    has_all(&mut broadcast, 3);
+    // A position that is not drawn is not the usual one.
+    broadcast.rename(EventFacts {
+        start: Some(DrawnStart::Chess960(None)),
+        ..EventFacts::default()
+    });
+    has_all(&mut broadcast, 3);
+    assert_eq!(
+        json(&mut broadcast, "round-3/game-1.json")["chess960"],
+        Value::Null
+    );
+}
+
+/// A move without times means to readers that the program guessed it.
+#[test]
+fn a_move_without_a_clock_has_its_elapsed_time() {
+    let mut broadcast = broadcast(0);
+    let without_clock = |second, number, uci: &str, san: &str| {
+        let mut event = made(1, second, number, uci, san);
+        if let EventKind::MoveMade(played) = &mut event.kind {
+            played.clock = None;
+        }
+        event
+    };
+    let moves = |broadcast: &mut Broadcast| json(broadcast, "round-3/game-1.json")["moves"].clone();
+    take(
+        &mut broadcast,
+        &[
+            begins(1, 1, Variant::Standard, START),
+            without_clock(100, 1, "e2e4", "e4"),
+            without_clock(112, 2, "e7e5", "e5"),
+            without_clock(112, 3, "g1f3", "Nf3"),
+            // It stood on the board before it was published.
+            Event {
+                at: Some(at(130)),
+                ..without_clock(133, 4, "b8c6", "Nc6")
+            },
+        ],
+    );
+    broadcast.advance(at(133));
+    let played = serde_json::json!(["e4 +0", "e5 +12", "Nf3 +0", "Nc6 +18"]);
+    assert_eq!(moves(&mut broadcast), played);
+    assert_eq!(
+        json(&mut broadcast, "round-3/game-1.json")["firstMove"],
+        1_789_000_100_000_i64
+    );
+    // A correction replaces the times, too. The time of a move that an arbiter corrects is unknown.
+    let retracted = EventKind::MoveRetracted {
+        ply: 3,
+        reason: kiebitz_game::events::CorrectionReason::Takeback,
+    };
+    let corrected = [event(1, 140, retracted), without_clock(142, 3, "b1c3", "Nc3")];
+    take(&mut broadcast, &corrected);
+    broadcast.advance(at(142));
+    assert_eq!(
+        moves(&mut broadcast),
+        serde_json::json!(["e4 +0", "e5 +12", "Nc3 +30"])
+    );
+    let corrected = match without_clock(3000, 3, "f1c4", "Bc4").kind {
+        EventKind::MoveMade(played) => EventKind::MoveAmended {
+            played,
+            replaces: Some("b1c3".to_owned()),
+            reason: kiebitz_game::events::CorrectionReason::Arbiter,
+        },
+        other => panic!("{other:?}"),
+    };
+    let entered = [event(1, 3000, corrected), without_clock(3000, 4, "g8f6", "Nf6")];
+    take(&mut broadcast, &entered);
+    broadcast.advance(at(3000));
+    let played = serde_json::json!(["e4 +0", "e5 +12", "Bc4 +0", "Nf6 +0"]);
+    assert_eq!(moves(&mut broadcast), played);
+}
+
+/// Readers write the start position of a game only in an event of Chess960.
+#[test]
+fn the_event_says_whether_its_games_begin_from_any_position() {
+    const DRAWN: &str = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR";
+    let mut broadcast = broadcast(0);
+    let of_event = |broadcast: &mut Broadcast| json(broadcast, "tournament.json")["chess960"].clone();
+    assert_eq!(of_event(&mut broadcast), "STANDARD");
+    for (start, word, number) in [
+        (Some(DrawnStart::Chess960(None)), "ANY", Value::Null),
+        (
+            Some(DrawnStart::Chess960(Some(DRAWN.to_owned()))),
+            "ANY",
+            0.into(),
+        ),
+        (Some(DrawnStart::Standard), "STANDARD", 518.into()),
+        (None, "STANDARD", 518.into()),
+    ] {
+        broadcast.rename(EventFacts {
+            start,
+            ..EventFacts::default()
+        });
+        assert_eq!(of_event(&mut broadcast), word);
+        assert_eq!(json(&mut broadcast, "round-3/game-1.json")["chess960"], number);
+    }
+    // Without a word in the configuration, a game is enough.
+    let fen = format!("{DRAWN} w KQkq - 0 1");
+    take(&mut broadcast, &[begins(2, 1, Variant::Chess960, &fen)]);
+    broadcast.advance(at(1));
+    assert_eq!(of_event(&mut broadcast), "ANY");
 }
 
 #[test]
@@ -373,7 +504,12 @@ fn with_pairings_only_paired_games_are_public() {
         ],
     );
     broadcast.advance(at(2));
-    assert!(!broadcast.files().keys().any(|path| path.ends_with("game-1.json")));
+    assert_eq!(
+        json(&mut broadcast, "round-3/game-1.json")["moves"],
+        serde_json::json!([])
+    );
+    let has_no_move = |file: &PublishedFile| !String::from_utf8_lossy(&file.content).contains("e4");
+    assert!(broadcast.files().values().all(has_no_move));
 }
 
 #[test]

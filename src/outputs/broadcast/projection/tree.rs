@@ -1,5 +1,6 @@
 //! The JSON files in livechesscloud's format, for other programs: relays, viewers, clubs' own pages.
 
+use kiebitz_game::events::record::MoveRecord;
 use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
 use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
@@ -21,8 +22,8 @@ pub(in crate::outputs) struct TournamentFile<'t> {
     pub(in crate::outputs) country: Option<&'t str>,
     pub(in crate::outputs) website: Option<&'t str>,
     pub(in crate::outputs) rules: &'static str,
-    /// Number of the Chess960 start position, 0 to 959.
-    pub(in crate::outputs) chess960: String,
+    /// "ANY" for an event of Chess960, else "STANDARD". Readers use the position numbers of the games only with "ANY".
+    pub(in crate::outputs) chess960: &'static str,
     pub(in crate::outputs) timecontrol: Option<&'t str>,
     pub(in crate::outputs) rounds: Vec<RoundSummary>,
     /// Serial numbers of the boards in the order of the tables.
@@ -78,42 +79,53 @@ pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Val
     })
 }
 
-/// `round-N/game-M.json`. `clock` contains the time from which viewers count down, delay included.
-pub(in crate::outputs) fn game(shown: &ShownGame, clock: Option<(ClockView, Timestamp)>) -> Value {
-    let record = &shown.record;
-    let moves: Vec<String> = pgn::regular_moves(record).iter().map(played).collect();
-    let number = match record.variant {
-        Variant::Chess960 => number_of_start(&record.start_fen),
-        _ => None,
+/// `round-N/game-M.json`, also of a game that has not begun. `clock` contains the time from which viewers count down,
+/// delay included. `unplayed_start` is the number of the start position of games that have not begun; `None` while it is
+/// not drawn.
+pub(in crate::outputs) fn game(
+    slot: &Slot<'_>,
+    clock: Option<(ClockView, Timestamp)>,
+    unplayed_start: Option<u16>,
+) -> Value {
+    let shown = slot.game;
+    let number = match shown.map(|shown| &shown.record) {
+        Some(record) if record.variant == Variant::Chess960 => {
+            Some(number_of_start(&record.start_fen).unwrap_or(USUAL_START))
+        }
+        Some(_) => Some(USUAL_START),
+        None => unplayed_start,
     };
     json!({
-        "live": record.ended.is_none(),
-        "serialNr": shown.serial,
-        "firstMove": shown.first_move.map(millis),
-        "chess960": number.unwrap_or(USUAL_START),
-        "result": result_word(record.result, record.reason),
+        "live": slot.is_live(),
+        "serialNr": shown.and_then(|shown| shown.serial.as_ref()),
+        "firstMove": shown.and_then(ShownGame::first_move).map(millis),
+        "chess960": number,
+        "result": result_word(slot.result(), slot.reason()),
         "comment": null,
         "clock": clock.and_then(|(clock, since)| clock_of(clock, since)),
-        "moves": moves,
+        "moves": shown.map(moves).unwrap_or_default(),
     })
 }
 
-/// A move, followed by the player's remaining time and the time taken for the move. Both are in whole seconds and
-/// omitted if unknown.
-fn played(entry: &kiebitz_game::events::record::MoveRecord) -> String {
-    let mut text = entry.san.clone().unwrap_or_default();
+fn moves(shown: &ShownGame) -> Vec<String> {
+    let moves = pgn::regular_moves(&shown.record).iter();
+    moves.map(|entry| played(shown, entry)).collect()
+}
+
+/// A move, followed by the player's remaining time and the time taken for the move, in whole seconds.
+///
+/// An unknown remaining time is omitted, and so is a time taken of zero. At least one of them is written, because a move
+/// without times means to readers that the program guessed it.
+fn played(shown: &ShownGame, entry: &MoveRecord) -> String {
+    let san = entry.san.as_deref().unwrap_or_default();
     let left = entry.clock.map(|clock| clock.times_ms()[entry.color] / 1000);
-    let took = entry.elapsed_ms.map(taken_seconds).filter(|seconds| *seconds > 0);
-    let times = [
-        left.map(|seconds| seconds.to_string()),
-        took.map(|seconds| format!("+{seconds}")),
-    ];
-    let times: String = times.into_iter().flatten().collect();
-    if !times.is_empty() {
-        text.push(' ');
-        text.push_str(&times);
+    let measured = entry.elapsed_ms.map(taken_seconds);
+    match (left, measured) {
+        (Some(left), None | Some(0)) => format!("{san} {left}"),
+        (Some(left), Some(took)) => format!("{san} {left}+{took}"),
+        (None, Some(took)) => format!("{san} +{took}"),
+        (None, None) => format!("{san} +{}", taken_seconds(shown.took_ms(entry))),
     }
-    text
 }
 
 pub(in crate::outputs) fn clock_of(clock: ClockView, since: Timestamp) -> Option<Value> {

@@ -4,6 +4,9 @@
 //! so it first searches the current game for the position; if the game has it, the game stays unchanged. A client may
 //! also know a move that is not on the board yet, for example if it plays over the Internet. It is then one ply ahead
 //! of the game.
+//!
+//! An anchor never moves to another game. A page that plays over the Internet does not notice when the board begins
+//! another game, and would send its moves to the game on the Internet.
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::position::is_chess960;
@@ -24,10 +27,14 @@ pub(super) struct Anchor {
     /// The start position, as FEN.
     start: String,
     position: Option<Position>,
-    /// The id of the game that has the position; `None` for the next game.
-    game: Option<String>,
-    /// The id of the last game when the anchor was set, to recognise the next one.
+    /// The id of the last game when the anchor was set for the next one; otherwise `None`.
     past: Option<String>,
+    /// The id of the board's latest game since then; `None` before there is one.
+    game: Option<String>,
+    /// Whether that game has the position.
+    fits: bool,
+    /// Whether a game with moves has been on the board since the anchor was set.
+    played: bool,
     /// The number of plies in the game before the position.
     ply: usize,
 }
@@ -79,6 +86,12 @@ impl Position {
         Self::read(fen).as_ref() == Some(self)
     }
 
+    /// Whether a game that begins from `fen` begins with this position. Castling rights may differ, since a client may
+    /// send rights that the pieces do not allow.
+    fn begins(&self, fen: &str) -> bool {
+        Self::read(fen).is_some_and(|start| (&start.board, start.turn) == (&self.board, self.turn))
+    }
+
     /// Whether kiebitz begins a game on its own when this position is set up.
     fn is_start(&self) -> bool {
         self.turn == Color::White && is_chess960(&self.board)
@@ -109,32 +122,63 @@ impl Anchor {
         Self {
             start: start.to_owned(),
             position: Some(position),
-            game: None,
             past: current.map(|game| game.game.clone()),
+            game: None,
+            fits: false,
+            played: false,
             ply: 0,
         }
     }
 
     fn within(self, game: &GameRecord, ply: usize) -> Self {
-        let game = Some(game.game.clone());
-        Self { game, ply, ..self }
+        Self {
+            past: None,
+            game: Some(game.game.clone()),
+            fits: true,
+            ply,
+            ..self
+        }
     }
 
-    /// The moves since the anchor. If a new game has begun, moves the anchor to its start.
-    pub(super) fn line(&mut self, current: Option<&GameRecord>) -> AnchoredMoves {
-        let known = self.game.as_ref().or(self.past.as_ref());
-        if let Some(begun) = current.filter(|game| Some(&game.game) != known) {
-            self.game = Some(begun.game.clone());
-            self.start.clone_from(&begun.start_fen);
-            self.position = Position::read(&begun.start_fen);
-            self.ply = 0;
+    /// Whether the anchor is in this game.
+    fn is_within(&self, game: &GameRecord) -> bool {
+        self.fits && self.game.as_ref() == Some(&game.game)
+    }
+
+    /// Follows the board to its current game. The next game that begins with the position has the anchor, unless
+    /// another game was played before it. A game without moves does not count.
+    fn follow(&mut self, current: &GameRecord) {
+        if self.game.as_ref() != Some(&current.game) {
+            let position = self.position.as_ref();
+            self.fits = !self.played && position.is_some_and(|position| position.begins(&current.start_fen));
+            self.game = Some(current.game.clone());
+            if self.fits {
+                self.start.clone_from(&current.start_fen);
+                self.position = Position::read(&current.start_fen);
+                self.ply = 0;
+            }
         }
+        self.played = !current.moves.is_empty() || (self.played && !self.fits);
+    }
+
+    /// The moves since the anchor; `None` once the board plays another game.
+    pub(super) fn line(&mut self, current: Option<&GameRecord>) -> Option<AnchoredMoves> {
+        let begun = current.filter(|game| self.past.as_ref() != Some(&game.game));
+        if let Some(game) = begun {
+            self.follow(game);
+        }
+        let is_there = begun.is_none_or(|game| self.is_within(game));
+        is_there.then(|| self.moves(begun))
+    }
+
+    /// The moves since the anchor in its game; none without a game.
+    fn moves(&self, game: Option<&GameRecord>) -> AnchoredMoves {
         let no_moves = || AnchoredMoves {
             start: self.start.clone(),
             san: Vec::new(),
             last: self.position.as_ref().map(|position| position.board.clone()),
         };
-        let Some(game) = current.filter(|game| Some(&game.game) == self.game.as_ref()) else {
+        let Some(game) = game else {
             return no_moves();
         };
         let set = game.positions.last().map(|set| (set.ply as usize, &set.fen));
@@ -208,7 +252,7 @@ impl SetupPlan {
             Some(ply) if plies - ply <= MAX_LAG => Some(Self::Count(wait(position).within(game, ply))),
             // The pieces have been set up again, or the client already knows this game: it means the next one.
             Some(0) if is_start => {
-                let knows = before.is_some_and(|before| before.game.as_ref() == Some(&game.game));
+                let knows = before.is_some_and(|before| before.is_within(game));
                 let next = may_set_up || knows || *shown == position.board;
                 let anchor = wait(position);
                 Some(Self::Count(if next { anchor } else { anchor.within(game, 0) }))

@@ -11,8 +11,8 @@ use crate::tournament::table_of;
 #[derive(Debug)]
 pub(super) struct ClientBoard {
     pub(super) status: BoardStatus,
-    /// The board's serial number in this interface, which need not be its own.
-    pub(super) serial: String,
+    /// The board's serial number in this interface; `None` if it is unknown, or if another board has it.
+    pub(super) serial: Option<String>,
     /// Whether the board is read from the other side.
     pub(super) flipped: bool,
 }
@@ -20,7 +20,7 @@ pub(super) struct ClientBoard {
 impl ClientBoard {
     pub(super) fn new(status: BoardStatus) -> Self {
         Self {
-            serial: status.name.clone(),
+            serial: None,
             status,
             flipped: false,
         }
@@ -41,6 +41,12 @@ impl ClientBoard {
         Some(board.board_fen().to_string())
     }
 
+    /// The file name of the board's port; `None` if the board is not connected.
+    pub(super) fn source(&self) -> Option<&str> {
+        let port = self.status.port.rsplit('/').next();
+        port.filter(|port| self.status.is_there() && !port.is_empty())
+    }
+
     /// The entry in the list of boards.
     pub(super) fn value(&self) -> Value {
         let Self {
@@ -48,13 +54,12 @@ impl ClientBoard {
             serial,
             flipped,
         } = self;
-        let port = status.port.rsplit('/').next().unwrap_or_default();
         json!({
             "serialnr": serial,
-            "source": Some(port).filter(|port| status.connected && !port.is_empty()),
+            "source": self.source(),
             "state": status.connected.then_some("ACTIVE"),
             "battery": status.battery.filter(|_| status.connected).map(|percent| format!("{percent}%")),
-            "comment": Some(&status.name).filter(|name| *name != serial),
+            "comment": Some(&status.name).filter(|name| Some(*name) != serial.as_ref()),
             "board": self.placement(),
             "flipped": flipped,
             "clock": clock(&status.clock),

@@ -1,5 +1,7 @@
 //! Calls from clients over WebSockets.
 
+use std::collections::BTreeSet;
+
 use kiebitz_game::command::{Answer, Command};
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::anchor::{Anchor, Circumstances, Position, SetupPlan};
+use super::board::ClientBoard;
 use super::feed::Feed;
 use super::{LiveChess, Session, frame};
 
@@ -135,13 +138,21 @@ impl LiveChess {
         Ok(Outcome::Answer(answer))
     }
 
-    /// The ports with connected boards. It is not known which other fields clients expect.
+    /// The ports with connected boards, each once: several boards may be on one port. Clients expect all of these fields.
+    /// They accept null for `name` and `status`. The words of LiveChess for `type` and `status` are not known.
     fn sources(&self) -> Value {
-        let boards = self.eboards();
-        let ports = boards.as_array().into_iter().flatten();
-        let ports = ports.map(|board| &board["source"]);
-        let ports = ports.filter(|port| !port.is_null());
-        ports.map(|port| json!({ "device": port })).collect()
+        let ports: BTreeSet<&str> = self.boards.values().filter_map(ClientBoard::source).collect();
+        let source = |port| {
+            json!({
+                "type": "SERIAL",
+                "device": port,
+                "name": null,
+                "present": true,
+                "active": true,
+                "status": null,
+            })
+        };
+        ports.into_iter().map(source).collect()
     }
 
     fn subscribe(&mut self, session: Session, subscribe: Subscribe) -> Result<Value, CallError> {
@@ -152,7 +163,9 @@ impl LiveChess {
         let serial = param.get("serialnr").and_then(Value::as_str);
         let serial = serial.ok_or_else(|| CallError::Param {
             call: "subscribe".to_owned(),
-            reason: "\"serialnr\" is missing or not a string".to_owned(),
+            reason:
+                "\"serialnr\" is missing or not a string; a board without a number is known by its `comment`"
+                    .to_owned(),
         })?;
         if self.named(serial).is_none() {
             return Err(CallError::NoBoard(serial.to_owned()));

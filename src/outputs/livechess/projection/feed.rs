@@ -27,8 +27,8 @@ struct ClientState {
 
 #[derive(Debug, PartialEq, Eq)]
 struct ClientGame {
-    start: String,
-    san: Vec<String>,
+    /// The start position and the moves since; `None` once the board plays another game.
+    line: Option<(String, Vec<String>)>,
     /// Whether the sensors show the position after the last move.
     matches: bool,
 }
@@ -51,10 +51,12 @@ impl Feed {
     pub(super) fn event(&mut self, seen: &ClientBoard, current: Option<&GameRecord>) -> Option<Value> {
         let game = self.anchor.as_mut().map(|anchor| {
             let line = anchor.line(current);
+            let shows = line
+                .as_ref()
+                .is_some_and(|line| line.leads_to(&seen.status.placement));
             ClientGame {
-                matches: seen.status.connected && line.leads_to(&seen.status.placement),
-                start: line.start,
-                san: line.san,
+                matches: seen.status.connected && shows,
+                line: line.map(|line| (line.start, line.san)),
             }
         });
         let (board, clock) = (seen.placement(), seen.status.clock);
@@ -81,11 +83,12 @@ impl Feed {
         }
         if let Some(game) = &game {
             let before = before.and_then(|sent| sent.game.as_ref());
-            if before.is_none_or(|sent| (&sent.start, &sent.san) != (&game.start, &game.san)) {
-                put("start", json!(game.start));
-                put("san", json!(game.san));
-                put("match", json!(game.matches));
-            } else if before.is_none_or(|sent| sent.matches != game.matches) {
+            let same = before.is_some_and(|sent| sent.line == game.line);
+            if let Some((start, san)) = game.line.as_ref().filter(|_| !same) {
+                put("start", json!(start));
+                put("san", json!(san));
+            }
+            if !same || before.is_none_or(|sent| sent.matches != game.matches) {
                 put("match", json!(game.matches));
             }
         }

@@ -103,25 +103,22 @@ impl LiveChess {
         self.show.rename(facts);
     }
 
-    /// Assigns each board a serial number: its own, or its name if another board already has that number. Boards that
-    /// are present have priority.
+    /// Assigns each board its own serial number, unless another board has it. Boards that are present have priority.
+    /// A name never stands in for a number: clients remember a board by its number, and this one would change as soon as
+    /// the board is plugged in.
     fn assign_serials(&mut self) {
         let mut boards: Vec<&BoardStatus> = self.boards.values().map(|seen| &seen.status).collect();
         boards.sort_by_key(|status| !status.is_there());
         let mut serials: BTreeMap<String, String> = BTreeMap::new();
         for status in boards {
-            let serial = status.serial.as_ref().unwrap_or(&status.name);
-            let serial = if serials.contains_key(serial) {
-                &status.name
-            } else {
-                serial
-            };
-            serials.insert(serial.clone(), status.name.clone());
-        }
-        for (serial, name) in &serials {
-            if let Some(seen) = self.boards.get_mut(name) {
-                seen.serial.clone_from(serial);
+            if let Some(serial) = &status.serial {
+                let name = || status.name.clone();
+                serials.entry(serial.clone()).or_insert_with(name);
             }
+        }
+        for (name, seen) in &mut self.boards {
+            let own = seen.status.serial.as_ref();
+            seen.serial = own.filter(|own| serials.get(*own) == Some(name)).cloned();
         }
         self.serials = serials;
     }

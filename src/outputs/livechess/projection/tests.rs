@@ -174,12 +174,61 @@ fn connected_boards_are_listed_first() {
     });
     let listed = hall.eboards();
     let field = |key: &str| -> Vec<&Value> { (0..3).map(|at| &listed[at][key]).collect() };
-    assert_eq!(field("serialnr"), ["27182", "31417", "board-1"]);
     assert_eq!(
-        field("comment"),
-        [&json("\"board-2\""), &json("\"board-4\""), &Value::Null]
+        field("serialnr"),
+        [&json("\"27182\""), &json("\"31417\""), &Value::Null]
     );
+    assert_eq!(field("comment"), ["board-2", "board-4", "board-1"]);
     assert_eq!(listed[0]["battery"], "80%");
+}
+
+#[test]
+fn sources_have_the_fields_that_clients_read() {
+    let mut hall = hall(false);
+    // A second board on the same port, as on a bus.
+    hall.see(board_status("board-5", "31418", SICILIAN, ClockView::default()));
+    let answers = frames_after(&mut hall, 0, r#"{"id":1,"call":"sources","param":null}"#);
+    let sources = json(
+        r#"[{"type":"SERIAL","device":"ttyUSB0","name":null,"present":true,"active":true,"status":null}]"#,
+    );
+    assert_eq!(
+        (&answers[0]["response"], &answers[0]["param"]),
+        (&"call".into(), &sources)
+    );
+}
+
+/// Clients remember a board by its number.
+#[test]
+fn a_board_that_was_never_plugged_in_has_no_number() {
+    let mut hall = hall(false);
+    let unseen = BoardStatus {
+        serial: None,
+        connected: false,
+        ..board_status("board-9", "", SICILIAN, ClockView::default())
+    };
+    hall.see(unseen.clone());
+    let entry = |hall: &LiveChess| {
+        let boards = hall.eboards();
+        let mut boards = boards.as_array().expect("boards").iter();
+        let found = boards.find(|board| board["comment"] == "board-9");
+        found.cloned().expect("the board")
+    };
+    assert_eq!(entry(&hall)["serialnr"], Value::Null);
+    // A client can subscribe to it by its name.
+    let subscribe = SUBSCRIBE.replace("31417", "board-9");
+    let answers = frames_after(&mut hall, 0, &subscribe);
+    assert_eq!((&answers[0]["response"], answers.len()), (&"call".into(), 2));
+    hall.see(BoardStatus {
+        serial: Some("16180".to_owned()),
+        connected: true,
+        ..unseen
+    });
+    assert_eq!(entry(&hall)["serialnr"], "16180");
+    let placed = frames(&mut hall, 1);
+    assert_eq!(
+        (placed.len(), &placed[0]["param"]["board"]),
+        (1, &SICILIAN.into())
+    );
 }
 
 /// The examples of the interface's documentation, frame by frame.
@@ -250,6 +299,57 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
         hall.take(at(35000), &event);
     }
     assert!(frames(&mut hall, 35000).is_empty());
+}
+
+/// lichess.org's page does not read `start`. It would send the moves of another game to the game that it plays.
+#[test]
+fn a_feed_stays_with_its_game_until_the_client_sets_up_again() {
+    let mut hall = hall(false);
+    frames_after(&mut hall, 0, SUBSCRIBE);
+    frames_after(&mut hall, 0, SET_UP);
+    for event in events("board-4", "g1", "e4 c5 Nf3") {
+        hall.take(at(3000), &event);
+    }
+    let sicilian = board_status("board-4", "31417", SICILIAN, clock(5400, 5400, None, 950));
+    hall.see(sicilian);
+    let played = frames(&mut hall, 3000);
+    assert_eq!(
+        (&played[0]["param"]["san"], &played[0]["param"]["match"]),
+        (&json(r#"["e4","c5","Nf3"]"#), &Value::Bool(true))
+    );
+    // Somebody puts the pieces back and plays another game.
+    for event in events("board-4", "g2", "d4") {
+        hall.take(at(4000), &event);
+    }
+    let another = frames(&mut hall, 4000);
+    assert_eq!(another.len(), 1, "{another:?}");
+    assert_eq!(another[0]["param"], json(r#"{"serialnr":"31417","match":false}"#));
+    let placement = "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR";
+    for event in events("board-4", "g2", "d4 d5") {
+        hall.take(at(5000), &event);
+    }
+    hall.see(board_status(
+        "board-4",
+        "31417",
+        placement,
+        clock(5400, 5400, None, 950),
+    ));
+    let moves = frames(&mut hall, 5000);
+    let placed = serde_json::json!({ "serialnr": "31417", "board": placement });
+    assert_eq!(moves[0]["param"], placed, "the pieces, but no moves");
+    // A correction of the first game is not a move of the second one.
+    let result = EventKind::MoveRetracted {
+        ply: 3,
+        reason: kiebitz_game::events::CorrectionReason::Takeback,
+    };
+    hall.take(at(6000), &of("board-4", "g1", 20, result));
+    assert!(frames(&mut hall, 6000).is_empty());
+
+    let again = frames_after(&mut hall, 7000, SET_UP);
+    assert_eq!(
+        again[1]["param"],
+        serde_json::json!({ "serialnr": "31417", "start": START, "san": ["d4", "d5"], "match": true })
+    );
 }
 
 #[test]

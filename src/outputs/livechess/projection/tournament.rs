@@ -55,26 +55,17 @@ impl LiveChess {
             .values()
             .flatten()
             .find(|slot| self.uuid_of(slot) == uuid)?;
-        Some(match slot.game {
-            Some(game) => {
-                let mut whole = tree::game(game, self.show.clock_of(game));
-                let mut part = |key: &str| whole.get_mut(key).map(Value::take);
-                json!({
-                    "chess960": part("chess960"),
-                    "result": part("result"),
-                    "comment": part("comment"),
-                    "clock": part("clock"),
-                    "moves": part("moves"),
-                })
-            }
-            None => json!({
-                "chess960": tree::USUAL_START,
-                "result": null,
-                "comment": null,
-                "clock": null,
-                "moves": [],
-            }),
-        })
+        let clock = slot.game.and_then(|game| self.show.clock_of(game));
+        let mut whole = tree::game(slot, clock, self.show.unplayed_number());
+        let mut part = |key: &str| whole.get_mut(key).map(Value::take);
+        Some(json!({
+            "chess960": part("chess960"),
+            // Only a result that was shown on the board.
+            "result": slot.game.and_then(|_| part("result")),
+            "comment": part("comment"),
+            "clock": part("clock"),
+            "moves": part("moves"),
+        }))
     }
 
     fn pairing(&self, slot: &Slot<'_>) -> Value {
@@ -141,7 +132,7 @@ impl LiveChess {
 
     fn serial_of(&self, board: &str) -> Option<&str> {
         let seen = self.boards.get(board).filter(|seen| !seen.status.forgotten)?;
-        Some(&seen.serial)
+        seen.serial.as_deref()
     }
 
     fn uuid(&self) -> String {
