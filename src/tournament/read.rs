@@ -115,7 +115,7 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usi
         return Ok(Format::Trf);
     }
     let begins_tag = text.lines().take(SEARCHED_LINES).any(pgn::is_tag_line);
-    if csv::is_header(first) && !begins_tag {
+    if !begins_tag && csv::is_table(text) {
         return Ok(Format::Csv);
     }
     match extension {
