@@ -180,10 +180,21 @@ impl FileError {
 }
 
 impl ReadError {
+    pub(super) fn unreadable(file: &str, source: io::Error) -> Self {
+        let cause = source.get_ref().and_then(|cause| cause.downcast_ref());
+        match cause {
+            Some(cause) => Self::no_text(file, *cause),
+            None => Self::Unreadable {
+                file: file.to_owned(),
+                source,
+            },
+        }
+    }
+
     pub(super) fn no_text(file: &str, cause: NoText) -> Self {
         let line = match cause {
             NoText::OtherBytes { line } | NoText::Binary { line } => line,
-            NoText::Folder | NoText::Utf16 => 1,
+            NoText::Folder | NoText::NotAFile | NoText::Utf16 => 1,
         };
         FileError::NoText(cause.to_string()).at(file, line, 1)
     }

@@ -1,13 +1,12 @@
 //! Reads files: detects their formats by the content, and combines them into one event.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::doubt::{Doubts, FileError};
 use super::{Doubt, ReadError, Tournament};
 use super::{csv, merge, pgn, text, trf};
-use crate::text_file::NoText;
+use crate::text_file;
 
 /// Reads files of pairing programs as one event: PGN, FIDE's report (TRF16 and TRF26) and CSV.
 ///
@@ -71,7 +70,7 @@ pub(super) enum Format {
 
 fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
-    let bytes = bytes(path).map_err(|error| error.at(&name))?;
+    let bytes = bytes(path).map_err(|error| ReadError::unreadable(&name, error))?;
     source(&name, &bytes, round)
 }
 
@@ -131,33 +130,11 @@ fn extension(name: &str) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-enum Unreadable {
-    Folder,
-    Io(io::Error),
-}
-
-impl Unreadable {
-    fn at(self, name: &str) -> ReadError {
-        match self {
-            Self::Folder => ReadError::no_text(name, NoText::Folder),
-            Self::Io(source) => ReadError::Unreadable {
-                file: name.to_owned(),
-                source,
-            },
-        }
-    }
-}
-
-/// Reads a file up to one byte more than the size limit.
-fn bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    if path.is_dir() {
-        return Err(Unreadable::Folder);
-    }
+/// Reads a file up to one byte more than the size limit. Fails if it cannot be read, or is not a regular file.
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Unreadable::Io)?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(Unreadable::Io)?;
+    let file = text_file::open(path)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
