@@ -23,7 +23,11 @@ pub(super) fn is_report(text: &str) -> bool {
     lines.any(|line| line.starts_with("001 ") || line.starts_with("012 "))
 }
 
-pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+/// Reads a report. Also returns the players by their starting numbers.
+pub(super) fn read(
+    text: &str,
+    doubts: &mut Doubts,
+) -> Result<(Tournament, BTreeMap<u32, Player>), ReadError> {
     let place = doubts.place(1, 1);
     let mut header = TrfHeader::default();
     let mut entries = Entries::default();
@@ -48,7 +52,8 @@ pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadEr
         rounds: pairings::rounds(&entries, &header.byes, doubts),
     };
     header.put_dates(&mut tournament.rounds);
-    Ok(tournament)
+    let numbered = entries.list.into_iter().map(|entry| (entry.number, entry.player));
+    Ok((tournament, numbered.collect()))
 }
 
 #[derive(Debug, Default)]
