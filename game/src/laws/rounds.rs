@@ -140,7 +140,9 @@ impl FromStr for DefaultTime {
     type Err = InvalidDefaultTime;
 
     fn from_str(text: &str) -> Result<Self, InvalidDefaultTime> {
-        let minutes = minutes(text).filter(|minutes| *minutes <= MINUTES_PER_DAY);
+        // A number without a unit could be seconds.
+        let has_unit = text.contains(char::is_alphabetic);
+        let minutes = minutes(text).filter(|minutes| has_unit && *minutes <= MINUTES_PER_DAY);
         let minutes = minutes.ok_or_else(|| InvalidDefaultTime {
             text: text.to_owned(),
         })?;
@@ -234,8 +236,6 @@ mod tests {
             ("1 h", 60),
             ("1 h 30 min", 90),
             ("0 min", 0),
-            ("0", 0),
-            ("15", 15),
             ("120 s", 2),
             ("1 Stunde", 60),
         ] {
@@ -244,6 +244,8 @@ mod tests {
         for text in [
             "",
             "soon",
+            "0",
+            "15",
             "-5 min",
             "90 s",
             "30 min/40",
