@@ -11,6 +11,8 @@ use thiserror::Error;
 pub(crate) enum NoText {
     #[error("this is a directory: name a file in it")]
     Folder,
+    #[error("this is a pipe or a device, not a file: write its content to a file, and name that file")]
+    NotAFile,
     #[error(
         "the file is in UTF-16, as saved by some editors under Windows: save it as UTF-8, or convert it with \
          `iconv -f UTF-16 -t UTF-8 FILE >NEWFILE`"
@@ -57,9 +59,15 @@ pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     unmarked(&bytes).map(<[u8]>::to_vec).map_err(no_text)
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    if path.is_dir() {
+/// Opens a file. Fails if it is a directory, or a pipe or a device, whose reader may wait forever. /dev/null is an empty
+/// file.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, NoText::Folder));
+    }
+    if !kind.is_file() && path != Path::new("/dev/null") {
+        return Err(no_text(NoText::NotAFile));
     }
     File::open(path)
 }
@@ -191,6 +199,34 @@ mod tests {
         assert_eq!(bytes(&[UTF8_MARK, &any].concat()), Some(any));
         assert_eq!(bytes(&utf16("-----BEGIN", u16::to_be_bytes)), None);
         assert_eq!(bytes(b""), Some(Vec::new()));
+    }
+
+    /// Opening the pipe would wait for a writer forever.
+    #[test]
+    fn pipes_and_devices_are_refused_and_never_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a pipe");
+        for path in [pipe.as_path(), Path::new("/dev/zero")] {
+            for error in [
+                read(path).expect_err("refused"),
+                read_first_line(path, 8).expect_err("refused"),
+                read_bytes(path).expect_err("refused"),
+            ] {
+                assert!(
+                    error.to_string().starts_with("this is a pipe or a device"),
+                    "{error}"
+                );
+            }
+        }
+        assert_eq!(read(Path::new("/dev/null")).ok().as_deref(), Some(""));
     }
 
     #[test]

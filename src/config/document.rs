@@ -21,7 +21,9 @@ use super::{
 use crate::outputs::mqtt::{MqttTable, Prefix, mqtt};
 use crate::outputs::status::HttpTable;
 use crate::outputs::{alarm, webhook};
-use crate::settings::{Absolute, Delay, Name, NoUsbId, SpannedError, TextValue, UniqueLines, UsbId};
+use crate::settings::{
+    Absolute, Delay, Name, NoUsbId, SpannedError, TextValue, UniqueLines, UsbId, in_quotes,
+};
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -147,7 +149,7 @@ impl FromStr for Budget {
 const SMALLEST_BUDGET: u64 = 10_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
-    let document: Document = toml::from_str(text)?;
+    let document: Document = toml::from_str(text).map_err(|error| in_quotes(text, error))?;
     let mut ports = document.ports;
     ports.listed = listed(text, &ports.ignore, document.port)?;
     let mut event = document.event;

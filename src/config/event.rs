@@ -14,6 +14,8 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::value::Datetime;
 
+use crate::settings::TextValue;
+
 /// Rules of play, as far as the file sets them. Missing values are inherited from the event, or are defaults.
 #[derive(Debug, Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
@@ -126,8 +128,7 @@ pub(super) fn move_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(D::Error::custom)
+    TextValue::deserialize(deserializer).map(|value| Some(value.0))
 }
 
 fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

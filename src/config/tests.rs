@@ -116,6 +116,46 @@ fn the_mode_follows_from_the_time_control_unless_it_is_set() {
 
 /// A time control with two meanings is refused with both unambiguous spellings.
 #[test]
+fn a_value_without_quotes_is_refused_with_the_right_spelling() {
+    for (line, right) in [
+        ("default_time = 30", "expected text in quotes: \"30 min\""),
+        ("default_time = \"30\"", "as in \"30 min\""),
+        (
+            "default_time = 30 min",
+            "put the value in quotes: default_time = \"30 min\"",
+        ),
+        (
+            "time_control = 90+30",
+            "put the value in quotes: time_control = \"90+30\"",
+        ),
+        ("laws = 2023", "expected text in quotes"),
+    ] {
+        for text in [
+            format!("[event]\n{line}\n"),
+            format!("[[board]]\nname = \"b\"\nserial = \"01025\"\n{line}\n"),
+        ] {
+            let error = parse(&text).expect_err("refused").to_string();
+            let number = text.lines().count();
+            assert!(error.contains(&format!("kiebitz.toml:{number}: ")), "{error}");
+            assert!(error.contains(right), "{error}");
+            // The spelling of the message is accepted.
+            if let Some((_, suggestion)) = right.split_once(": ") {
+                let suggestion = match suggestion.contains('=') {
+                    true => suggestion.to_owned(),
+                    false => format!("default_time = {suggestion}"),
+                };
+                assert!(parse(&text.replace(line, &suggestion)).is_ok(), "{suggestion}");
+            }
+        }
+    }
+    let delay = parse("[mqtt]\nurl = \"mqtt://localhost\"\npublic_delay = 15\n").expect_err("refused");
+    assert!(
+        delay.to_string().contains("expected text in quotes: \"15 min\""),
+        "{delay}"
+    );
+}
+
+#[test]
 fn an_ambiguous_time_control_is_refused_with_both_meanings() {
     let text = "[event]\ntime_control = \"40/90\"\n";
     let error = Config::parse("k.toml".as_ref(), text)

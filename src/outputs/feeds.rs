@@ -100,6 +100,11 @@ pub(crate) trait Output: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Checks the contents of the files that the output's table names. Returns the problems with their next steps.
+    fn file_problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Checks of the output that operators can run.
     fn trials(&self) -> Vec<Trial> {
         Vec::new()

@@ -64,6 +64,34 @@ impl From<toml::de::Error> for SpannedError {
     }
 }
 
+/// Converts an error of the TOML parser like `From`. If the value of a setting lacks its quotes, as in `time_control =
+/// 90+30`, the message has the line with quotes.
+pub(crate) fn in_quotes(text: &str, error: toml::de::Error) -> SpannedError {
+    let wrong = SpannedError::from(error);
+    let start = text.floor_char_boundary(wrong.span.start);
+    let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[from..].lines().next().unwrap_or_default();
+    let Some((key, value)) = line.split_once('=') else {
+        return wrong;
+    };
+    let (key, value) = (key.trim(), value.split('#').next().unwrap_or_default().trim());
+    let is_key = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let is_boolean = ["yes", "no", "on", "off", "true", "false"].contains(&value.to_lowercase().as_str());
+    let is_bare =
+        !is_boolean && !value.is_empty() && !value.contains(['"', '\'', '[', ']', '{', '}', '\\', '=']);
+    // The value can be parsed with quotes only if the quotes are its only fault.
+    let is_syntax = toml::from_str::<toml::Table>(line).is_err();
+    if !is_key || !is_bare || !is_syntax || !hidden(line).is_empty() {
+        return wrong;
+    }
+    let column = line.find(value).unwrap_or_default();
+    let span = from + column..from + column + value.len();
+    SpannedError::new(span, format!("put the value in quotes: {key} = \"{value}\""))
+}
+
 /// Returns the line number of a byte, counted from 1.
 pub(crate) fn line_of(text: &str, byte: usize) -> usize {
     let before = text.bytes().take(byte);
@@ -209,6 +237,47 @@ mod tests {
             mistake("a = 1\nbär = 22 # more\n", 13..15),
             "kiebitz.toml:2: wrong\n  |\n2 | bär = 22\n  |       ^^"
         );
+    }
+
+    #[test]
+    fn a_value_without_its_quotes_is_shown_with_them() {
+        let message = |text: &str| {
+            let error = toml::from_str::<toml::Table>(text).expect_err("refused");
+            let wrong = in_quotes(text, error);
+            (wrong.message, text[wrong.span].to_owned())
+        };
+        for (value, comment) in [
+            ("90+30", ""),
+            ("90 + 30", " # a comment"),
+            ("30 min", ""),
+            ("40/90+30:30", ""),
+            ("fide-2023", ""),
+            ("/etc/kiebitz/token", ""),
+            ("01025", ""),
+            ("Größe", ""),
+        ] {
+            let text = format!("[event]\na = 1\nkey = {value}{comment}\nb = 2\n");
+            let expected = (
+                format!("put the value in quotes: key = \"{value}\""),
+                value.to_owned(),
+            );
+            assert_eq!(message(&text), expected);
+        }
+        for text in [
+            "key = \"90\n",
+            "key = [1, 2\n",
+            "key == 3\n",
+            "key = 'a' b\n",
+            "key =\n",
+            "key\n",
+            "a key = b\n",
+            "key = yes\n",
+            "key = True\n",
+            "password = secret\n",
+            "url = mqtt://club:secret@host\n",
+        ] {
+            assert!(!message(text).0.contains("put the value in quotes"), "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Deserialisation of values.
 
-use core::fmt::Display;
+use core::fmt::{self, Display};
+use core::marker::PhantomData;
 use core::ops::Range;
 use core::str::FromStr;
 use core::time::Duration;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use reqwest::Url;
-use serde::de::Error;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -20,8 +21,40 @@ pub(crate) struct TextValue<T>(pub(crate) T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for TextValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(D::Error::custom)
+        deserializer.deserialize_any(TextVisitor(PhantomData)).map(Self)
+    }
+}
+
+/// Parses a string. For a number, the error message has the spelling that is valid, if there is one.
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: FromStr> TextVisitor<T> {
+    fn unquoted<E: Error>(number: impl Display) -> E {
+        let spellings = [format!("{number} min"), number.to_string()];
+        match spellings.iter().find(|text| text.parse::<T>().is_ok()) {
+            Some(text) => E::custom(format!("expected text in quotes: \"{text}\"")),
+            None => E::custom("expected text in quotes"),
+        }
+    }
+}
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text in quotes")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        Err(Self::unquoted(number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        Err(Self::unquoted(number))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod fault;
 mod games;
+mod notation;
 mod played_table;
 pub mod plies;
 mod port;

@@ -1,8 +1,9 @@
-//! Reads pairings or a list of players from CSV. The first line names the columns.
+//! Reads pairings or a list of players from CSV. A line names the columns; the lines above it are titles.
 //!
 //! Fields are separated by commas, semicolons or tabs. Names that contain the separator must be quoted.
 
 mod header;
+mod titles;
 
 use std::collections::BTreeMap;
 
@@ -15,14 +16,21 @@ use super::games::{self, ListedPairing};
 use super::values::{self, ImplausibleValue};
 use super::{Pairing, Player, ReadError, Tournament, names};
 use header::{Column, Fact, Side};
+use titles::Titles;
+
+/// Returns whether a text is a table: its first line declares the separator, or one of its first lines is a header.
+pub(super) fn is_table(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let begins_declaration = lines.next().is_some_and(|first| declared(first).is_some());
+    begins_declaration || first_lines(text).any(|(_, line)| is_header(line))
+}
 
 /// Returns whether a line is the header of pairings or of a list of players.
-pub(super) fn is_header(line: &str) -> bool {
+fn is_header(line: &str) -> bool {
     let fields = line
         .split(char::from(separator(line)))
         .map(|field| field.trim_matches('"'));
     header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
-        || line.to_lowercase().starts_with("sep=")
 }
 
 pub(super) fn has_separator(line: &str) -> bool {
@@ -59,6 +67,8 @@ struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
     fields: usize,
+    /// Text of the line, which may be repeated above each part of the table.
+    record: StringRecord,
 }
 
 /// A line of a file, with the positions of its fields.
@@ -68,12 +78,19 @@ struct CsvLine<'t> {
     number: usize,
     /// Column at which each field begins, counted from 1.
     begins: Vec<usize>,
+    titles: &'t Titles,
 }
 
 /// Reads a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
     let (separator, from) = find_header(text);
+    let mut titles = Titles::default();
+    let above = text.get(..from).unwrap_or_default();
+    for line in above.lines() {
+        let is_outside = |c: char| c == char::from(separator) || c == '"' || c.is_whitespace();
+        titles.line(&line.trim_matches(is_outside).replace("\"\"", "\""));
+    }
     let mut places = FilePositions::new(text, from, separator);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -101,11 +118,19 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             header = Some(parse_header(&record, number, &begins, &file)?);
             continue;
         };
+        if record == header.record {
+            continue;
+        }
+        if let Some(title) = header.title(&record) {
+            titles.line(title);
+            continue;
+        }
         let line = CsvLine {
             header,
             record: &record,
             number,
             begins,
+            titles: &titles,
         };
         rows.line(&line, doubts);
     }
@@ -113,7 +138,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
         return Err(FileError::Nothing("pairing or player").at(&file, 1, 1));
     }
     Ok(Tournament {
-        name: rows.name,
+        name: rows.name.or_else(|| titles.event.clone()),
         site: rows.site,
         players: rows.players,
         rounds: games::rounds(rows.games, assumed, doubts)?,
@@ -138,6 +163,7 @@ fn parse_header(
             kind,
             columns,
             fields: record.len(),
+            record: record.clone(),
         });
     }
     let found = columns.values().filter_map(|place| record.get(*place));
@@ -147,6 +173,22 @@ fn parse_header(
         false => found.join(", "),
     };
     Err(FileError::Columns { found }.at(file, number, 1))
+}
+
+impl CsvHeader {
+    /// Returns the text of a title line among the rows: text of several words, alone in a column without names.
+    fn title<'r>(&self, record: &'r StringRecord) -> Option<&'r str> {
+        let mut filled = (0..)
+            .zip(record)
+            .map(|(place, text)| (place, text.trim()))
+            .filter(|(_, text)| !text.is_empty());
+        let (place, text) = filled.next()?;
+        let is_name = |fact| matches!(fact, Fact::Name | Fact::First | Fact::Last);
+        let mut columns = self.columns.iter().filter(|(_, column)| **column == place);
+        let may_be_name = columns.any(|(column, _)| matches!(column, Column::Of(_, fact) if is_name(*fact)));
+        let is_title = filled.next().is_none() && !may_be_name && text.split_whitespace().count() > 1;
+        is_title.then_some(text)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -234,8 +276,13 @@ impl CsvLine<'_> {
             within.clone_from(&board);
         }
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
+        // Without an opponent, the result is the points of the bye.
+        let result = match (&white, &black) {
+            (Some(_), Some(_)) => self.value(Column::Result, DoubtKind::Value, values::result, doubts),
+            _ => None,
+        };
         Some(ListedPairing {
-            round: round.first().copied(),
+            round: round.first().copied().or(self.titles.round),
             within,
             board: if board.len() == 1 {
                 board.first().copied()
@@ -246,12 +293,12 @@ impl CsvLine<'_> {
                 table: None,
                 white,
                 black,
-                result: self
-                    .value(Column::Result, DoubtKind::Value, values::result, doubts)
-                    .flatten(),
+                result: result.flatten(),
                 place: doubts.place(place.0, place.1),
             },
-            date: text(Column::Date).and_then(values::date),
+            date: text(Column::Date)
+                .and_then(values::date)
+                .or_else(|| self.titles.date.clone()),
             time_control: text(Column::TimeControl).map(str::to_owned),
         })
     }
@@ -367,30 +414,37 @@ impl<'t> FilePositions<'t> {
     }
 }
 
-/// Returns the separator and the byte offset of the header. Spreadsheets may declare the separator in a line "sep=;"
-/// before the header.
+/// Returns the separator and the byte offset of the header: the first line that names the columns, else the first line
+/// that is not blank. Spreadsheets may declare the separator in a line "sep=;" before the header.
 fn find_header(text: &str) -> (u8, usize) {
-    let blank = text.len() - text.trim_start_matches('\n').len();
-    let first = text
-        .get(blank..)
-        .and_then(|rest| rest.lines().next())
-        .unwrap_or_default();
-    if let Some(prefix) = first
-        .get(..4)
-        .filter(|prefix| prefix.eq_ignore_ascii_case("sep="))
-    {
-        let candidate = first
-            .as_bytes()
-            .get(prefix.len())
-            .copied()
-            .filter(u8::is_ascii_punctuation);
-        let after = text.len().min(blank + first.len() + 1);
-        return (
-            candidate.filter(|candidate| *candidate != b'"').unwrap_or(b'\t'),
-            after,
-        );
-    }
-    (separator(first), blank)
+    let mut lines = first_lines(text)
+        .filter(|(_, line)| !line.trim().is_empty())
+        .peekable();
+    let declaration = lines.next_if(|(_, line)| declared(line).is_some());
+    let declaration = declaration.and_then(|(_, line)| declared(line));
+    let first = lines.peek().copied();
+    let header = lines.find(|(_, line)| is_header(line)).or(first);
+    let (from, line) = header.unwrap_or((text.len(), ""));
+    (declaration.unwrap_or_else(|| separator(line)), from)
+}
+
+/// Returns the separator that a line such as "sep=;" declares.
+fn declared(line: &str) -> Option<u8> {
+    let is_declaration = |prefix: &str| prefix.eq_ignore_ascii_case("sep=");
+    line.get(..4).filter(|prefix| is_declaration(prefix))?;
+    let separator = line.as_bytes().get(4).copied();
+    let separator = separator.filter(|byte| byte.is_ascii_punctuation() && *byte != b'"');
+    Some(separator.unwrap_or(b'\t'))
+}
+
+/// Iterates over the lines among which the header is searched, each with its byte offset.
+fn first_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.split_inclusive('\n').scan(0, |at, line| {
+        let from = *at;
+        *at += line.len();
+        Some((from, line.trim_end_matches('\n')))
+    });
+    lines.take(SEARCHED_LINES)
 }
 
 /// Guesses the separator of a line: the most frequent candidate.
@@ -404,6 +458,9 @@ fn separator(line: &str) -> u8 {
     }
     best
 }
+
+/// Number of lines in which the header is searched.
+const SEARCHED_LINES: usize = 50;
 
 #[cfg(test)]
 mod tests;

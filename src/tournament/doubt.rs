@@ -142,6 +142,22 @@ pub enum FileError {
          or 001, and CSV with a line that names its columns, as in board,white,black"
     )]
     Unknown,
+    /// A list of an engine has another number of pairings than its first line says.
+    #[error(
+        "the list has {found} of {expected} pairings: if it is still being written, wait; otherwise let the pairing \
+         engine write it again"
+    )]
+    Incomplete {
+        /// Number of pairings in the first line.
+        expected: u32,
+        /// Number of pairings in the file.
+        found: usize,
+    },
+    /// A list of an engine is read without a report.
+    #[error(
+        "this is a list of pairings by starting numbers: add the FIDE report (TRF) from which the pairing engine made it"
+    )]
+    NoReport,
     /// The file has no readable entry of this kind.
     #[error("the file has no readable {0}: export it again, and check it with an editor")]
     Nothing(&'static str),
@@ -180,10 +196,21 @@ impl FileError {
 }
 
 impl ReadError {
+    pub(super) fn unreadable(file: &str, source: io::Error) -> Self {
+        let cause = source.get_ref().and_then(|cause| cause.downcast_ref());
+        match cause {
+            Some(cause) => Self::no_text(file, *cause),
+            None => Self::Unreadable {
+                file: file.to_owned(),
+                source,
+            },
+        }
+    }
+
     pub(super) fn no_text(file: &str, cause: NoText) -> Self {
         let line = match cause {
             NoText::OtherBytes { line } | NoText::Binary { line } => line,
-            NoText::Folder | NoText::Utf16 => 1,
+            NoText::Folder | NoText::NotAFile | NoText::Utf16 => 1,
         };
         FileError::NoText(cause.to_string()).at(file, line, 1)
     }

@@ -2,13 +2,13 @@
 //! kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use thiserror::Error;
 
 use super::{Tournament, names, text};
+use crate::text_file;
 
 /// Entry of a player in the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl FideList {
             file: file.clone(),
             source,
         };
-        let opened = File::open(path).map_err(unreadable)?;
+        let opened = text_file::open(path).map_err(unreadable)?;
         Self::from_reader(&file, BufReader::with_capacity(BUFFER, opened), event)
     }
 

@@ -4,11 +4,13 @@ use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use thiserror::Error;
+
+use crate::text_file;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PairingFiles {
@@ -107,7 +109,12 @@ impl PairingFiles {
 
     /// Returns the content of an uploaded file; `None` if it does not exist. Fails if the file cannot be read.
     pub(crate) fn content(&self, name: &FileName) -> io::Result<Option<Vec<u8>>> {
-        match fs::read(self.folder()?.join(&name.0)) {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            text_file::open(&self.folder()?.join(&name.0))?.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        match read() {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

@@ -1,5 +1,7 @@
 //! Groups the games of a PGN or CSV file into rounds, and assigns a table to each pairing.
 
+mod knockout;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::doubt::{DoubtKind, Doubts, FileError};
@@ -34,6 +36,8 @@ enum TableNumbering {
 
 /// Groups the games of a file into rounds.
 ///
+/// In a knock-out, each game of a round becomes a round of its own, see `knockout.rs`.
+///
 /// If no game has a round number, all games belong to the round `assumed`. If only some games lack a round number, they
 /// are left out.
 ///
@@ -65,6 +69,7 @@ pub(super) fn rounds(
             game.round = Some(assumed);
         }
     }
+    knockout::number(&mut games, doubts);
     let mut rounds: BTreeMap<u32, Vec<ListedPairing>> = BTreeMap::new();
     for game in games {
         let place = (game.pairing.place.line, game.pairing.place.column);

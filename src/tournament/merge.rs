@@ -251,6 +251,11 @@ impl MergedRound {
                 }
             }
         }
+        // A report has no tables, but the only game of a round needs no number.
+        let mut played = pairings.iter_mut().filter(|pairing| pairing.is_played());
+        if let (Some(only), None) = (played.next(), played.next()) {
+            only.table.get_or_insert(1);
+        }
         pairings.sort_by_key(|pairing| (pairing.table.is_none(), pairing.table));
         Round {
             date: self.date,

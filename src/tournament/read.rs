@@ -1,17 +1,19 @@
 //! Reads files: detects their formats by the content, and combines them into one event.
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::doubt::{Doubts, FileError};
-use super::{Doubt, ReadError, Tournament};
+use super::engine::{self, EnginePair};
+use super::{Doubt, Player, ReadError, Tournament};
 use super::{csv, merge, pgn, text, trf};
-use crate::text_file::NoText;
+use crate::text_file;
 
-/// Reads files of pairing programs as one event: PGN, FIDE's report (TRF16 and TRF26) and CSV.
+/// Reads files of pairing programs as one event: PGN, the lists of pairing engines, FIDE's report (TRF16 and TRF26) and
+/// CSV.
 ///
-/// Players are joined by FIDE id, or else by name. PGN takes precedence over TRF, TRF over CSV, and among files of one
+/// Players are joined by FIDE id, or else by name. The formats take precedence in this order, and among files of one
 /// format the one that is named first; the other files add missing data.
 ///
 /// # Errors
@@ -28,7 +30,7 @@ pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
 /// Fails like [`read`].
 pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let files: Result<Vec<ParsedFile>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
-    Ok(merge::merge(files?))
+    Ok(merge::merge(engine::resolve(files?)?))
 }
 
 /// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
@@ -38,7 +40,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 /// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let file = source(name, bytes, 1)?;
-    Ok(merge::merge(vec![file]))
+    Ok(merge::merge(engine::resolve(vec![file])?))
 }
 
 /// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
@@ -51,27 +53,33 @@ pub(crate) fn read_with(
     for path in paths {
         files.push(file(path, 1)?);
     }
-    Ok(merge::merge(files))
+    Ok(merge::merge(engine::resolve(files)?))
 }
 
 #[derive(Debug)]
 pub(super) struct ParsedFile {
+    pub(super) name: String,
     pub(super) format: Format,
     pub(super) tournament: Tournament,
     pub(super) doubts: Vec<Doubt>,
+    /// Players of a report by their starting numbers.
+    pub(super) numbered: BTreeMap<u32, Player>,
+    /// Pairings of an engine. The report has the players.
+    pub(super) pairs: Vec<EnginePair>,
 }
 
 /// Format of a file, in the order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Format {
     Pgn,
+    Engine,
     Trf,
     Csv,
 }
 
 fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
-    let bytes = bytes(path).map_err(|error| error.at(&name))?;
+    let bytes = bytes(path).map_err(|error| ReadError::unreadable(&name, error))?;
     source(&name, &bytes, round)
 }
 
@@ -88,15 +96,27 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     let text = text::decoded(bytes).map_err(|cause| ReadError::no_text(name, cause))?;
     let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
     let mut doubts = Doubts::about(name);
+    let (mut numbered, mut pairs) = (BTreeMap::new(), Vec::new());
     let tournament = match format {
-        Format::Pgn => pgn::read(&text, round, &mut doubts),
-        Format::Trf => trf::read(&text, &mut doubts),
-        Format::Csv => csv::read(&text, round, &mut doubts),
-    }?;
+        Format::Pgn => pgn::read(&text, round, &mut doubts)?,
+        Format::Engine => {
+            pairs = engine::read(&text, name)?;
+            Tournament::default()
+        }
+        Format::Trf => {
+            let (tournament, players) = trf::read(&text, &mut doubts)?;
+            numbered = players;
+            tournament
+        }
+        Format::Csv => csv::read(&text, round, &mut doubts)?,
+    };
     Ok(ParsedFile {
+        name: name.to_owned(),
         format,
         tournament,
         doubts: doubts.list,
+        numbered,
+        pairs,
     })
 }
 
@@ -111,11 +131,14 @@ fn format(text: &str, extension: Option<&str>) -> Result<Format, (FileError, usi
     if first.trim_start().starts_with('<') {
         return Err((FileError::Markup, number));
     }
+    if engine::is_list(text) {
+        return Ok(Format::Engine);
+    }
     if trf::is_report(text) {
         return Ok(Format::Trf);
     }
     let begins_tag = text.lines().take(SEARCHED_LINES).any(pgn::is_tag_line);
-    if csv::is_header(first) && !begins_tag {
+    if !begins_tag && csv::is_table(text) {
         return Ok(Format::Csv);
     }
     match extension {
@@ -131,33 +154,11 @@ fn extension(name: &str) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-enum Unreadable {
-    Folder,
-    Io(io::Error),
-}
-
-impl Unreadable {
-    fn at(self, name: &str) -> ReadError {
-        match self {
-            Self::Folder => ReadError::no_text(name, NoText::Folder),
-            Self::Io(source) => ReadError::Unreadable {
-                file: name.to_owned(),
-                source,
-            },
-        }
-    }
-}
-
-/// Reads a file up to one byte more than the size limit.
-fn bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    if path.is_dir() {
-        return Err(Unreadable::Folder);
-    }
+/// Reads a file up to one byte more than the size limit. Fails if it cannot be read, or is not a regular file.
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Unreadable::Io)?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(Unreadable::Io)?;
+    let file = text_file::open(path)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -7,7 +7,7 @@ mod columns;
 mod header;
 mod pairings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kiebitz_game::events::PlayerFacts;
 
@@ -23,7 +23,11 @@ pub(super) fn is_report(text: &str) -> bool {
     lines.any(|line| line.starts_with("001 ") || line.starts_with("012 "))
 }
 
-pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+/// Reads a report. Also returns the players by their starting numbers.
+pub(super) fn read(
+    text: &str,
+    doubts: &mut Doubts,
+) -> Result<(Tournament, BTreeMap<u32, Player>), ReadError> {
     let place = doubts.place(1, 1);
     let mut header = TrfHeader::default();
     let mut entries = Entries::default();
@@ -48,7 +52,8 @@ pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Tournament, ReadEr
         rounds: pairings::rounds(&entries, &header.byes, doubts),
     };
     header.put_dates(&mut tournament.rounds);
-    Ok(tournament)
+    let numbered = entries.list.into_iter().map(|entry| (entry.number, entry.player));
+    Ok((tournament, numbered.collect()))
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +61,8 @@ struct Entries {
     list: Vec<PlayerEntry>,
     /// Indexes into the list by the players' numbers.
     by_number: BTreeMap<u32, usize>,
+    /// Numbers of lines that stand for a missing opponent, such as "spielfrei".
+    byes: BTreeSet<u32>,
 }
 
 #[derive(Debug)]
@@ -94,13 +101,18 @@ impl Entries {
                 "the rounds of this player are not in columns of ten from column 92 on, and are left out";
             doubts.lost(DoubtKind::Unclear, (number, columns::FIRST_ROUND), reason);
         }
+        if self.by_number.contains_key(&line.number) || self.byes.contains(&line.number) {
+            let reason = format!("a second player has the number {}, and is left out", line.number);
+            return doubts.lost(DoubtKind::Contradiction, (number, 5), reason);
+        }
+        if names::is_nobody(&line.name) && line.name.contains(char::is_alphanumeric) {
+            self.byes.insert(line.number);
+            let reason = format!("{:?} means that the opponent has nobody to play", line.name);
+            return doubts.note(DoubtKind::Bye, (number, 15), reason);
+        }
         if names::is_nobody(&line.name) {
             let reason = "this player has no name in columns 15 to 47, and is left out";
             return doubts.lost(DoubtKind::Unclear, (number, 15), reason);
-        }
-        if self.by_number.contains_key(&line.number) {
-            let reason = format!("a second player has the number {}, and is left out", line.number);
-            return doubts.lost(DoubtKind::Contradiction, (number, 5), reason);
         }
         let facts = facts(&line, number, doubts);
         let (name, title) = names::without_title(&line.name);

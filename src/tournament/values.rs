@@ -100,7 +100,7 @@ pub(super) fn title(text: &str) -> Option<String> {
         return Some(short.to_owned());
     }
     let longest = 5;
-    (text.chars().count() <= longest && text.chars().all(char::is_alphanumeric)).then(|| text.to_uppercase())
+    (text.chars().count() <= longest && text.chars().all(char::is_alphabetic)).then(|| text.to_uppercase())
 }
 
 /// Parses a result, including forfeits. Returns `None` for "*" and empty text.

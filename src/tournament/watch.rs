@@ -48,7 +48,8 @@ pub(crate) fn log_outcome(outcome: ReadOutcome) -> Option<Arc<Tournament>> {
     let (tournament, doubts) = match outcome {
         Ok(read) => read,
         Err(error) => {
-            tracing::error!("cannot read the pairings: {error}; the earlier ones stay in use");
+            let error = anyhow::Error::new(error);
+            tracing::error!("cannot read the pairings: {error:#}; the earlier ones stay in use");
             return None;
         }
     };

@@ -146,7 +146,7 @@ fn shows_start_position(port: &OwnedFd) {
 #[test]
 fn a_game_on_a_pseudo_terminal_is_read_back() {
     let pgn = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated.pgn");
-    let game = "[White \"A\"]\n[Black \"B\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
+    let game = "[White \"A\"]\n[Black \"B\"]\n\n1. e2e4 e5 2. f1c4 Nc6 3. Qh5 g8-f6 4. Qf7++ 1-0\n";
     std::fs::write(&pgn, game).expect("a PGN file");
     let args = [
         "--boards",

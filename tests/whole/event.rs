@@ -70,6 +70,68 @@ fn complete_round_has_no_findings() {
     assert_eq!(printed, "1 round, 1 pairing, 2 players; nothing is missing\n");
 }
 
+/// The seeds are an export with title lines, and a report with a player named "spielfrei".
+#[test]
+fn exports_with_titles_and_byes_are_read() {
+    let hall = Hall::with(&[
+        (
+            "export.csv",
+            include_bytes!("../../fuzz/seeds/pairings/chess-results"),
+        ),
+        (
+            "report.trf",
+            include_bytes!("../../fuzz/seeds/pairings/report-with-bye"),
+        ),
+    ]);
+    let (_, printed, errors) = hall.check(&["export.csv"]);
+    assert_eq!(errors, "");
+    assert!(printed.contains("1 round, 2 pairings, 4 players"), "{printed}");
+    let (code, printed, errors) = hall.check(&["report.trf"]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{printed}");
+    assert!(
+        printed.contains("\"spielfrei\" means that the opponent has nobody to play"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("Cohn, Eva has no opponent in round 1"),
+        "{printed}"
+    );
+}
+
+/// Nobody writes into the pipe, so opening it would take forever.
+#[test]
+fn a_pipe_a_folder_and_an_incomplete_file_are_refused_at_once() {
+    let list = |text: &str| text.as_bytes().to_vec();
+    let (half, whole) = (list("2\n1 3\n"), list("1\n1 3\n"));
+    let report = include_bytes!("../../fuzz/seeds/pairings/report-with-bye");
+    let hall = Hall::with(&[("half.txt", &half), ("whole.txt", &whole), ("report.trf", report)]);
+    let made = Command::new("mkfifo")
+        .arg(hall.path("pipe.pgn"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    fs::create_dir(hall.path("folder")).unwrap();
+    for (file, reason) in [
+        ("pipe.pgn", "this is a pipe or a device, not a file"),
+        ("folder", "this is a directory: name a file in it"),
+        ("half.txt", "the list has 1 of 2 pairings"),
+        (
+            "whole.txt",
+            "add the FIDE report (TRF) from which the pairing engine made it",
+        ),
+    ] {
+        let (code, printed, errors) = hall.check(&[file]);
+        assert_eq!((code, printed.as_str()), (2, ""));
+        assert!(errors.replace("\n  ", " ").contains(reason), "{errors}");
+    }
+    let (_, printed, errors) = hall.check(&["whole.txt", "report.trf"]);
+    assert_eq!(errors, "");
+    assert!(
+        printed.contains("it is read as round 1 of the report"),
+        "{printed}"
+    );
+}
+
 /// Latin-1 with CR LF, FIDE ids in quotes or replaced by dates, invalid ratings, unclosed tags.
 #[test]
 fn messy_pgn_is_read_and_each_finding_has_its_place() {

@@ -199,6 +199,61 @@ fn check_config_reports_problems_and_no_password() {
     }
 }
 
+#[test]
+fn check_config_has_the_right_spelling_of_values_without_quotes() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, right) in [
+        ("default_time = \"30\"", "as in \"30 min\""),
+        ("default_time = 30", "expected text in quotes: \"30 min\""),
+        (
+            "time_control = 90+30",
+            "put the value in quotes: time_control = \"90+30\"",
+        ),
+    ] {
+        let config = file(&folder, "kiebitz.toml", &format!("[event]\n{line}\n"));
+        let (code, printed, errors) = run(&["check-config", "--config", path_text(&config)]);
+        assert_eq!((code, printed.as_str()), (Some(2), ""));
+        assert!(
+            errors.contains("kiebitz.toml:2: ") && errors.contains(right),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn check_config_reads_the_files_of_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder, "users", "chief operator -\nassistant boss -\n");
+    std::fs::set_permissions(&users, Permissions::from_mode(0o600)).unwrap();
+    let text = format!(
+        "[daemon]\nstate_directory = {:?}\n[event]\npairings = [{:?}]\n[lichess]\ntoken_file = {:?}\n\
+         [desk]\nusers_file = {users:?}\n",
+        folder.path().join("state"),
+        folder.path(),
+        folder.path().join("token"),
+    );
+    let config = file(&folder, "kiebitz.toml", &text);
+    let (code, printed, errors) = run(&["check-config", "--config", path_text(&config)]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let line = on_one_line(&printed);
+    for doubt in [
+        format!(
+            "! cannot read the token from {}",
+            path_text(&folder.path().join("token"))
+        ),
+        format!(
+            "! nobody can log in at the desk: {}:2: unknown role",
+            path_text(&users)
+        ),
+        format!(
+            "! cannot read the pairings in {}: this is a directory",
+            folder.path().display()
+        ),
+    ] {
+        assert!(line.contains(&doubt), "{doubt}\n{printed}");
+    }
+}
+
 /// The log of a daemon up to a line that contains `words`. Stops the daemon.
 fn log_until(config: &Path, words: &str) -> Vec<String> {
     let mut daemon = Daemon::start(config);

@@ -147,7 +147,9 @@ impl FromStr for DefaultTime {
     type Err = InvalidDefaultTime;
 
     fn from_str(text: &str) -> Result<Self, InvalidDefaultTime> {
-        let minutes = minutes(text).filter(|minutes| *minutes <= MINUTES_PER_DAY);
+        // A number without a unit could be seconds.
+        let has_unit = text.contains(char::is_alphabetic);
+        let minutes = minutes(text).filter(|minutes| has_unit && *minutes <= MINUTES_PER_DAY);
         let minutes = minutes.ok_or_else(|| InvalidDefaultTime {
             text: text.to_owned(),
         })?;
@@ -243,8 +245,6 @@ mod tests {
             ("1 h", 60),
             ("1 h 30 min", 90),
             ("0 min", 0),
-            ("0", 0),
-            ("15", 15),
             ("120 s", 2),
             ("1 Stunde", 60),
         ] {
@@ -253,6 +253,8 @@ mod tests {
         for text in [
             "",
             "soon",
+            "0",
+            "15",
             "-5 min",
             "90 s",
             "30 min/40",

@@ -102,8 +102,9 @@ terminal, one block of text is printed per move, and the demo ends by itself.";
 pub(super) const EMULATE: &str = "\
 The boards are virtual: any program that reads boards can open the ports printed at the start. They
 speak the protocol of DGT-compatible boards, with the timing of scan, line and clock. A higher speed
-shortens the players' thinking, not the movements of their hands, which stay realistic. To have an
-illegal move played, write it in the PGN with its start and end squares, as in Ng1g3.
+shortens the players' thinking, not the movements of their hands, which stay realistic. Moves in the
+PGN may be in SAN, also without x, +, # and =, or in UCI. To have an illegal move played, write it
+with its start and end squares, as in Ng1g3.
 
 While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost,
 clock, each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes

@@ -9,7 +9,8 @@ use std::sync::mpsc;
 use rustix::fs::Access;
 
 use crate::config::{Config, KnownBy, NamedBoard};
-use crate::outputs::mqtt::MqttConfig;
+use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
+use crate::text_file;
 
 /// Timeout of looking up the broker's name.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -29,6 +30,8 @@ pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
         doubts.extend(topics(broker));
         doubts.extend(host(broker));
     }
+    doubts.extend(output_files(config));
+    doubts.extend(config.pairings.iter().filter_map(|file| pairing_file(file)));
     doubts.extend(not_writable(&config.state_directory()));
     if config.recorder.enabled && config.recorder.directory.is_some() {
         doubts.extend(not_writable(&config.recordings()));
@@ -97,13 +100,7 @@ fn board_port(board: &NamedBoard, config: &Config) -> Option<String> {
 
 /// Checks the files of password, certificates and key. They are read, but their contents are never printed.
 fn secrets(broker: &MqttConfig) -> Vec<String> {
-    let exposed = broker.exposed_files().into_iter().map(|path| {
-        let path = path.display();
-        format!(
-            "{path} contains a secret and is readable by every user of this computer: run `chmod 640 {path}`"
-        )
-    });
-    let mut doubts: Vec<String> = exposed.collect();
+    let mut doubts: Vec<String> = broker.exposed_files().iter().map(|path| exposed(path)).collect();
     if let Some(Err(error)) = broker.login.as_ref().map(|login| login.read()) {
         doubts.push(error.to_string());
     }
@@ -111,6 +108,36 @@ fn secrets(broker: &MqttConfig) -> Vec<String> {
         doubts.push(error.to_string());
     }
     doubts
+}
+
+fn exposed(path: &Path) -> String {
+    let path = path.display();
+    format!("{path} contains a secret and is readable by every user of this computer: run `chmod 640 {path}`")
+}
+
+/// Checks the files of tokens, logins and users that the tables of outputs name. Their contents are never printed.
+fn output_files(config: &Config) -> Vec<String> {
+    let outputs = config.outputs(None).outputs;
+    let mut doubts = Vec::new();
+    for output in &outputs {
+        let secrets = output.secrets().into_iter();
+        doubts.extend(
+            secrets
+                .filter(|path| path.is_file() && is_open_to_all(path))
+                .map(exposed),
+        );
+        doubts.extend(output.file_problems());
+    }
+    doubts
+}
+
+/// Checks that a file of pairings can be opened. `kiebitz event check` checks its contents.
+fn pairing_file(file: &Path) -> Option<String> {
+    let error = text_file::open(file).err()?;
+    Some(format!(
+        "cannot read the pairings in {}: {error}; correct `pairings` under [event], or export the file before the round",
+        file.display()
+    ))
 }
 
 /// Checks that the daemon's name can be part of a topic, because otherwise kiebitz does not start.
@@ -166,6 +193,9 @@ fn not_writable(directory: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn doubts(text: &str) -> Vec<String> {
@@ -223,6 +253,84 @@ mod tests {
             found[0].contains("does not exist now") && found[1].contains("is not a serial port"),
             "{found:?}"
         );
+    }
+
+    /// Files of an output, and of pairings, which are opened only by the daemon.
+    #[test]
+    fn files_of_outputs_and_pairings_are_checked() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let file = |name: &str, text: &str, mode| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("room");
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).expect("permissions");
+            path
+        };
+        let users = |line: &str| file("users", &format!("# arbiters\n{line}\n"), 0o600);
+        let found = |text: String| {
+            let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");
+            let mut doubts = output_files(&config);
+            doubts.extend(config.pairings.iter().filter_map(|file| pairing_file(file)));
+            doubts
+        };
+        let lichess = |path: &Path| found(format!("[lichess]\ntoken_file = {path:?}\n"));
+        let desk = |path: &Path| found(format!("[desk]\nusers_file = {path:?}\n"));
+        let good = file("token", "lip_secret\n", 0o600);
+        assert_eq!(lichess(&good), Vec::<String>::new());
+        let hash = "chief operator -";
+        assert_eq!(desk(&users(hash)), Vec::<String>::new());
+        // The desk creates this file.
+        assert_eq!(desk(&folder.path().join("none")), Vec::<String>::new());
+        let open = file("open", "lip_secret\n", 0o644);
+        let empty = file("empty", "\n", 0o600);
+        for (doubts, start) in [
+            (
+                lichess(&open),
+                "open contains a secret and is readable by every user",
+            ),
+            (lichess(&empty), "there is no token in the first line of"),
+            (lichess(&folder.path().join("no")), "cannot read the token from"),
+            (lichess(folder.path()), "this is a directory"),
+            (desk(&users("chief boss -")), "users:2: unknown role \"boss\""),
+            (
+                desk(&users("chief operator $argon2id$half")),
+                "chief cannot log in at the desk",
+            ),
+            (
+                desk(&folder.path().join("no/users")),
+                "does not exist, and the desk cannot create it",
+            ),
+            (
+                found(format!(
+                    "[event]\npairings = [{:?}]\n",
+                    folder.path().join("r.pgn")
+                )),
+                "cannot read the pairings in",
+            ),
+            (
+                found(format!(
+                    "[[alarm]]\nname = \"a\"\nsend = \"ntfy\"\nurl = \"https://ntfy.example/x\"\ntoken_file = {empty:?}\n"
+                )),
+                "there is no token in the first line of",
+            ),
+            (
+                found(format!(
+                    "[[webhook]]\nname = \"w\"\nurl = \"https://example.org/x\"\ntoken_file = {empty:?}\n"
+                )),
+                "there is no token in the first line of",
+            ),
+            (
+                found(format!(
+                    "[publish]\nto = [\"s3://bucket/x\"]\ns3_key_file = {good:?}\n"
+                )),
+                "must have two lines",
+            ),
+        ] {
+            assert!(
+                matches!(doubts.as_slice(), [one] if one.contains(start)),
+                "{start}: {doubts:?}"
+            );
+            assert!(!doubts.concat().contains("lip_secret"));
+        }
     }
 
     #[test]

@@ -48,10 +48,10 @@ kiebitz.toml:3: duplicate key
     assert_refused(
         "[[board]]\nserial = 01025\n",
         r#"
-kiebitz.toml:2: a number cannot begin with a zero; a serial number is text, in quotes
+kiebitz.toml:2: put the value in quotes: serial = "01025"
   |
-2 | serial = 0
-  |          ^"#,
+2 | serial = 01025
+  |          ^^^^^"#,
     );
 }
 
@@ -104,7 +104,7 @@ kiebitz.toml:2: expected true or false, without quotes
     assert_refused(
         "[[board]]\nname = \"a\"\nserial = 1025\n",
         r#"
-kiebitz.toml:3: expected text in quotes
+kiebitz.toml:3: expected text in quotes: "1025"
   |
 3 | serial = 1025
   |          ^^^^"#,
@@ -246,24 +246,24 @@ kiebitz.toml:2: recordings need at least "10 MB"
         r#"
 kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
   |
-2 | usb_ids = ["0403:6015", "403:6001"]
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+2 | usb_ids = ["0403:6015", "403:6001"
+  |                         ^^^^^^^^^^"#,
     );
     assert_refused(
         "[ports]\nignore = [\"/dev/ttyS3\", \"403:6001\"]\n",
         r#"
 kiebitz.toml:2: "403:6001" is not a USB id; expected twice four hexadecimal digits, as in "0403:6015"; `lsusb` lists them
   |
-2 | ignore = ["/dev/ttyS3", "403:6001"]
-  |          ^^^^^^^^^^^^^^^^^^^^^^^^^^"#,
+2 | ignore = ["/dev/ttyS3", "403:6001"
+  |                         ^^^^^^^^^^"#,
     );
     assert_refused(
         "[ports]\nignore = [\"serial/ttyS3\"]\n",
         r#"
 kiebitz.toml:2: "serial/ttyS3" is not a port; expected an absolute path as in "/dev/ttyS0", a name in /dev/serial/by-id, or a USB id as in "0403:6015"
   |
-2 | ignore = ["serial/ttyS3"]
-  |          ^^^^^^^^^^^^^^^^"#,
+2 | ignore = ["serial/ttyS3"
+  |           ^^^^^^^^^^^^^^"#,
     );
     assert_refused(
         "[[board]]\nname = \"board-1\"\nserial = \"DGT01025\"\n",

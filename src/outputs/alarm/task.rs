@@ -19,7 +19,7 @@ use super::projection::{AlarmChange, Alarms};
 use super::settings::{AlarmSettings, AlarmTo};
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::MqttConfig;
-use crate::outputs::shared::address::{Address, PostFailure};
+use crate::outputs::shared::address::{Address, PostFailure, token_problem};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::retry::sleep_until;
@@ -39,6 +39,10 @@ impl Output for AlarmSettings {
 
     fn secrets(&self) -> Vec<&Path> {
         self.to.token_file().into_iter().collect()
+    }
+
+    fn file_problems(&self) -> Vec<String> {
+        self.to.token_file().and_then(token_problem).into_iter().collect()
     }
 }
 

@@ -383,7 +383,7 @@ fn is_list(path: &str) -> bool {
 }
 
 /// Reads a user and a secret from the first two lines of a file.
-fn two_lines(file: &FilePath) -> Result<(String, String)> {
+pub(super) fn two_lines(file: &FilePath) -> Result<(String, String)> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut lines = text.lines().map(str::trim);
     match (lines.next().unwrap_or_default(), lines.next().unwrap_or_default()) {

@@ -48,6 +48,18 @@ impl Output for Publish {
         files.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 
+    fn file_problems(&self) -> Vec<String> {
+        let files = [
+            ("s3_key_file", &self.s3_key_file),
+            ("webdav_login_file", &self.webdav_login_file),
+        ];
+        let problem = |(key, file): (&str, &Option<PathBuf>)| {
+            let error = store::two_lines(file.as_deref()?).err()?;
+            Some(format!("{error:#}: correct `{key}`, or that file"))
+        };
+        files.into_iter().filter_map(problem).collect()
+    }
+
     fn trials(&self) -> Vec<Trial> {
         let trial = |target: &Target| {
             let (name, target, settings) = (target.to_string(), target.clone(), self.clone());

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use super::door;
 use super::projection::{Desk, DeskUpdate};
 use super::settings::DeskSettings as Settings;
+use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::ToHall;
@@ -66,6 +67,10 @@ impl Output for DeskOutput {
 
     fn secrets(&self) -> Vec<&Path> {
         vec![&self.settings.users_file]
+    }
+
+    fn file_problems(&self) -> Vec<String> {
+        users::problem(&self.settings.users_file).into_iter().collect()
     }
 }
 

@@ -12,6 +12,7 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use kiebitz_game::events::Action;
 use kiebitz_game::vocabulary;
+use rustix::fs::Access;
 
 vocabulary! {
     "role"
@@ -75,19 +76,18 @@ pub(super) fn role_by_proxy(file: &Path, name: &str) -> Result<Option<Role>> {
 }
 
 fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
+    let users = users(file)?;
+    let found = users.into_iter().rfind(|user| user.name == name);
+    Ok(found.map(|user| (user.role, user.hash)))
+}
+
+fn users(file: &Path) -> Result<Vec<User>> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let mut found = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let user: User<'_> = User::read(line).with_context(|| format!("{}:{number}", file.display()))?;
-        if user.name == name {
-            found = Some((user.role, user.hash.to_owned()));
-        }
-    }
-    Ok(found)
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|(number, line)| User::read(line).with_context(|| format!("{}:{number}", file.display())))
+        .collect()
 }
 
 /// Whether the file has no users or does not exist. A file that cannot be read may have some.
@@ -99,6 +99,37 @@ pub(super) fn has_no_users(file: &Path) -> bool {
             .all(|line| line.is_empty() || line.starts_with('#')),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
+}
+
+/// Checks a file of users. Returns the problem with its next step. A missing file is not a problem if it can be created,
+/// because the desk then asks for the first operator.
+pub(super) fn problem(file: &Path) -> Option<String> {
+    let shown = file.display();
+    if !file.exists() {
+        let folder = file.parent()?;
+        let access = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK);
+        return access.is_err().then(|| {
+            format!(
+                "{shown} does not exist, and the desk cannot create it: correct `users_file`, or add a user with \
+                 `kiebitz user --role operator NAME >>{shown}`"
+            )
+        });
+    }
+    let users = match users(file) {
+        Ok(users) => users,
+        Err(error) => {
+            return Some(format!(
+                "nobody can log in at the desk: {error:#}; correct the file, or its permissions"
+            ));
+        }
+    };
+    let is_damaged = |user: &&User| user.hash != BY_PROXY && PasswordHash::new(&user.hash).is_err();
+    let user = users.iter().find(is_damaged)?;
+    Some(format!(
+        "{} cannot log in at the desk: {shown} has no valid hash for this user; copy the whole line that `kiebitz user` \
+         prints",
+        user.name
+    ))
 }
 
 /// Adds an operator to a file without users. Fails if the file has users, the name or the password is not allowed, or
@@ -141,14 +172,14 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
 const MIN_PASSWORD: usize = 8;
 
 /// A line of the file.
-struct User<'l> {
-    name: &'l str,
+struct User {
+    name: String,
     role: Role,
-    hash: &'l str,
+    hash: String,
 }
 
-impl<'l> User<'l> {
-    fn read(line: &'l str) -> Result<Self> {
+impl User {
+    fn read(line: &str) -> Result<Self> {
         let mut parts = line.split_whitespace();
         let (Some(name), Some(role), Some(hash), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
@@ -158,11 +189,15 @@ impl<'l> User<'l> {
         let known = Role::ALL.iter().find(|known| known.as_str() == role);
         let role =
             *known.with_context(|| format!("unknown role {role:?}; expected viewer, arbiter or operator"))?;
-        Ok(Self { name, role, hash })
+        Ok(Self {
+            name: name.to_owned(),
+            role,
+            hash: hash.to_owned(),
+        })
     }
 }
 
-impl fmt::Debug for User<'_> {
+impl fmt::Debug for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("User")
             .field("name", &self.name)

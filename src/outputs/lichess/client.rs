@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::form::LichessForm;
 use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
+use crate::outputs::shared::address::read_token;
 use crate::outputs::shared::answers::{shortened, silence};
 
 pub(super) struct LichessClient {
@@ -228,18 +229,7 @@ impl LichessClient {
             let problem = "there is no token: write it to a file, and set `token_file` under [lichess]";
             return Err(LichessFailure::NoToken(problem.to_owned()));
         };
-        let text = crate::text_file::read(&file);
-        let text = text.map_err(|error| {
-            LichessFailure::NoToken(format!("cannot read the token from {}: {error}", file.display()))
-        })?;
-        let token = text.lines().next().unwrap_or_default().trim().to_owned();
-        if token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
-            return Err(LichessFailure::NoToken(format!(
-                "there is no token in the first line of {}",
-                file.display()
-            )));
-        }
-        Ok(token)
+        read_token(&file).map_err(|error| LichessFailure::NoToken(format!("{error:#}")))
     }
 }
 

@@ -22,6 +22,7 @@ use crate::outputs::broadcast::projection::relayed::{RelayedEvent, RelayedRound}
 use crate::outputs::broadcast::recipient::{PAUSE, Recipient, follow as follow_rounds};
 use crate::outputs::broadcast::task::RelayedSnapshot;
 use crate::outputs::feeds::{Output, Starting};
+use crate::outputs::shared::address::token_problem;
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::trial::Trial;
@@ -37,6 +38,14 @@ impl Output for Lichess {
 
     fn secrets(&self) -> Vec<&Path> {
         self.token_file.as_deref().into_iter().collect()
+    }
+
+    fn file_problems(&self) -> Vec<String> {
+        self.token_file
+            .as_deref()
+            .and_then(token_problem)
+            .into_iter()
+            .collect()
     }
 
     fn trials(&self) -> Vec<Trial> {

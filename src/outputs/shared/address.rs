@@ -1,7 +1,7 @@
 //! POST requests to other servers.
 
 use core::time::Duration;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
@@ -124,17 +124,27 @@ impl Address {
 
     /// Reads the token for each request, so a new token needs no restart.
     fn token(&self) -> Result<Option<String>> {
-        let Some(file) = &self.token_file else {
-            return Ok(None);
-        };
-        let text = crate::text_file::read(file)
-            .with_context(|| format!("cannot read the token from {}", file.display()))?;
-        let token = text.lines().next().unwrap_or_default().trim();
-        if token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
-            bail!("there is no token in the first line of {}", file.display());
-        }
-        Ok(Some(token.to_owned()))
+        self.token_file.as_deref().map(read_token).transpose()
     }
+}
+
+/// Reads a token from the first line of a file.
+pub(in crate::outputs) fn read_token(file: &Path) -> Result<String> {
+    let text = crate::text_file::read(file)
+        .with_context(|| format!("cannot read the token from {}", file.display()))?;
+    let token = text.lines().next().unwrap_or_default().trim();
+    if token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
+        bail!("there is no token in the first line of {}", file.display());
+    }
+    Ok(token.to_owned())
+}
+
+/// Checks the file of a token. Returns the problem with its next step.
+pub(in crate::outputs) fn token_problem(file: &Path) -> Option<String> {
+    let error = read_token(file).err()?;
+    Some(format!(
+        "{error:#}: correct `token_file`, or write the token to that file"
+    ))
 }
 
 impl From<anyhow::Error> for PostFailure {

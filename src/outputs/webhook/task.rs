@@ -5,7 +5,7 @@ use std::path::Path;
 use super::settings::{Webhook, WebhookContent};
 use super::{events, rounds};
 use crate::outputs::feeds::{Output, Starting};
-use crate::outputs::shared::address::Address;
+use crate::outputs::shared::address::{Address, token_problem};
 
 impl Output for Webhook {
     fn start(&self, starting: &mut Starting) {
@@ -26,6 +26,14 @@ impl Output for Webhook {
 
     fn secrets(&self) -> Vec<&Path> {
         self.token_file.as_deref().into_iter().collect()
+    }
+
+    fn file_problems(&self) -> Vec<String> {
+        self.token_file
+            .as_deref()
+            .and_then(token_problem)
+            .into_iter()
+            .collect()
     }
 }
 

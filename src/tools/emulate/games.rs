@@ -9,7 +9,7 @@ use pgn_reader::{RawTag, Reader, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, KnownOutcome, Outcome, Position};
 
-use super::plies;
+use super::{notation, plies};
 
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedGame {
@@ -23,8 +23,11 @@ pub(super) const DEFAULT: &[u8] = include_bytes!("games.pgn");
 
 /// Reads all games that have moves. Fails if the file cannot be read, has no game with moves, or has a move that cannot
 /// be played.
-pub(super) fn read(pgn: impl Read) -> Result<Vec<ScriptedGame>> {
-    let mut reader = Reader::new(pgn);
+pub(super) fn read(mut pgn: impl Read) -> Result<Vec<ScriptedGame>> {
+    let mut bytes = Vec::new();
+    pgn.read_to_end(&mut bytes).context("cannot read the games")?;
+    let text = notation::normalized(&String::from_utf8_lossy(&bytes))?;
+    let mut reader = Reader::new(text.as_bytes());
     let mut games = Vec::new();
     let mut number = 1;
     while let Some(game) = reader.read_game(&mut Scribe).context("cannot read the games")? {
@@ -101,7 +104,7 @@ impl Visitor for Scribe {
             position,
             script,
         } = draft;
-        let legal = san.san.to_move(position).ok().map(|m| {
+        let legal = notation::legal(position, &san.san).map(|m| {
             let mut after = position.clone();
             after.play_unchecked(m);
             (m, after)

@@ -45,7 +45,7 @@ pub fn ply(position: &Chess, m: Move) -> Ply {
     }
 }
 
-/// Builds an illegal move, which must name its from square as in `Ng1g3`, and the position after it. Returns `None` if
+/// Builds an illegal move, which must name its from square as in `Ng1g3` or `g1g3`, and the position after it. Returns `None` if
 /// the mover has no such piece on that square, if the mover's own piece occupies the target, or if play cannot continue
 /// from the resulting position.
 #[must_use]
@@ -62,6 +62,11 @@ pub fn illegal(position: &Chess, san: &San) -> Option<(Move, Chess)> {
         return None;
     };
     let (from, turn) = (Square::from_coords(file, rank), position.turn());
+    // UCI has no letter for the piece.
+    let role = match role {
+        Role::Pawn => position.board().role_at(from)?,
+        role => role,
+    };
     let occupant = position.board().piece_at(to);
     if position.board().piece_at(from) != Some(role.of(turn))
         || occupant.is_some_and(|piece| piece.color == turn)

@@ -70,6 +70,14 @@ pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeM
             columns.entry(Column::Of(side, fact)).or_insert(place);
         }
     }
+    // A nameless column before a name has the title.
+    for side in [Side::White, Side::Black, Side::Listed] {
+        let name = columns.get(&Column::Of(side, Fact::Name)).copied();
+        let before = name.and_then(|name| name.checked_sub(1));
+        if let Some(place) = before.filter(|place| names.get(*place).is_some_and(String::is_empty)) {
+            columns.entry(Column::Of(side, Fact::Title)).or_insert(place);
+        }
+    }
     Ok(columns)
 }
 
@@ -91,6 +99,11 @@ fn assign_two_names(names: &[String], columns: &mut BTreeMap<Column, usize>) {
 fn normalized(name: &str) -> String {
     let folded = names::folded(name);
     folded.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Returns whether a word is the name of the column of rounds.
+pub(super) fn is_round(word: &str) -> bool {
+    event_column(word) == Some(Column::Round)
 }
 
 fn event_column(name: &str) -> Option<Column> {

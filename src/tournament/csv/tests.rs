@@ -70,6 +70,72 @@ fn all_separators_and_quotes_are_understood() {
 }
 
 #[test]
+fn titles_above_a_table_are_skipped_and_give_the_round() {
+    let export = include_str!("../../../fuzz/seeds/pairings/chess-results");
+    let (tournament, doubts) = read_text(export);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    assert_eq!(tournament.name.as_deref(), Some("Club Open 2026"));
+    let pairing = tournament.pairing(3, 1).expect("a pairing");
+    let facts = |player: &Option<Player>| {
+        let player = player.as_ref().expect("one");
+        (
+            player.name.clone(),
+            player.facts.title.clone(),
+            player.facts.rating,
+        )
+    };
+    assert_eq!(
+        facts(&pairing.white),
+        ("Adler, Jonas".to_owned(), Some("GM".to_owned()), Some(2510))
+    );
+    assert_eq!(
+        facts(&pairing.black),
+        ("Berg, Ina".to_owned(), Some("WIM".to_owned()), Some(2290))
+    );
+    assert_eq!(pairing.place.to_string(), "r.csv:6:8");
+    assert!(tournament.pairing(3, 2).is_some());
+    assert_eq!(tournament.rounds[&3].date.as_deref(), Some("2026-11-29"));
+}
+
+#[test]
+fn each_table_of_an_export_has_its_own_titles() {
+    let text = "From Chess-Results https://chess-results.com;;;;\n\
+                \"Open; \"\"A\"\" 2026\";;;;\n\
+                Runde 1 am 28.11.2026;;;;\n\
+                Br.;Weiß;Ergebnis;Schwarz;Elo\n\
+                1;Adler Jonas;1 - 0;Berg Ina;2000\n\
+                ;;;;\n\
+                Runde 2 am 29.11.2026;;;;\n\
+                Br.;Weiß;Ergebnis;Schwarz;Elo\n\
+                1;Berg Ina;;Adler Jonas;2100\n\
+                2;Cohn Eva;1;spielfrei;\n\
+                Details under https://chess-results.com/tnr1.aspx;;;;\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    assert_eq!(tournament.name.as_deref(), Some("Open; \"A\" 2026"));
+    let white = |round| {
+        tournament
+            .pairing(round, 1)
+            .and_then(|pairing| pairing.white.clone())
+    };
+    assert_eq!(white(1).expect("a player").name, "Adler Jonas");
+    assert_eq!(white(2).expect("a player").name, "Berg Ina");
+    assert_eq!(tournament.rounds[&2].date.as_deref(), Some("2026-11-29"));
+    let bye = tournament.pairing(2, 2).expect("a pairing");
+    assert!(bye.black.is_none());
+}
+
+/// Spreadsheets may number the rows in a nameless first column.
+#[test]
+fn row_numbers_are_not_titles() {
+    let (tournament, _) = read_text(",white,black,board\n1,Adler Jonas,Berg Ina,1\n");
+    let white = tournament
+        .pairing(1, 1)
+        .and_then(|pairing| pairing.white.as_ref());
+    assert_eq!(white.expect("a player").facts.title, None);
+}
+
+#[test]
 fn malformed_lines_are_reported_with_their_positions() {
     let text = "board,white,black,white_elo\n\
                 1,Adler, Jonas,Berg, Ina\n\

@@ -116,3 +116,151 @@ fn missing_round_numbers_are_not_guessed() {
         "{doubts:?}"
     );
 }
+
+/// Returns the pairings of all rounds, as in "2.1 B - A".
+fn all_rounds(games: &[(&str, &str, &str)]) -> (Vec<String>, Vec<String>) {
+    let games = games.iter().map(|(white, black, tags)| {
+        format!("[White \"{white}, W\"]\n[Black \"{black}, W\"]\n{tags}\n\n*\n\n")
+    });
+    let text: String = games.collect();
+    let (tournament, doubts) = read_bytes("r.pgn", text.as_bytes()).expect("pairings");
+    let mut found = Vec::new();
+    for (number, round) in &tournament.rounds {
+        for pairing in &round.pairings {
+            let name = |player: &Option<super::super::Player>| {
+                let player = player.as_ref().expect("a player");
+                player.name.replace(", W", "")
+            };
+            let table = pairing.table.unwrap_or_default();
+            found.push(format!(
+                "{number}.{table} {} - {}",
+                name(&pairing.white),
+                name(&pairing.black)
+            ));
+        }
+    }
+    (found, doubts.iter().map(ToString::to_string).collect())
+}
+
+/// Match 2 goes to the tie-break, with one armageddon game.
+#[test]
+fn each_game_of_a_knockout_is_a_round() {
+    let (found, doubts) = all_rounds(&[
+        ("Adler", "Berg", r#"[Round "1.1"]"#),
+        ("Cohn", "Dorn", r#"[Round "1.1"]"#),
+        ("Berg", "Adler", r#"[Round "1.2"]"#),
+        ("Dorn", "Cohn", r#"[Round "1.2"]"#),
+        ("Cohn", "Dorn", r#"[Round "1.3"][TimeControl "300"]"#),
+        ("Adler", "Cohn", r#"[Round "2.1"]"#),
+    ]);
+    assert_eq!(
+        found,
+        [
+            "1.1 Adler - Berg",
+            "1.2 Cohn - Dorn",
+            "2.1 Berg - Adler",
+            "2.2 Dorn - Cohn",
+            "3.2 Cohn - Dorn",
+            "4.1 Adler - Cohn",
+        ]
+    );
+    assert_eq!(
+        doubts,
+        [
+            "r.pgn:1:9: the games of round 1 are read as rounds 1 to 3",
+            "r.pgn:31:9: round 2 has one game for each pairing so far, which is read as round 4",
+        ]
+    );
+}
+
+#[test]
+fn tables_of_a_knockout_come_from_the_board_or_the_round() {
+    let expected = [
+        "1.7 Adler - Berg",
+        "1.8 Cohn - Dorn",
+        "2.7 Berg - Adler",
+        "2.8 Dorn - Cohn",
+    ];
+    for tags in [
+        [
+            r#"[Round "1.1"][Board "7"]"#,
+            r#"[Round "1.1"][Board "8"]"#,
+            r#"[Round "1.2"][Board "7"]"#,
+            r#"[Round "1.2"][Board "8"]"#,
+        ],
+        [
+            r#"[Round "1.7.1"]"#,
+            r#"[Round "1.8.1"]"#,
+            r#"[Round "1.7.2"]"#,
+            r#"[Round "1.8.2"]"#,
+        ],
+        [
+            r#"[Round "1.1.7"]"#,
+            r#"[Round "1.1.8"]"#,
+            r#"[Round "1.2.7"]"#,
+            r#"[Round "1.2.8"]"#,
+        ],
+    ] {
+        let [one, two, three, four] = tags;
+        let (found, _) = all_rounds(&[
+            ("Adler", "Berg", one),
+            ("Cohn", "Dorn", two),
+            ("Berg", "Adler", three),
+            ("Dorn", "Cohn", four),
+        ]);
+        assert_eq!(found, expected, "{tags:?}");
+    }
+}
+
+#[test]
+fn one_session_of_a_knockout_needs_the_rounds_before_it() {
+    let session = |round: &str| {
+        let tags = format!("[Round \"{round}\"]");
+        all_rounds(&[
+            ("Adler", "Berg", &tags),
+            ("Cohn", "Dorn", &tags),
+            ("Ernst", "Falk", &tags),
+        ])
+    };
+    assert_eq!(
+        session("1.2").0,
+        ["2.1 Adler - Berg", "2.2 Cohn - Dorn", "2.3 Ernst - Falk"]
+    );
+    let (found, doubts) = session("2.1");
+    assert_eq!(found, Vec::<String>::new());
+    assert!(
+        doubts[0].starts_with("r.pgn:1:9: the games of round 2 are left out"),
+        "{doubts:?}"
+    );
+}
+
+/// A table that is given twice, and a pairing that is listed twice, are mistakes of the file.
+#[test]
+fn mistakes_are_not_taken_for_a_knockout() {
+    let (found, _) = all_rounds(&[
+        ("Adler", "Berg", r#"[Round "1.1"]"#),
+        ("Cohn", "Dorn", r#"[Round "1.2"]"#),
+        ("Adler", "Berg", r#"[Round "1.3"]"#),
+    ]);
+    assert_eq!(found, ["1.1 Adler - Berg", "1.2 Cohn - Dorn"]);
+}
+
+#[test]
+fn two_rounds_of_one_day_are_kept_apart() {
+    let (found, doubts) = all_rounds(&[
+        ("Adler", "Berg", r#"[Round "1.1"][Date "2026.11.29"]"#),
+        ("Cohn", "Dorn", r#"[Round "1.2"][Date "2026.11.29"]"#),
+        ("Adler", "Cohn", r#"[Round "2.1"][Date "2026.11.29"]"#),
+        ("Dorn", "Berg", r#"[Round "2.2"][Date "2026.11.29"]"#),
+    ]);
+    assert_eq!(doubts, Vec::<String>::new());
+    assert_eq!(
+        found,
+        [
+            "1.1 Adler - Berg",
+            "1.2 Cohn - Dorn",
+            "2.1 Adler - Cohn",
+            "2.2 Dorn - Berg"
+        ]
+    );
+}

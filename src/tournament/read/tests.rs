@@ -1,4 +1,5 @@
 use super::*;
+use crate::tournament::{FideList, ListError};
 
 fn refused(name: &str, bytes: &[u8]) -> String {
     read_bytes(name, bytes).expect_err("no pairings").to_string()
@@ -33,10 +34,23 @@ fn other_files_are_refused_with_advice() {
 }
 
 #[test]
-fn folders_and_missing_files_are_errors() {
+fn folders_pipes_and_missing_files_are_errors() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = read(&[folder.path().to_owned()]).expect_err("a folder");
     assert!(error.to_string().contains("this is a directory"), "{error}");
+    let pipe = folder.path().join("pipe.pgn");
+    let (kind, mode) = (
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+    );
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).expect("a pipe");
+    let error = read(std::slice::from_ref(&pipe)).expect_err("a pipe");
+    assert!(
+        error.to_string().contains("this is a pipe or a device"),
+        "{error}"
+    );
+    let list = FideList::read(&pipe, &Tournament::default()).expect_err("a pipe");
+    assert!(matches!(list, ListError::Unreadable { .. }), "{list}");
     let error = read(&[folder.path().join("no.pgn")]).expect_err("not there");
     assert!(error.to_string().starts_with("cannot read "), "{error}");
 }

@@ -61,6 +61,10 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
             }
             continue;
         }
+        if entries.byes.contains(&cell.opponent) {
+            pairings.push(alone(entry, doubts, place));
+            continue;
+        }
         let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
         if done.contains(&pair) {
             continue;
@@ -77,6 +81,12 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
             doubts.lost(DoubtKind::Contradiction, place, text);
             continue;
         };
+        // A team that is absent has no pairing in its players' lines.
+        let is_absent = self::cell(opponent, index).is_none_or(|cell| cell.opponent == 0);
+        if cell.result == '+' && is_absent {
+            pairings.push(alone(entry, doubts, place));
+            continue;
+        }
         let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
         let Some(opponent_cell) = opponent_cell else {
             let text = format!(

@@ -51,6 +51,29 @@ fn four() -> String {
     .join("\r\n")
 }
 
+/// A missing opponent has a line of its own, as in FIDE's sample.
+#[test]
+fn a_player_named_spielfrei_is_a_bye() {
+    let report = include_str!("../../../fuzz/seeds/pairings/report-with-bye");
+    for name in ["spielfrei", "bye      ", "BYE      "] {
+        let (tournament, doubts) =
+            read_bytes("e.trf", report.replace("spielfrei", name).as_bytes()).expect("a report");
+        assert_eq!(lost(&doubts), Vec::<String>::new());
+        assert_eq!(
+            doubts[0].text,
+            format!("{:?} means that the opponent has nobody to play", name.trim())
+        );
+        assert_eq!(tournament.players.len(), 3);
+        let byes: Vec<&str> = tournament.rounds[&1]
+            .pairings
+            .iter()
+            .filter(|pairing| !pairing.is_played())
+            .filter_map(|pairing| Some(pairing.white.as_ref()?.name.as_str()))
+            .collect();
+        assert_eq!(byes, ["Cohn, Eva"]);
+    }
+}
+
 fn lost(doubts: &[Doubt]) -> Vec<String> {
     let lost = doubts.iter().filter(|doubt| doubt.severity == Severity::Lost);
     lost.map(ToString::to_string).collect()
@@ -223,6 +246,53 @@ fn teams_of_old_and_new_reports_are_read() {
             ]
         );
     }
+}
+
+/// Line-ups, colours, byes, forfeits and points of teams have no tables. In the forfeited match, the line of the absent
+/// player is empty.
+#[test]
+fn records_of_team_events_are_no_mistakes() {
+    let players = [
+        line(
+            1,
+            "",
+            "Adler, Jonas",
+            "2310",
+            "GER",
+            "4600001",
+            &["   3 w 1", "   4 w +"],
+        ),
+        line(
+            2,
+            "",
+            "Berg, Ina",
+            "2290",
+            "GER",
+            "4600002",
+            &["   4 b =", "0000 - +"],
+        ),
+        line(3, "", "Cohn, Eva", "2101", "GER", "4600003", &["   1 b 0"]),
+        line(4, "", "Dorn, Max", "2055", "GER", "4600004", &["   2 w ="]),
+    ];
+    let text = format!(
+        "012 Team Cup\n152 W\n162  W 3.0     D 1.0\n192 FIDE_TEAM\n352 WB\n362  TW 2.0  TD 1.0\n{}\n\
+         310   1 {:<32} ROO     2000    2.0    3.0   1     1    2\n\
+         310   2 {:<32} KNI     2000    0.0    1.0   2     3    4\n\
+         300   1   1   2    2    1\n300   2   2   1 0000    4\n320  2.0  2.0 000 002\n330 +-   2   1   2\n\
+         299 +  2.0  2.5\n801 1 ROO 3.0\n802   1 ROO     2.0    3.0\nGER    1 m    Adler, Jonas\n",
+        players.join("\n"),
+        "Rooks",
+        "Knights"
+    );
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let team = tournament.players[3].facts.team.as_deref();
+    assert_eq!(team, Some("Knights"));
+    let counts = tournament.rounds.values().map(|round| {
+        let played = round.pairings.iter().filter(|pairing| pairing.is_played());
+        (played.count(), round.pairings.len())
+    });
+    assert_eq!(counts.collect::<Vec<_>>(), [(2, 2), (0, 2)]);
 }
 
 #[test]
