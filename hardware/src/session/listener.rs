@@ -125,11 +125,11 @@ fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Op
             elements: eeprom::elements(data).filter_map(Result::ok).collect(),
         }),
         Message::SerialNumber(serial) => {
-            identity.serial = Some(serial.as_str().to_owned());
+            identity.serial = number(serial.as_str());
             Some(Observation::Identified(identity.clone()))
         }
         Message::LongSerialNumber(serial) => {
-            identity.long_serial = Some(serial.as_str().to_owned());
+            identity.long_serial = number(serial.as_str());
             Some(Observation::Identified(identity.clone()))
         }
         Message::Version { major, minor } => {
@@ -143,4 +143,10 @@ fn observe(now: Timestamp, message: &Message<'_>, identity: &mut Identity) -> Op
         Message::BatteryStatus(status) => Some(Observation::Battery(*status)),
         _ => None,
     }
+}
+
+/// Returns a reported serial number. `None` for blanks, which a board reports whose number was never set.
+fn number(reported: &str) -> Option<String> {
+    let blank = reported.trim().is_empty();
+    (!blank).then(|| reported.to_owned())
 }

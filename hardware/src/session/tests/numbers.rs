@@ -115,3 +115,19 @@ fn another_board_on_the_same_port_does_not_inherit_a_serial_number() {
     assert!(world.first(|o| matches!(o, Observation::Identified(_))).is_some());
     assert_eq!(world.first(inherits), None);
 }
+
+/// Two such boards would otherwise count as the same one.
+#[test]
+fn a_serial_number_of_blanks_counts_as_none() {
+    let board = BoardSettings {
+        serial: kiebitz_protocol::SerialNumber::new(*b"     "),
+        long_serial: kiebitz_protocol::LongSerialNumber::new(*b"          "),
+        ..BoardSettings::default()
+    };
+    let mut world = World::new(board, SessionSettings::default());
+    world.open();
+    world.run(6000);
+    let numbered = |o: &Observation| matches!(o, Observation::Identified(identity) if identity.serial.is_some() || identity.long_serial.is_some());
+    assert!(world.first(|o| matches!(o, Observation::Identified(_))).is_some());
+    assert_eq!(world.first(numbered), None);
+}
