@@ -23,9 +23,9 @@ pub struct SessionSettings {
     /// Interval of battery queries. If `None`, the default, the battery is never queried. Only Bluetooth boards have a
     /// battery.
     pub battery: Option<Duration>,
-    /// Time without changes after which a dump is requested to recover lost changes, or the memory if the host wants it
-    /// when quiet. Default: [`QUIET`](Self::QUIET). This is longer than a player takes from lifting a piece to pressing
-    /// the clock, so that the 70 ms of the dump fall between moves, and shorter than most thinking times.
+    /// Time without changes after which a dump is requested to recover lost changes, or the memory to recover lost reports.
+    /// Default: 3 s. This is longer than a player takes from lifting a piece to pressing the clock, so that the 70 ms of the
+    /// dump fall between moves, and shorter than most thinking times.
     pub quiet_dump: Duration,
     /// Silence after which a sign of life is requested. Default: 10 s, at which an idle board's recording grows by
     /// about 3 MB a day. While the clock runs, the board reports every second, so the time is limited to 4 s.
@@ -38,8 +38,6 @@ pub struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Default of [`quiet_dump`](Self::quiet_dump).
-    pub const QUIET: Duration = Duration::from_secs(3);
     /// Default of [`text_time`](Self::text_time).
     pub const TEXT_TIME: Duration = Duration::from_secs(5);
 
@@ -58,7 +56,7 @@ impl Default for SessionSettings {
         Self {
             read_memory: true,
             battery: None,
-            quiet_dump: Self::QUIET,
+            quiet_dump: Duration::from_secs(3),
             silence: Duration::from_secs(10),
             text_time: Self::TEXT_TIME,
             shared: false,
