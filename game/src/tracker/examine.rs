@@ -7,24 +7,25 @@
 //! 1. A position of the last few moves stands on the board again: the plies after it were taken back. In a gap this is
 //!    tried last, because play more often leads to the same position again than an arbiter restores it, and pressed
 //!    plies are not taken back.
-//! 2. In a gap, the piece of the last ply was not confirmed and has gone on to another square.
+//! 2. In a gap, the last ply was not confirmed and its piece has gone on to another square.
 //! 3. In a gap, or if reports were lost, between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest
 //!    first. They count only if exactly one line leads to the board, if the clock agrees with the turn, and if the line
 //!    does not leave out a ply that was seen before the gap.
 //!
 //! Each call of `examine` makes a few searches of at most `MAX_POSITIONS` positions, so that no observation takes long.
-//! If the clock runs for the other side after an inferred line, all its plies were pressed.
+//! If the clock runs for the side to move after an inferred line, all plies of the line count as pressed.
 //!
 //! If the board stands as before the gap, nothing was played, unless the clock shows that both sides have pressed.
 //!
 //! # Doubt
 //!
-//! An inferred line can fit by accident, so its plies are `DoubtfulPlies` until a ply at least two plies after them
-//! leads to a position that the board showed exactly, and was begun after the ply before it stood. Three kinds of
-//! evidence count against the line: a piece on a square where no ply put one, a player who moves while another of their
-//! pieces is missing, and unusual plies after the line. While their cost exceeds **odd**, nothing is announced after
-//! the line. If that lasts for **rest** (**put_right** if a single piece is the only evidence), or over several plies,
-//! the line is withdrawn and its gap becomes undecidable, unless the board's memory can still fill it.
+//! An inferred line can fit by accident, so its plies are `DoubtfulPlies` until a later ply proves them. That ply comes
+//! at least two plies after them, was begun after the ply before it stood, and leads to a position that the board
+//! showed exactly. Three kinds of evidence count against the line: a piece on a square where no ply put one, a player
+//! who moves while another of their pieces is missing, and unusual plies after the line. While their cost exceeds
+//! **odd**, nothing is announced after the line. If that lasts for **rest** (**put_right** if a single piece is the
+//! only evidence), or over several plies, the line is withdrawn and its gap becomes undecidable, unless the board's
+//! memory can still fill it.
 
 use core::time::Duration;
 
@@ -53,7 +54,7 @@ pub(super) struct View {
     turn: Option<Color>,
 }
 
-/// Shortest time for a game, for setting up the pieces again, and for the first plies of the next game.
+/// Shortest time in which a game can be played, the pieces set up again and the first plies of the next game made.
 const GAME_TIME: Duration = Duration::from_secs(120);
 
 impl View {
@@ -123,7 +124,8 @@ impl Tracker {
         self.refutes(now, doubt.first, against as i64)
     }
 
-    /// Withdraws the inferred line that contains `ply`, for the log-odds `odds`. Returns whether there was such a line.
+    /// Withdraws the inferred line that contains `ply`, with the log-odds `odds`. Returns whether there was such a
+    /// line.
     pub(super) fn refutes(&mut self, now: Timestamp, ply: u32, odds: i64) -> bool {
         let known = self.gap_since.is_none();
         let is_doubted = |doubt: &mut DoubtfulPlies| known && (doubt.first..=doubt.last).contains(&ply);
@@ -205,7 +207,7 @@ impl Tracker {
         if self.is_lost() && !gap {
             return false;
         }
-        // The same board is not searched twice, unless a press has come since.
+        // The same board is not searched twice, unless a press has come since the first search.
         let plies = searches + 1;
         if awaits_memory && plies > PLIES_OF_PROOF {
             // Longer lines fit more often by accident, and the memory may have the plies.
@@ -262,7 +264,7 @@ impl Tracker {
             return true;
         }
         if gap && !self.is_lost() {
-            // The board is judged again, as a position from which play goes on.
+            // The board is judged again, as a position from which play may be joined.
             self.lose_line(now);
             return true;
         }
@@ -414,14 +416,14 @@ impl Tracker {
         }
         let infers = self.infer(view, from, plies, found);
         if !infers {
-            // Longer lines are less credible than those found, which may still need a press.
+            // Longer lines are less credible than the lines found, which may only lack a press.
             self.note_examined(MAX_UNSEEN_PLIES);
         }
         infers
     }
 
-    /// Whether the view shows the middle of a ply, for example of castling: the player who made the last of `moves`
-    /// next lifted a piece that the opponent cannot have captured.
+    /// Whether the view shows the middle of a ply, for example of castling: the next change lifts a piece of the player
+    /// who made the last of `moves`, and the opponent cannot have captured this piece.
     fn is_mid_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let lifted = self.sensors.changes_since(view.at).next();
         let Some((tree, change)) = self.tree().zip(lifted) else {
@@ -512,7 +514,7 @@ impl Tracker {
         {
             line.before_doubt.get_or_insert_with(|| unheard.clone());
         }
-        // A line inferred after one in doubt is withdrawn together with it.
+        // If this line continues another one in doubt, both are in doubt and are withdrawn together.
         line.doubt = Some(
             line.doubt
                 .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
@@ -534,7 +536,7 @@ impl Tracker {
         true
     }
 
-    /// Whether the board showed another ply before the gap that also leads to `view`, and `moves` lacks it.
+    /// Whether the board showed another ply before the gap that also leads to `view` but is missing from `moves`.
     fn omits_observed_ply(&self, view: &View, from: NodeId, moves: &[Move]) -> bool {
         let Some((line, gap)) = self.line.as_ref().zip(self.gap_since) else {
             return false;
@@ -554,8 +556,8 @@ impl Tracker {
         })
     }
 
-    /// Withdraws the last, unconfirmed plies before a gap that began at `from`, if the piece of the first one has left
-    /// its square and that costs more than withdrawing them. After the gap, nothing can confirm them.
+    /// Withdraws the unconfirmed plies before a gap that began at `from`, if the piece of the first one has left its
+    /// square and this costs more than withdrawing them. After the gap, nothing can confirm them.
     fn withdraw_unconfirmed(&mut self, now: Timestamp, from: Timestamp) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -578,7 +580,8 @@ impl Tracker {
         }
     }
 
-    /// Closes a gap if the board stands as before it, once the placement has stood longer than a piece in motion.
+    /// Closes a gap if the board stands as before it, once the placement has stood for longer than a piece in motion
+    /// would.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
         if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_pressed_unheard())
         {
@@ -592,8 +595,8 @@ impl Tracker {
         }
     }
 
-    /// Returns how to close a gap after which the board stands as before. Most likely nothing was played, but at a
-    /// start position whole games may have been if the gap was longer than **patience**.
+    /// Returns how to close a gap after which the board stands as before. Most likely nothing was played. At a start
+    /// position, however, whole games may have been played if the gap was longer than **patience**.
     pub(super) fn recovery_as_it_stood(&self, now: Timestamp) -> Recovery {
         if self.is_at_start_for(now, self.model.patience) {
             Recovery::Undecidable

@@ -1,16 +1,17 @@
 //! Handles gaps, in which the board could not be heard, and fills them from the board's own memory.
 //!
-//! A gap begins when the port closes, or when a board on a bus loses its power. While the gap is open, time proves
-//! nothing: the tracker judges as of the last moment at which the board was heard. When the port opens again, `examine`
-//! looks for the only line of one or two plies that leads to the first dump; later reports are play from there. If no
-//! such line is found, the tracker wants the board's memory, and longer lines, takebacks, start positions and `joining`
-//! wait for it. The memory is not read after every opening, because the board reports nothing while it sends its memory.
+//! A gap begins when the port closes, or when a board on a bus loses its power. While the gap is open, a board at rest
+//! is no evidence: the tracker judges as of the last moment at which the board was heard. When the port opens again,
+//! `examine` searches for lines of one or two plies that lead to the first dump. If there is exactly one, later reports
+//! continue it. Otherwise the tracker wants the board's memory, and longer lines, takebacks, start positions and
+//! `joining` wait for it. The memory is not read after every opening, because the board reports nothing while it sends
+//! its memory.
 //!
 //! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
-//! reports (`playback`); only the difference is announced. The memory has an order but no times. `memory` finds the
-//! element at which the gap begins: at the last known placement and reports, or, if the last plies were not confirmed,
-//! at the alternative that fits best. If reports had been lost before, the gap is extended back to the last point at
-//! which line and memory agree.
+//! reports (`playback`); only the difference is announced. The memory records the order of changes, but not their
+//! times. `memory` finds the element at which the gap begins, by the last known placement and the last reports. If the
+//! last plies were not confirmed, the placements after each of them are alternatives, and the one that fits best is
+//! used. If reports had been lost before, the gap is extended back to the last point at which line and memory agree.
 //!
 //! Special cases:
 //!
@@ -44,7 +45,7 @@ use crate::tracker::memory::{self, last_start};
 /// Longest wait for the memory after the request: a little longer than the session's own wait.
 const ANSWER_WITHIN: Duration = Session::MAX_ANSWER_TIME.saturating_add(Duration::from_secs(1));
 
-/// Longest wait for the request of a wanted memory. A session sends the request at once, if it may read the memory.
+/// Longest wait for the session to request a wanted memory. It does so at once, if it may read the memory.
 const REQUESTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Start of the time covered by the first poll of a board, which cannot date the changes recorded before it.
@@ -79,7 +80,9 @@ impl Tracker {
         });
     }
 
-    /// While the clock runs, a clock reading comes every second.
+    /// Returns the time until which the board was certainly heard. A running clock sends a reading every second, so a
+    /// board whose clock runs may have been lost soon after its last reading, change or dump. Without a running clock,
+    /// this is `now`.
     fn heard_until(&self, now: Timestamp) -> Timestamp {
         let runs = self.clock.running() == Some(true);
         let read = self.clock.reading().filter(|_| runs).map(|(at, _)| at);
@@ -88,7 +91,8 @@ impl Tracker {
         })
     }
 
-    /// Handles the session's request for the memory. Without an open gap, lost reports were the reason.
+    /// Handles the session's request for the memory. If no gap is open, the session requests it because reports were
+    /// lost.
     pub(super) fn memory_requested(&mut self, now: Timestamp) {
         self.memory_requested_at = Some(now);
         self.recalled = true;
@@ -117,7 +121,8 @@ impl Tracker {
         })
     }
 
-    /// Whether a gap is open that the board's memory may still fill. Meanwhile only a line over the gap is announced.
+    /// Whether a gap is open that the board's memory may still fill. Until then, only a line over the gap is announced.
+    /// Ends the wait for the memory once its time is over.
     pub(super) fn recalls(&mut self, now: Timestamp) -> bool {
         let Hearing::Back(_, mut until) = self.hearing else {
             return false;
@@ -149,17 +154,17 @@ impl Tracker {
         self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
-    /// Whether to request the board's memory now. After a gap, the first dump has some time to explain the gap, because a
-    /// piece may be in the air.
+    /// Whether to request the board's memory now. After a gap, the request waits for a while after the first dump,
+    /// because a piece may be in the air, and the dump may explain the gap once the piece has landed.
     #[must_use]
     pub(crate) fn wants_memory(&self) -> bool {
         let explains_by = self.hearing.tells_by().unwrap_or_default();
         self.memory_is_missing() && self.observed_at >= explains_by
     }
 
-    /// Whether only the board's memory, which has not been requested yet, may have the plies of a gap that no short line
-    /// leads over, the reports that were lost before a gap, or the start of a game on a board that is heard for the first
-    /// time.
+    /// Whether the board's memory is needed and has not been requested yet. It is needed for a gap that no short line
+    /// leads over, for reports that were lost before a gap, and for the start of a game in progress on a board that is
+    /// heard for the first time.
     fn memory_is_missing(&self) -> bool {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
             return false;
@@ -190,8 +195,9 @@ impl Tracker {
         stood && as_it_stood && !self.clock.both_pressed_unheard()
     }
 
-    /// Returns the interval in which a change that is reported now was made. Reports right after the memory were held
-    /// back. If the next one is about the other player's piece, the pieces moved before had come to rest.
+    /// Returns the interval in which a change that is reported now was made. The board held back the reports that
+    /// arrive right after its memory. If such a report is about the other player's piece, the pieces moved before it
+    /// had come to rest, so their ply is decided first.
     pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
         let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
             return Since::at(now);
@@ -258,7 +264,8 @@ impl Tracker {
         elements: &[Element],
     ) {
         let shown = unheard.first_dump.is_some().then_some(*self.sensors.fields());
-        // The power came back at least **rest** before the first dump: the board must be found and queried first.
+        // The power came back at least **rest** before the first dump, because the board must be found and queried
+        // first.
         let before_asked =
             |(dumped, _): (Timestamp, Dump)| unheard.heard_until.max(dumped.saturating_sub(self.model.rest));
         let powered_by = unheard
@@ -435,7 +442,7 @@ impl Tracker {
         let mut since = from;
         if let Some(failed) = elements.iter().position(|element| *element == Element::PowerUp) {
             let third = until.saturating_duration_since(from) / 3;
-            // Without a record from before the power loss, resting pieces prove nothing.
+            // If no change was recorded before the loss of power, a board at rest is not evidence.
             if memory::changes(&elements[..failed]).next().is_some() {
                 self.play_back_by(from, from + third, &elements[..failed], &mut touched);
             }
@@ -508,7 +515,7 @@ impl Tracker {
         self.hearing.trust();
         self.playback = Some(Playback::new(now, true));
         if let Some(line) = &mut self.line {
-            // After a restart, the chosen alternative shows which of the last plies stood.
+            // After a restart, the chosen alternative shows which of the last plies were on the board.
             line.tree.update(&self.sensors, from);
             self.quiet_since = from;
         }
@@ -516,8 +523,8 @@ impl Tracker {
         let pressed = missed
             .iter()
             .any(|element| matches!(element, Element::ClockTime { .. }));
-        // A clock that nobody pressed may have been stopped all the time; otherwise it was stopped after the last
-        // press.
+        // If nobody pressed, the clock may have been stopped during the whole gap; otherwise it was stopped after the
+        // last press.
         let last = until.saturating_sub((until.saturating_duration_since(from) / 3).min(self.model.patience));
         let stopped_since = self.clock.stopped_since().map(|since| since.max(from).min(last));
         let stopped_since = match stopped_since {
@@ -552,7 +559,7 @@ impl Tracker {
         self.announce_held(now);
     }
 
-    /// Squares on which the best line differed from the board at the last update of the lines.
+    /// Returns the number of squares on which the best line differed from the board at the last update of the lines.
     pub(super) fn unexplained(&self) -> usize {
         self.tree()
             .map_or(0, |tree| tree.node(tree.best()).differs.count())

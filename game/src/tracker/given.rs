@@ -19,7 +19,7 @@ pub(crate) enum Given {
 const ARBITER_VOTES: i8 = i8::MAX / 2;
 
 impl Tracker {
-    /// A given line is not announced, because the arbiter knows it.
+    /// Applies a correction. A given line is not announced, because the arbiter knows it.
     pub(crate) fn correct(&mut self, now: Timestamp, given: Given) {
         match given {
             Given::Line(states) => self.set_line(now, states),

@@ -13,14 +13,14 @@ pub(super) enum Hearing {
     /// Every change is reported.
     #[default]
     Sure,
-    /// Reports have been lost since this time. The board's memory may still have them.
+    /// Reports have been lost since this time. The board's memory may still hold them.
     Suspect(Timestamp),
     Away(Box<Unheard>),
     /// The port is open again. Until this time, the board's memory may come.
     Back(Box<Unheard>, Timestamp),
 }
 
-/// State of knowledge at one moment, from which to follow the board's memory: when the port closed, or at a checkpoint,
+/// What was known at one moment, from which the board's memory is followed: when the port closed, or at a checkpoint,
 /// when a dump agreed with all reports.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Unheard {
@@ -50,7 +50,7 @@ pub(super) struct Unheard {
 #[derive(Debug)]
 pub(super) struct Polled {
     pub(super) known_until: Timestamp,
-    /// Whether the piece that the last answer touched last was White's; see
+    /// Whether the last piece touched in the last answer was White's; see
     /// [`times`](crate::tracker::memory::pace::times).
     pub(super) touched: Option<bool>,
     /// A dump with changes that no answer has reported. If the next answer does not report them either, they were lost.
@@ -145,8 +145,8 @@ impl Unheard {
     }
 
     /// Returns the elements of the memory that cover the time since this moment; `None` if the memory does not cover
-    /// it. A memory that begins with the power covers the time before only if the board found the pieces as before the
-    /// gap and has recorded changes since.
+    /// it. A memory that begins when the power came back covers the time before only if the board found the pieces as
+    /// before the gap and has recorded changes since.
     pub(super) fn covered_by<'e>(&self, elements: &'e [Element]) -> Option<&'e [Element]> {
         let (off, missed) = self.missed(elements)?;
         let powerless = memory::begins_with_power(elements, missed);
@@ -154,8 +154,8 @@ impl Unheard {
         (!missed.is_empty() && covers).then_some(missed)
     }
 
-    /// Replaces `before` by the alternative that fits the memory best, if it fits at least as well. Of equal ones, the
-    /// last counts.
+    /// Replaces `before` by the alternative that fits the memory best, if it fits at least as well as `before`. Among
+    /// equal alternatives, the latest is used.
     pub(super) fn likeliest(mut self, elements: &[Element]) -> Self {
         let halted = self.halted;
         let off = |shown: &Sensors| {

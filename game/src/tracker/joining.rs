@@ -4,17 +4,18 @@
 //! seen, two trees grow, one for each side to move. Play is joined at the first placement from which a tree leads to
 //! the board, if both alternatives cost at least **unlikely** more:
 //!
-//! - The other side's tree. Each piece that stood on a square without belonging to a tree's line adds **unlikely**.
-//! - No play at all. This costs as much as the changed squares, without four squares that hands may have changed if the
-//!   placement did not rest or another line is followed, and without one whose report may have been lost if no dump has
-//!   come since.
+//! - The other side's tree. Its cost, like that of the first tree, includes **unlikely** for each piece that stood on a
+//!   square without belonging to the tree's line.
+//! - No play at all. This costs as much as the changed squares, minus squares with another possible cause: four that
+//!   hands may have changed, if the placement did not rest or another line is followed, and one whose report may have
+//!   been lost, if no dump has come since.
 //!
-//! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves do and
-//! either no move has been made or the clock runs: somebody has set up another position.
+//! Play is also joined while a line is followed, if that line leaves more squares unexplained than two moves can and
+//! either has no plies or the clock runs. Somebody has then set up another position.
 //!
 //! A pawn that went towards its own side shows that the board was read the wrong way round.
 //!
-//! Between the loss of a line and the joining, moves are unknown, and the gap is reported as undecidable. A gap that no
+//! Moves between the loss of a line and the joining are unknown, and are reported as an undecidable gap. A gap that no
 //! line leads over is given up **patience** after the last dump.
 
 use kiebitz_hardware::Timestamp;
@@ -43,7 +44,7 @@ pub(super) struct Joining {
 /// The better tree of a placement, which leads to the board.
 struct Explanation {
     at: usize,
-    /// Cost of the other tree above that of this one.
+    /// Cost of the other tree minus the cost of this one.
     apart: Cost,
     /// Number of pieces that have stood on the board without belonging to the line.
     unaccounted: usize,
@@ -144,8 +145,8 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
 }
 
 impl Tracker {
-    /// Begins a line from an earlier placement, once legal moves from there show whose turn it was, unless a line is
-    /// followed that may still fit. Returns whether it did.
+    /// Begins a line from an earlier placement, once legal moves from there show whose turn it was. Does nothing while
+    /// a line is followed that may still fit. Returns whether a line was begun.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
         let followed = self.line.is_some() && !self.is_lost();
         if followed && !self.may_play_elsewhere() {
@@ -190,7 +191,7 @@ impl Tracker {
         let explains = |joining: &&Joining| joining.explains(&self.sensors).is_some();
         let joining = self.joining.iter().find(explains)?;
         let dumped = self.polled.is_some() || self.sensors.dumped_at() > joining.since;
-        // Squares that hands may have changed, and one whose report may have been lost.
+        // Hands may have changed `IN_HANDS` squares, and the report of one square may have been lost.
         let squares = usize::from(followed || !joining.rested) * IN_HANDS + usize::from(!dumped);
         let known = dumped || joining.timed;
         joining
@@ -218,8 +219,8 @@ impl Tracker {
         self.joining.drain(..too_many);
     }
 
-    /// Turns a board without a line if a pawn has gone backwards, or if the pawns seem to stand the wrong way round and
-    /// nothing was played.
+    /// Reads a board without a line the other way round if a pawn has gone backwards, or if nothing was played and the
+    /// pawns seem to stand the wrong way round.
     fn orient(&mut self, now: Timestamp) {
         if self.line.is_some() {
             return;
@@ -245,8 +246,8 @@ impl Tracker {
         }
     }
 
-    /// Ends the present line for play from another placement. The line is dropped if it has no plies, or if more pieces
-    /// show that another game has begun; otherwise it is lost since its last ply.
+    /// Ends the present line for play from another placement. The line is dropped if it has no plies, or if additional
+    /// pieces show that another game has begun; otherwise it counts as lost since its last ply.
     fn leave_line(&mut self, joined: &Board) {
         self.line.take_if(|line| {
             let tip = line.tree.node(line.tree.tip());
@@ -361,7 +362,7 @@ mod tests {
     fn a_game_is_joined_at_the_first_placement_seen() {
         let began = joined(START, "e2. e4P e7. e5p g1. f3N b8. c6n");
         assert_eq!(began.as_deref(), Some(START));
-        // The queen that takes on d8 is taken before d8 is scanned.
+        // The queen that takes on d8 is recaptured before d8 is scanned.
         let exchange = "r2qk3/8/8/8/8/8/8/3QK3";
         let began = joined(exchange, "d1. a8. d8r e1. e2K e8. e7k e2. e3K");
         assert_eq!(began.as_deref(), Some(exchange));

@@ -27,23 +27,23 @@
 //!
 //! # Rules that change the line
 //!
-//! Apart from a start position that is set up and from an arbiter's corrections (`given`), these rules are the only
-//! ones that change which plies count as played:
+//! Apart from a start position that is set up and from an arbiter's corrections (`given`), only these rules change
+//! which plies count as played:
 //!
 //! | change | decided in | condition |
 //! | --- | --- | --- |
-//! | a ply is announced, amended or withdrawn | `judgement` | the best line has this ply, has another one, or has none in its place; `credible` charges a line for every announced ply that it lacks |
-//! | a ply is confirmed | `press`, `judgement` | by a press, by the reply, or because the board has rested for **doubt**; not while another line is as credible that has a piece on a square which does not read it |
+//! | a ply is announced, amended or withdrawn | `judgement` | the best line has this ply, has another one in its place, or has none there; `credible` charges a line for every announced ply that it lacks |
+//! | a ply is confirmed | `press`, `judgement` | it was pressed, it was answered, or the board has rested for **doubt**; not while an equally credible line has a piece on a square that does not read it |
 //! | confirmed plies are opened again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
-//! | an earlier position is restored | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and not more plies than remain |
-//! | plies are inferred over a gap | `examine` | exactly one line of the fewest plies leads to the first dump, to the pieces that the board listed when its power came back, or to the board, and the clock agrees |
+//! | an earlier position is restored | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and at most as many plies as remain |
+//! | plies are inferred over a gap | `examine` | the shortest line to the first dump, to the pieces that the board listed when its power came back, or to the present placement is the only one of its length, and the clock agrees |
 //! | inferred plies are withdrawn | `examine` | a piece stands on a square that they leave empty, or the plies after them are unusual |
-//! | the last plies before an undecidable gap are withdrawn | `examine` | the piece of the first of them has left, which costs more than withdrawing an unconfirmed ply |
+//! | the last plies before an undecidable gap are withdrawn | `examine` | they are unconfirmed, the piece of the first of them has left its square, and this costs more than withdrawing them |
 //! | plies turn out to be pieces being set up | `signals` | for each ply from the last one back: its cost as play against its cost as setting up |
-//! | pieces slid because somebody ran into the table | `jolt` | the squares that this explains cost more than a jolt |
+//! | pieces count as having slid because somebody ran into the table | `jolt` | the squares that this explains cost more than a jolt |
 //! | play is joined in the middle | `joining` | one side's tree is credible and the other side's is not |
 //! | the board's memory fills a gap or replaces lost reports | `gap`, `rewind` | the record is followed like live reports, in place of the plies assumed since |
-//! | a game in the board's memory ends | `memory/game_end.rs` | its last press and a few moves more, kings that show the result, or pieces that go to their squares for the next game |
+//! | a game in the board's memory ends | `memory/game_end.rs` | after its last press and a few more moves, when kings show the result, or when pieces go to their squares for the next game |
 //!
 //! # Files
 //!
@@ -128,20 +128,20 @@ pub(crate) struct Tracker {
     habits: Habits,
     /// Time of the last change of any square.
     quiet_since: Timestamp,
-    /// Bytes or reports were lost on the line, and no dump has come since: the sensors may be wrong.
+    /// Whether bytes or reports were lost on the line and no dump has come since, so that the sensors may be wrong.
     disturbed: bool,
     hearing: Hearing,
-    /// Start of an open gap: from then on, any number of plies may have been played unobserved.
+    /// Start of the open gap, since when any number of plies may have been played unobserved; `None` if no gap is open.
     gap_since: Option<Timestamp>,
     /// The placements from which play may go on, oldest first, while no line leads to the board.
     joining: Vec<Joining>,
     playback: Option<Playback>,
-    /// `None` once the memory has come.
+    /// `None` unless the memory has been requested and has not come yet.
     memory_requested_at: Option<Timestamp>,
-    /// Since the port was opened, the memory has been requested, or turned out not to be needed.
+    /// Whether the memory has been requested since the port was opened, or the time for that is over.
     recalled: bool,
-    /// The request time of the memory, and the time until which the next report counts as held back during its
-    /// transmission.
+    /// While the board sends its memory, it holds its reports back: the time at which the memory was requested, and the
+    /// time until which a report counts as held back.
     held_back: Option<(Timestamp, Timestamp)>,
     /// `Some` if the board reports changes only when it is polled.
     polled: Option<Polled>,
@@ -332,8 +332,8 @@ impl Tracker {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Returns the time until which the board's changes are known if silence proves nothing, because the board is
-    /// polled, is away, or may still send its memory. `None` if silence means that nothing happened.
+    /// Returns the time until which the board's changes are known, if the board may have changed since without a
+    /// report: it is polled, is away, or may still send its memory. `None` if the board reports every change at once.
     pub(crate) fn silent_since(&self) -> Option<Timestamp> {
         match (self.hearing.unheard(), &self.polled) {
             (Some(unheard), _) => Some(unheard.heard_until),
@@ -427,7 +427,7 @@ impl Tracker {
         self.playback.is_some_and(|playback| playback.recovered)
     }
 
-    /// Records that are played back have no transmission errors.
+    /// Always false during playback, because records have no transmission errors.
     fn may_miss_reports(&self) -> bool {
         self.disturbed && self.playback.is_none()
     }

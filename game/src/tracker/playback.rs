@@ -1,8 +1,8 @@
-//! Plays back recorded changes as if they happened now, at times that hands can have needed.
+//! Plays back recorded changes as if they happened now, at times that suit the pace of hands.
 //!
 //! The records are the board's memory after a gap, the answers of a board on a bus, and reports that came late. The
-//! memory has no times, so `memory/pace.rs` invents plausible ones. The invented pauses neither confirm a ply nor make
-//! a square look dead.
+//! memory has no times, so `memory/pace.rs` invents plausible ones. A ply is not confirmed by an invented pause, and a
+//! square does not count as dead because of one.
 //!
 //! In a long record, games end and begin. `memory/game_end.rs` separates play from the kings in the centre and the
 //! set-up that follow it.
@@ -19,11 +19,12 @@ use crate::tracker::memory::{self, game_end, pace, press, starts, tagged, unmerg
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
-    /// Time at which the record arrived, and of the findings of its playback.
+    /// Time at which the record arrived. The findings of its playback have this time.
     pub(super) known_at: Timestamp,
     /// Whether the record is the board's memory of a gap, and not reports or answers while the port was open.
     pub(super) recovered: bool,
-    /// Whether more changes follow. The time between recorded changes is unknown.
+    /// Whether more changes of the record follow. Until its end a rest is no evidence, because the time between
+    /// recorded changes is unknown.
     pub(super) goes_on: bool,
 }
 
@@ -37,7 +38,7 @@ impl Playback {
     }
 }
 
-/// Interval that separates two events of known order.
+/// Time between two events of which only the order is known.
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Tracker {
@@ -60,7 +61,7 @@ impl Tracker {
         let stopped_since = stopped_since.filter(|_| ended_before.is_none());
         let (mut begun, mut at) = (0, from);
         for (nth, (start, placement)) in starts.iter().enumerate() {
-            // Setting up pieces for the next game looks like moves of the game before.
+            // Setting up pieces for the next game looks like moves of the previous game.
             let game = &missed[begun..*start];
             let played = game_end::played(game, self.sensors.fields(), placement, with_clock);
             let share = span.mul_f64((*start + 1) as f64 / missed.len().max(1) as f64);
@@ -104,8 +105,8 @@ impl Tracker {
         self.show_result(shown, to, then);
     }
 
-    /// Plays back `then` up to the final result that kings show, and lets it stand. Only this result stands long enough
-    /// to count.
+    /// Plays back `then` up to the final result that kings show. The board then rests until `to`, so that only this
+    /// result stands long enough to count.
     fn show_result(&mut self, from: Timestamp, to: Timestamp, then: &[Element]) {
         let result = game_end::until_shown(then, self.sensors.fields());
         let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
@@ -141,8 +142,8 @@ impl Tracker {
     }
 
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        // The record may continue the motion of a piece put down just before. The time of a change known from a dump is
-        // unknown.
+        // The record may continue the motion of a piece that was put down just before. A change seen only in a dump
+        // does not count, because its time is unknown.
         let recently = from.saturating_sub(self.model.pause);
         let changes = self.sensors.changes_since(recently);
         let timed = changes.filter(|change| !change.when.is_late());
@@ -187,8 +188,8 @@ impl Tracker {
         self.playback = self.playback.map(|playback| Playback { goes_on, ..playback });
     }
 
-    /// Returns the pieces that the line has on empty squares, each with its field, first lifted first. Hands keep
-    /// holding them during a poll or a gap.
+    /// Returns the pieces that the line has on squares that are empty, each with its field, in the order in which they
+    /// were lifted. During a poll or a gap, hands keep holding them.
     fn in_the_air(&self) -> Vec<(usize, Piece)> {
         let Some(line) = &self.line else {
             return Vec::new();

@@ -14,8 +14,8 @@ use crate::events::{DoubtfulPlies, Ply, Since};
 use crate::position::{Footprint, State, difference};
 
 impl Tracker {
-    /// Resumes a line of play that was followed until `at`, from its start and its plies, each with whether it was
-    /// confirmed. `doubt` has the plies that were inferred and have not been proved since.
+    /// Resumes a line of play that was followed until `at`. Each of its `plies` comes with whether it was confirmed.
+    /// `doubt` has the plies that were inferred and have not been proved since.
     pub(crate) fn resume<'s>(
         &mut self,
         at: Timestamp,
@@ -28,7 +28,8 @@ impl Tracker {
             .iter()
             .rposition(|(_, confirmed)| *confirmed)
             .map_or(0, |last| last + 1);
-        // The piece of an unconfirmed ply may still have been in the hand.
+        // The piece of an unconfirmed ply may still have been in a hand, so the board may have shown the position
+        // before or after each of them.
         let states = || core::iter::once(&start.state).chain(plies.iter().map(|(ply, _)| &ply.after));
         let stood = states().skip(confirmed);
         let mut stood = stood.map(|state| Sensors::showing(at, state.board(), start.turned));
@@ -75,7 +76,7 @@ impl Tracker {
         }
     }
 
-    /// `halted` is the side that did not run last, with its time in seconds.
+    /// `halted` is the side whose clock was not running at the end, with its time in seconds.
     pub(crate) fn resume_clock(&mut self, white_side: Option<Side>, halted: Option<(Side, u32)>) {
         if let Some(side) = white_side {
             self.clock.vote_white(side, 1);

@@ -1,7 +1,7 @@
 //! Goes back to a checkpoint after reports were lost, and follows the board's memory from there.
 //!
-//! Two signs prove a loss while the port is open: a dump shows a change that was not reported, or a report repeats a
-//! known content. The session in kiebitz-hardware then reads the board's memory once no square changes
+//! Either of two signs proves a loss while the port is open: a dump shows a change that was not reported, or a report
+//! repeats a known content. The session in kiebitz-hardware then reads the board's memory once no square changes
 //! (`session/watch.rs` has the conditions). The tracker sets a checkpoint whenever a dump agrees with all reports. When
 //! the memory comes, the line goes back to the checkpoint, or to the start of a gap, and follows the record. Findings
 //! are held meanwhile; at the end, `announcements` reports only how the new line differs from the announced one.
@@ -80,7 +80,8 @@ impl Tracker {
         self.line.as_ref()?.checkpoint.as_ref()
     }
 
-    /// Handles a report without a change. The board reports only changes, so another report was lost.
+    /// Handles a report without a change. The board reports only changes, so the report of a change in between was
+    /// lost.
     pub(super) fn field_repeated(&mut self, now: Timestamp, field: Field) {
         if self.sensors.known() && self.hearing.unheard().is_none() {
             self.sensors.repeated(now, field);
@@ -114,8 +115,8 @@ impl Tracker {
         passed.take(REMEMBERED_PLIES)
     }
 
-    /// Takes the line back to `mark`, its state at `at`. [`announce_held`](Self::announce_held) ends the hold on
-    /// findings.
+    /// Takes the line back to `mark`, its state at `at`. Findings are held until
+    /// [`announce_held`](Self::announce_held).
     pub(super) fn rewind(&mut self, at: Timestamp, mark: Mark) {
         self.hearing.trust();
         let reaches = |line: &&mut LineOfPlay| line.passed.len() >= mark.passed;
@@ -126,8 +127,8 @@ impl Tracker {
         line.passed.truncate(mark.passed);
         line.tree = mark.tree;
         line.doubt = mark.doubt;
-        // Plies that were withdrawn since become candidates again, because the record may confirm them. Inferred ones
-        // were refuted and are removed.
+        // Plies that were withdrawn since become candidates again, because the record may confirm them. Inferred plies
+        // among them were refuted and are removed.
         let path = line.tree.path(line.tree.tip());
         let still_announced = line.announcements.still_holds(&line.plies());
         let unannounced = still_announced

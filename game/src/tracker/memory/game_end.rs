@@ -37,7 +37,7 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     let Some(last) = home.map(|_| next_move).or(play) else {
         return pressed;
     };
-    // A drawn piece lands more than once, and an adjusted piece has not moved.
+    // A piece that slides over the board lands more than once, and an adjusted piece has not moved.
     let mut motions: Vec<&Landing> = moves[..=last]
         .iter()
         .copied()
@@ -56,8 +56,8 @@ pub(crate) fn played(elements: &[Element], before: &Dump, next: &Dump, with_cloc
     moves[last].until
 }
 
-/// Like [`played`], if the clock may not have been stopped. The game is over if kings show a result, or if more pieces
-/// in a row go to their squares in `next` than players would move there.
+/// Like [`played`], for a clock that may still have been running. The game is over if kings show a result, or if more
+/// pieces in a row go to their squares in `next` than players would move there.
 pub(crate) fn until_set_up(elements: &[Element], before: &Dump, next: &Dump, with_clock: bool) -> usize {
     let landings = landings(elements, before);
     let pressed = pressed(elements, with_clock);
@@ -86,9 +86,9 @@ fn is_quick(landing: &Landing, elements: &[Element]) -> bool {
     matches!(elements[landing.at], Element::PieceChange { quick, .. } if quick)
 }
 
-/// Whether hands rest after a piece went to its square in the next placement. If so, it may have been a move, because
-/// pieces are set up without a rest. A read of the memory counts as a rest, as it rarely falls in the middle of setting
-/// up; without a clock, a short pause between changes does too.
+/// Whether hands rest after a piece went to its square in the next placement. If so, the piece may have made a move,
+/// because pieces are set up without a rest. A read of the memory counts as a rest, because it rarely falls in the
+/// middle of setting up. Without a clock, hands also rest if the next change is not a quick one.
 fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     let mut then = elements[landing.until..].iter();
     let next = then.find(|element| matches!(element, Element::PieceChange { .. } | Element::Downloaded));
@@ -99,8 +99,8 @@ fn rests(landing: &Landing, elements: &[Element], with_clock: bool) -> bool {
     }
 }
 
-/// Returns the number of elements until kings show the result; 0 if they do not. A king that stood in the centre
-/// already may still go on within it.
+/// Returns the number of elements until kings show the result; 0 if they do not. Includes further moves of the kings
+/// within the centre.
 pub(crate) fn until_shown(elements: &[Element], before: &Dump) -> usize {
     let landings = landings(elements, before);
     let shows = |landing: &&Landing| landing.kings && is_king(landing.piece);
@@ -149,7 +149,7 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
                 });
             }
             (None, Some(was)) => {
-                // A drawn piece is reported on fields on its way, perhaps as another piece.
+                // A piece that slides over the board is reported on the fields on its way, perhaps as another piece.
                 let own = landings.last().map(|landing| is_white(landing.piece));
                 let mut before = landings.iter().rev().skip(1).take(A_FEW);
                 let crossed =
@@ -170,14 +170,14 @@ fn landings(elements: &[Element], before: &Dump) -> Vec<Landing> {
     landings
 }
 
-/// Whether a field that is emptied after a landing belongs to the same move: the origin of the piece, scanned late, or
-/// the field of a pawn captured en passant.
+/// Whether a field that is emptied after a landing belongs to the same move: it is the origin of the piece, scanned
+/// late, or the field of a pawn captured en passant.
 fn leaves_with(landing: &Landing, field: usize, was: Piece, then: Option<&Element>) -> bool {
     if was == landing.piece {
         return landing.lifted.is_none();
     }
     let passed = field.abs_diff(landing.field) == 8;
-    // Two different pawns are of two colours.
+    // If two pawns differ, they have different colours.
     let pawns = [landing.piece, was].map(Piece::kind) == [Some(PieceKind::Pawn); 2];
     let another = matches!(then, Some(Element::PieceChange { contents: Some(_), field: on, .. }) if on.index() == field);
     pawns && passed && !another

@@ -12,9 +12,9 @@ use crate::clock::Side;
 use crate::model::A_FEW;
 use crate::position::{Variant, fields::board_of, start};
 
-/// Returns the elements after the moment at which the board showed `before` and had just sent `reports`, latest first,
-/// with the number of squares on which the memory differs from `before` at that moment. `None` if the memory never
-/// shows that placement, or if the board has lost power since.
+/// Finds the moment at which the board showed `before` and had just sent `reports` (latest first). Returns the number
+/// of squares on which the memory differs from `before` at that moment, and the elements after it. `None` if the memory
+/// never shows that placement, or if the board has lost power since.
 ///
 /// `halted` is the side whose clock was not running, with its time in seconds; `cleared` is the final placement of the
 /// game before.
@@ -29,7 +29,7 @@ pub(crate) fn missed<'a>(
     let mut known = [false; 64];
     let mut time = None;
     let mut best = None;
-    // The indices of the changes that complete start positions; a tag comes after its change.
+    // Indices of the changes that complete start positions. The tag of a start position follows the change.
     let completing = |(at, _): (usize, Dump)| match elements.get(at) {
         Some(Element::PieceChange { .. }) => at,
         _ => at.saturating_sub(1),
@@ -63,13 +63,18 @@ pub(crate) fn missed<'a>(
             _ => continue,
         }
         let off = (0..64).filter(|i| !known[*i] || fields[*i] != before[*i]).count();
-        // Preference among equal fits: the clock's time agrees; the last reports precede; it is the first game after
-        // `cleared`; `before` shows the last change; the placement stood for a while; it is the latest.
+        // Among moments that fit equally well, the first of these conditions that only some of them meet decides:
+        // - The clock's time agrees.
+        // - More of the last reports come right before it.
+        // - It is in the first game after `cleared`.
+        // - `before` shows its change.
+        // - The placement stood for a while.
+        // - It is the latest.
         let again = usize::MAX - reports_matched(reports, &elements[..=at]);
         let then = elements.get(at + 1);
         let passing = matches!(then, Some(Element::PieceChange { quick: true, .. }));
         let another_game = games.begun.is_some_and(|begun| begun != 1);
-        // A change that `before` does not show came later, so the element before fits as well.
+        // If `before` does not show the change, the change came later, and the moment before it fits as well.
         let later = matches!(element, Element::PieceChange { contents, field, .. }
             if before[field.index()] != *contents);
         let rank = (
@@ -90,7 +95,7 @@ pub(crate) fn missed<'a>(
     (!missed.contains(&Element::PowerUp)).then_some((off, missed))
 }
 
-/// Counts the games that have begun since a placement; `None` until the placement has stood.
+/// Counts the games that have begun since `placement` stood on the board; `begun` is `None` before.
 struct GamesSince<'a> {
     placement: Option<&'a Dump>,
     begun: Option<usize>,
@@ -106,7 +111,7 @@ impl<'a> GamesSince<'a> {
 
     fn follow(&mut self, begins: bool, fields: &Dump) {
         let Some(placement) = self.placement else { return };
-        // A last move may be missing from the record, and kings may show the result.
+        // A last move may be missing from the record, and kings may show the result, so a few squares may differ.
         let off = (0..64).filter(|i| fields[*i] != placement[*i]).count();
         if begins {
             self.begun = self.begun.map(|begun| begun + 1);
@@ -134,8 +139,8 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the record begins when the power came back, and so does not cover the time before: no square changed between
-/// the list of pieces and `missed`, and the memory was not read during `missed`.
+/// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
+/// between the list of pieces and `missed`, and the memory was not read during `missed`.
 pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> bool {
     let (_, since) = found(elements);
     let unmoved = &since[..since.len().saturating_sub(missed.len())];
@@ -144,7 +149,8 @@ pub(crate) fn begins_with_power(elements: &[Element], missed: &[Element]) -> boo
         && changes(unmoved).next().is_none()
 }
 
-/// Returns the number of `reports`, latest first, with which `elements` end. Reports of a flickering piece count once.
+/// Returns how many of `reports`, counted from the latest, stand at the end of `elements`. Reports of a flickering
+/// piece count once.
 fn reports_matched(reports: &[(Field, Contents)], elements: &[Element]) -> usize {
     let mut changes = changes(elements).rev().peekable();
     let mut matched = 0;
@@ -187,7 +193,7 @@ pub(crate) fn press(element: &Element) -> Option<(Side, SideTime)> {
     Some((if left { Side::Left } else { Side::Right }, time))
 }
 
-/// Whether two times of the halted side differ. An unknown time contradicts nothing.
+/// Whether two times of the halted side contradict each other. An unknown time never does.
 fn contradicts(a: Option<(Side, u32)>, b: Option<(Side, u32)>) -> bool {
     a.zip(b)
         .is_some_and(|((side, a), (other, b))| side != other || a.abs_diff(b) > 1)
@@ -197,8 +203,8 @@ pub(crate) fn last_start(before: &Dump, elements: &[Element]) -> Option<(usize, 
     starts(before, elements).pop()
 }
 
-/// Returns the start positions after `before`, each with the index of its element. Of start positions between which
-/// pieces were only put right, only the last one counts.
+/// Returns the start positions after `before`, each with the index of its element. If pieces were only adjusted between
+/// several start positions, only the last of them counts.
 pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> {
     let mut fields = *before;
     let mut starts: Vec<(usize, Dump)> = Vec::new();
@@ -207,7 +213,7 @@ pub(crate) fn starts(before: &Dump, elements: &[Element]) -> Vec<(usize, Dump)> 
         match *element {
             Element::PieceChange { field, contents, .. } => {
                 fields[field.index()] = contents;
-                // The board does not tag a start position again if a piece or two are put right to reach it.
+                // If a start position is reached by adjusting a piece or two, the board does not tag it again.
                 if let Some((begun, start)) = starts.last_mut()
                     && *start != fields
                     && is_usual_start(&fields)
@@ -266,9 +272,9 @@ pub(crate) fn is_start_position(fields: &Dump) -> bool {
     boards.iter().any(|board| start::recognise(board).is_some())
 }
 
-/// Returns the elements with added changes for pieces that stood on a field too briefly to be recorded: of two changes
-/// of a field in quick succession, the memory keeps only the second. If an empty field is emptied, the piece in the
-/// hand had stood there. If a field receives a piece like the one it had, a captor had stood there and was captured.
+/// Returns the elements with added changes for pieces that stood on a field too briefly to be recorded. Of two changes
+/// of a field in quick succession, the memory keeps only the second. So if an empty field is emptied, a piece from a
+/// hand had stood there; if a field receives a piece like the one it had, a captor had stood there and was captured.
 ///
 /// `in_hand` has the pieces that were in the air before, with their fields, first lifted first.
 pub(crate) fn unmerged(
@@ -333,7 +339,7 @@ pub(crate) fn is_white(piece: Piece) -> bool {
     piece.color() == Some(Color::White)
 }
 
-/// Returns the placement that a single element records.
+/// Returns the placement that a tag records: a start position, or an empty board for every other element.
 pub(crate) fn tagged(element: Element) -> Dump {
     match element {
         Element::StartPosition => START_POSITION,

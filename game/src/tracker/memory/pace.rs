@@ -9,11 +9,11 @@ use kiebitz_protocol::{Dump, Element};
 use super::{is_start_position, is_white};
 use crate::model::Model;
 
-/// Returns times between `from` and `to`. Motions take the time that hands need; the rest is thinking time, before the
-/// other side's pieces are touched. If the time is too short, all steps are shortened alike.
+/// Returns times between `from` and `to`. Motions take the time that hands need; the remaining time is thinking time,
+/// which passes before the other side's pieces are touched. If the time is too short, all steps are shortened alike.
 ///
-/// `touched` is updated: whether the piece touched last was White's; `None` if another element, such as a press, came
-/// since.
+/// `touched` says whether the last piece touched was White's, and is updated; `None` if another element, such as a
+/// press, came since.
 pub(crate) fn times(
     model: &Model,
     (from, to): (Timestamp, Timestamp),
@@ -24,7 +24,8 @@ pub(crate) fn times(
     let mut fields = *before;
     let goes_on = touched.is_some();
     let mut set_up = is_start_position(before);
-    // A motion continues before the tracker stops waiting for it; thinking takes longer than that.
+    // A motion must go on before the tracker stops waiting for it (**pause**), and thinking must take longer
+    // (**rest**).
     let (going_on, thinking) = (model.pause * 9 / 10, model.rest * 5 / 4);
     let step = |element: &Element| match *element {
         Element::PieceChange {
@@ -61,7 +62,7 @@ pub(crate) fn times(
     // The last change may begin a motion, so little time is left after it.
     let after_last = (spare / (thoughts + 1)).min(model.pause);
     let each = (spare - after_last) / thoughts.max(1);
-    // A record without thinking time is the end of a motion, and comes late.
+    // A record without thinking time is a single motion. Unless it continues an earlier motion, it is placed late.
     let late = thoughts == 0 && !goes_on;
     let mut passed = if late { spare - after_last } else { Duration::ZERO };
     let at = steps.into_iter().map(|(length, thinks)| {

@@ -78,7 +78,7 @@ fn a_piece_that_flickers_is_in_the_memory_once() {
     assert_eq!(reports_matched(&reports, &elements), 1);
 }
 
-/// The queen is drawn over e4. The memory records that she left e4, but not that she was there.
+/// The queen slides across e4. The memory records that she left e4, but not that she was there.
 #[test]
 fn a_gap_begins_before_a_piece_seen_on_its_way_leaves() {
     let queen = Some(Piece::WhiteQueen);
