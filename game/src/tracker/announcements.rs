@@ -17,7 +17,8 @@ pub(super) struct Announcements {
     pub(super) announced: Vec<AnnouncedPly>,
     /// Descriptions of plies that are not announced yet, each with the length of the queue of findings at that time.
     unannounced: Vec<(usize, Ply)>,
-    /// Length of the queue of findings at the start of a playback from a checkpoint; announcements wait for its end.
+    /// Length of the queue of findings at the start of a playback from a checkpoint, during which announcements wait;
+    /// `None` outside such a playback.
     pub(super) held: Option<usize>,
 }
 
@@ -92,7 +93,8 @@ impl Tracker {
         }
     }
 
-    /// Withdraws a ply and all plies after it; of plies that were reconstructed together, all of them.
+    /// Withdraws a ply and all plies after it. A doubtful reconstructed ply is withdrawn with all plies reconstructed
+    /// along with it.
     pub(super) fn retract(&mut self, now: Timestamp, id: NodeId, reason: CorrectionReason, odds: i64) {
         let ply = self.tree().map(|tree| tree.node(id).ply);
         if ply.is_some_and(|ply| self.refutes(now, ply, odds)) {
@@ -104,7 +106,7 @@ impl Tracker {
         self.announce_line(now, reason, Some(odds));
     }
 
-    /// Announces how the line differs after a playback from a checkpoint, followed by the findings held since then.
+    /// Announces, after a playback from a checkpoint, how the line has changed, and then the findings held meanwhile.
     /// Drops held confirmations and completions of plies that were replaced later.
     pub(super) fn announce_held(&mut self, now: Timestamp) {
         let Some(line) = &mut self.line else { return };

@@ -2,21 +2,22 @@
 //!
 //! The cost of a line is the sum of
 //!
-//! - **ply** for each ply, so that the shorter of two lines that explain the same wins,
+//! - **ply** for each ply, so that of two lines that explain the same squares the shorter one wins,
 //! - the unusual features of each ply: its timing (`made`), the path of its piece (`way`), an irregular move, a reply
 //!   that hid it from the scan, a square assumed dead or no longer dead,
-//! - **unexplained** for each square that differs from the line's last position, and half as much again for each of the
-//!   last plies begun since; only **odd** if the piece on the square was captured within the last plies and may lie
-//!   beside its square,
-//! - half of **unexplained** for each ply and each irregular ply among the few plies before it,
+//! - **unexplained** for each square that differs from the line's last position, plus half of **unexplained** for each
+//!   of the last few plies that began after the square changed; only **odd** in total if the piece on the square was
+//!   captured within the last few plies, and may have been laid down there,
+//! - for each ply, half of **unexplained** per irregular ply among the few plies before it,
 //! - the cost of both kings in the centre, if the line does not have them there (`node`),
 //! - **odd** for a last ply whose destination does not read its piece,
 //! - the cost of withdrawal of each announced ply that the line does not have. It is higher if nothing else on the
 //!   board had changed and the ply was pressed or had stood for **patience**. It is zero if the line has another ply by
 //!   the same player that landed at the same moment: a press supports both.
 //!
-//! A line without a ply in the place of an announced one also has the costs of the announced ply: the ply was shown,
-//! and is now taken back. An irregular move with neither press nor reply is not compared at all (see `irregular`).
+//! A line that is shorter than the announced line is also charged the costs of the announced plies beyond its end: the
+//! board showed these plies, so they would have been taken back. An irregular move with neither press nor reply is not
+//! compared at all (see `irregular`).
 //!
 //! The best line has the lowest cost. Ties go to the line that withdraws the fewest plies, then to the line that was
 //! found first.
@@ -77,7 +78,7 @@ impl Tree {
         let plies = std::iter::successors(before, |node| Some(self.node(node.parent?)));
         let unnoticed = plies.take(SEVERAL).filter(|ply| ply.is_irregular()).count();
         let dead = node.unread.without(known).any();
-        // A square that is not dead after all has failed to read a piece.
+        // A square that turns out not to be dead had failed to read its piece.
         let revived = known.without(node.unread).any();
         let odd = usize::from(node.hidden) + usize::from(dead) + usize::from(revived);
         model.ply
@@ -103,7 +104,8 @@ impl Tree {
                 cost += model.odd;
                 continue;
             }
-            // A hand puts a piece down before its player moves again.
+            // Players put down a piece they hold before they move again, so a later ply speaks against a hand as the
+            // cause.
             let played_on = plies()
                 .filter(|ply| ply.parent.is_some() && ply.lifted_at > known)
                 .count();
@@ -132,13 +134,15 @@ impl Tree {
         cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
-    /// Cost of each node with withdrawals, and number of plies that it withdraws; `None` if it does not compete.
+    /// Cost of each node including withdrawals, and the number of plies that it withdraws; `None` if it does not
+    /// compete.
     fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
-        // For each node: the number of announced plies that its line begins with; a bit for each later announced ply
-        // that the line has after other plies; and whether the suspicions on its path may count.
+        // For each node, `common` is the number of announced plies that its line begins with, `again` has a bit for
+        // each later announced ply that the line also has after different plies, and `credible` is false if a suspicion
+        // on its path must not count.
         let mut common = vec![0; self.nodes().len()];
         let mut again = vec![0_u64; self.nodes().len()];
         let mut credible = vec![true; self.nodes().len()];
@@ -155,7 +159,7 @@ impl Tree {
                     let repeated = (common[id]..announced.len().min(64)).filter(same);
                     again[id] |= repeated.fold(0, |all, at| all | 1 << at);
                 }
-                // If another ply was completed in its place, a reply does not support a suspicion.
+                // A suspicion in place of a completed announced ply is not supported by a reply.
                 let completed = announced_at.is_some_and(|at| self.node(announced[at]).completed);
                 credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
             }
@@ -163,8 +167,9 @@ impl Tree {
                 continue;
             }
             let withdrawn = announced.len() - common[id];
-            // Announced plies for which the line has no ply in place were shown and are taken back. A king that is put
-            // in the centre shows a result and is not taken back.
+            // The announced plies beyond the end of the line were shown, so they would have been taken back. If kings
+            // show a result and these plies only moved kings, the kings were being put in the centre, and nothing is
+            // taken back.
             let put = |plies: &[NodeId]| plies.iter().all(|ply| self.moves_king(*ply));
             let taken_back = announced
                 .get(plies..)
@@ -181,7 +186,7 @@ impl Tree {
         ranks
     }
 
-    /// Costs of withdrawing the announced plies, each from one of them to the last; the final element is 0.
+    /// Returns for each announced ply the cost of withdrawing it and all later ones, followed by a final 0.
     pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
         let model = self.model();
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
@@ -197,11 +202,12 @@ impl Tree {
             let done = ply.pressed || stood_long;
             let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
                 (true, _) => model.unlikely,
-                // Withdrawing a guess costs as much as a ply: another guess does not win by having one ply fewer.
+                // Withdrawing a guess costs as much as a ply, so that another guess does not win by having one ply
+                // fewer.
                 (_, true) => model.ply,
                 _ => model.withdrawn,
             };
-            // If the earlier ply's piece returned before the reply's, the plies were not taken back but played on.
+            // A takeback returns the reply's piece first. If the earlier ply's piece returned first, play went on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
@@ -230,8 +236,9 @@ impl Tree {
         !castles && before.is_some_and(|before| king(before) != king(node.state.board()))
     }
 
-    /// Whether `other` stands for the announced ply as well: the same move with the same number, unless the board
-    /// showed another position after it, or a ply of the same player that landed at the same moment.
+    /// Whether `other` counts as the announced ply: either it is the same move with the same number, and the board did
+    /// not show another position after the announced one, or it is a ply of the same player that landed at the same
+    /// moment.
     fn is_same_ply(&self, announced: NodeId, other: NodeId) -> bool {
         let (announced, other) = (self.node(announced), self.node(other));
         let stood = announced.stable && announced.unread.is_empty();

@@ -23,7 +23,7 @@ pub(crate) enum Finding {
     Retracted {
         ply: u32,
         reason: CorrectionReason,
-        /// Log-odds against the first of these plies, in hundredths of a nat; `None` if the board's record decides.
+        /// Log-odds against the first retracted ply, in hundredths of a nat; `None` if the board's record decides.
         odds: Option<i64>,
     },
     Settled {
@@ -79,10 +79,10 @@ pub(crate) struct Snapshot {
     pub watched: bool,
     /// Squares of [`board`](Self::board) whose pieces are not read but assumed.
     pub unseen: Bitboard,
-    /// Whether White sits with the connector on the right. If it differs from the last snapshot, earlier changes were
-    /// on other squares.
+    /// Whether White sits with the connector on the right. If this differs from the last snapshot, the squares of
+    /// earlier changes were read the wrong way round.
     pub turned: bool,
-    /// When the last dump came. The changes that it showed had happened at some time before.
+    /// When the last dump came. The changes that it showed happened at unknown times before that.
     pub dumped_at: Timestamp,
 }
 

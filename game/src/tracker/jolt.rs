@@ -23,7 +23,7 @@ impl Tracker {
         self.line.as_ref().is_some_and(|line| line.jolted)
     }
 
-    /// Detects the begin or end of a jolt. Returns whether one is going on.
+    /// Detects the beginning or end of a jolt. Returns whether a jolt is going on.
     pub(super) fn follow_jolt(&mut self, now: Timestamp) -> bool {
         if self.is_jolted() {
             if self.stands_again() {
@@ -56,7 +56,7 @@ impl Tracker {
         let slid = slides.iter().filter(|slide| !of_moves.contains(slide.to)).count();
         let unexplained = |id: &NodeId| self.sensors.differing(tree.node(*id).state.board()).count();
         let unexplained = path.iter().map(unexplained).min().unwrap_or(slid);
-        // Two players who castle and reply at the same time move three pieces.
+        // Ordinary play can move three pieces at once: castling and a simultaneous reply.
         let odds = (slid.min(unexplained) * self.model.unexplained) as i64 - self.model.reversed as i64;
         if odds <= 0 {
             return false;
@@ -98,11 +98,11 @@ impl Tracker {
         let Some(line) = &mut self.line else { return false };
         let tip = line.tree.tip();
         let left = line.tree.node(tip).differs;
-        // Play continues with a few wrong squares only. In a gap, closing the gap decides.
+        // Play continues only if few squares are wrong. In a gap, the squares are dealt with when the gap is closed.
         if left.count() > TWO_MOVES && self.gap_since.is_none() {
             return false;
         }
-        // The current placement is not a move, whichever side is to move.
+        // Squares that are still wrong must not count as a move of either side.
         line.tree.node_mut(tip).landed = Since::at(now);
         self.steady(now);
         true
@@ -135,7 +135,7 @@ fn slides(before: &Board, sensors: &Sensors, since: Timestamp) -> Vec<Slide> {
         if shown.piece_at(square) == Some(piece) {
             continue;
         }
-        // The piece was captured, and may have been laid down beside its square.
+        // A captured piece may have been laid down beside its square; this is not a slide.
         if shown.color_at(square) == Some(!piece.color) {
             continue;
         }

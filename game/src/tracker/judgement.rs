@@ -28,7 +28,7 @@
 //!
 //! # Amending and withdrawing
 //!
-//! | place of the announced ply in the best line | required standing time |
+//! | what the best line has in place of the announced ply | required standing time |
 //! | --- | --- |
 //! | another ply, with a press or a reply | **settle** |
 //! | another ply, without either | the rest of `patience`, and at least **pause** |
@@ -57,11 +57,11 @@ use crate::events::{Caution, CompletedBy, CorrectionReason, Grounds, SettledBy};
 use crate::model::{A_FEW, IN_HANDS, MAX_CONCLUSIONS, REMEMBERED_PLIES, TWO_MOVES};
 
 enum Ready {
-    /// On these grounds.
+    /// The ply can be announced on these grounds.
     Now(Grounds),
-    /// Not before this time.
+    /// The ply cannot be announced before this time.
     At(Timestamp),
-    /// Not while the board stays as it is.
+    /// The ply cannot be announced while the board stays as it is.
     Not,
 }
 
@@ -249,15 +249,16 @@ impl Tracker {
         stand(self.caution(next))
     }
 
-    /// When a ply may be announced: an ambiguous one **unclear** after its lift. If kings show the result, there is no
-    /// wait, because no later evidence will decide.
+    /// Returns the earliest time at which a ply may be announced: its lift or, if the ply is ambiguous, **unclear**
+    /// later. If kings show the result, an ambiguous ply does not wait, because no later evidence will decide.
     fn clear_at(&self, tree: &Tree, next: NodeId, best: NodeId) -> Timestamp {
         let tells = tree.node(best).result.is_none() && tree.is_ambiguous(next, best);
         tree.node(next).lifted_at + self.model.unclear * u32::from(tells)
     }
 
-    /// When a player last lifted a piece that is still missing although the player has made a ply since, from `next`
-    /// on. The piece may stand on a square that does not read it; in that case, setting it down was an earlier ply.
+    /// Returns when a player last lifted a piece that is still missing, although one of the plies from `next` on was
+    /// made by this player after that. If the piece stands on a square that does not read it, setting it down was an
+    /// earlier ply.
     pub(super) fn held_since(&self, next: NodeId, best: NodeId) -> Option<Timestamp> {
         let tree = self.tree()?;
         let last = tree.node(best);
@@ -296,7 +297,8 @@ impl Tracker {
         instead: Option<NodeId>,
         best: NodeId,
     ) -> bool {
-        // While squares are unexplained, the pieces may be on their way home, and nearly any ply explains some of them.
+        // While squares are unexplained, the pieces may be on their way back to where they stood, and nearly any ply
+        // explains some of the squares.
         let Some(tree) = self.tree() else { return false };
         let number = tree.node(announced).ply;
         let sure = tree.node(announced).standing == PlyStatus::Confirmed;
@@ -450,7 +452,7 @@ impl Tracker {
         if node.standing != PlyStatus::Announced || self.may_miss_reports() {
             return false;
         }
-        // The press came so soon after the ply landed that its squares may still change.
+        // If the press came right after the ply landed, the squares may still change.
         if node.completed {
             if self.waits(now, node.since + ONE_SCAN_APART) {
                 return false;
@@ -478,7 +480,7 @@ impl Tracker {
         let Some(close) = announced.len().checked_sub(A_FEW + 1).map(|at| announced[at]) else {
             return false;
         };
-        // If the next start position stands soon, these plies may turn out to be pieces being set up.
+        // If the next start position appears soon, these plies may turn out to be part of its set-up.
         let in_one_go = self.in_one_go();
         if in_one_go.is_some_and(|since| line.tree.node(close).landed.at >= since)
             && announced.len() <= REMEMBERED_PLIES

@@ -19,7 +19,7 @@ pub(super) struct LineOfPlay {
     pub(super) passed: Vec<State>,
     pub(super) tree: Tree,
     pub(super) announcements: Announcements,
-    /// Each side's last press, without presses that were credited to a ply before the last one.
+    /// Each side's last press, except for presses that were credited to a ply before the last one.
     pub(super) pressed: ByColor<Option<Press>>,
     /// Whether an arbiter has given the position, and the board does not show it yet.
     pub(super) awaited: bool,
@@ -28,9 +28,10 @@ pub(super) struct LineOfPlay {
     pub(super) jolted: bool,
     /// Reconstructed plies that nothing has confirmed yet.
     pub(super) doubt: Option<DoubtfulPlies>,
-    /// Knowledge from before the doubtful plies, for reading the board's memory, unless the memory has been read since.
+    /// State of knowledge before the doubtful plies, from which the board's memory can be followed, unless the memory
+    /// has been read since.
     pub(super) before_doubt: Option<Box<Unheard>>,
-    /// Knowledge from the last time at which the line was known to be right.
+    /// State of knowledge when the line was last known to be right.
     pub(super) checkpoint: Option<Unheard>,
     /// Placement of the first dump after a gap, until the search for a line to it has ended.
     pub(super) found: Option<View>,

@@ -2,7 +2,7 @@
 //!
 //! | timing | cost |
 //! | --- | --- |
-//! | the ply stood more than a scan before the answered ply's piece was lifted: the other order | **reversed** |
+//! | the ply landed more than a scan before the answered ply's piece was lifted (wrong order) | **reversed** |
 //! | its piece was lifted before the answered ply stood | **odd** |
 //! | its piece was lifted before that of the answered ply | **odd** more |
 //! | its piece was lifted before that of the same player's previous ply | **unlikely** |
@@ -43,8 +43,9 @@ impl Timing {
         (usize::from(early) + usize::from(lifted_first)) * model.odd
     }
 
-    /// Cost of following the player's previous ply `before`. `hides` is true if the ply hides the reply in between;
-    /// within one scan, a hand can only draw a piece on to the next square.
+    /// Cost of following the player's previous ply `before`. `hides` is true if the ply hides the opponent's reply in
+    /// between. If the ply also lands within a scan of `before`, it was probably not a second move: in that time, a
+    /// hand can only draw a piece on to the next square.
     pub(super) fn after_own(self, before: Self, hides: bool, model: &Model) -> Cost {
         let drawn_on = hides && self.landed.at < before.landed.from + SCAN;
         usize::from(drawn_on || self.lifted_at < before.lifted_at) * model.unlikely
@@ -52,7 +53,7 @@ impl Timing {
 }
 
 impl Timing {
-    /// Timing after `parent`. A square that does not show the ply now counts from its last report of it.
+    /// Timing after `parent`. A square that no longer shows the ply counts from when it last came to show it.
     pub(super) fn of(parent: &Node, footprint: &Footprint, sensors: &Sensors, now: Timestamp) -> Self {
         let start = Since::at(Timestamp::from_micros(0));
         let shown = footprint

@@ -1,4 +1,4 @@
-//! Distinguishes moves carried through the air from moves drawn over the squares between.
+//! Distinguishes pieces carried through the air from pieces drawn across the squares between.
 //!
 //! A piece that is drawn is read on squares that it crosses, where it may pause. The tracker counts for each player how
 //! many moves were made in each way, and waits longer (see `patience`) for players who draw pieces.
@@ -52,8 +52,8 @@ impl Habits {
         }
     }
 
-    /// Whether this player may be drawing a piece if no square in between can show it: until [`SEVERAL`] moves have
-    /// been seen, and then if at least one move in [`RARE_ONE_IN`] was drawn.
+    /// Whether to expect that this player draws a piece, if no square in between can show it: true until [`SEVERAL`]
+    /// moves have been seen, and after that if at least one move in [`RARE_ONE_IN`] was drawn.
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;

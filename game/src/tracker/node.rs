@@ -55,7 +55,8 @@ pub(crate) struct Node {
     pub(super) captured: Option<Piece>,
     /// Whether the whole board has ever shown exactly this state.
     pub(crate) exact: bool,
-    /// Whether only its own squares had changed since the lift while all of them were read and showed it.
+    /// Whether at some moment all squares of the ply were read and showed it, and no other square had come to differ
+    /// since the lift.
     pub(super) clear: bool,
     /// Whether the whole board has shown exactly this state for **rest**, with no piece on its way.
     pub(super) stable: bool,
@@ -190,7 +191,8 @@ impl Node {
         stands.then(|| sensors.changed_at(from))
     }
 
-    /// Records unread squares that read their piece: for a moment if weak, for longer if a hand moved the piece.
+    /// Records unread squares that read their piece. A weak square reads it only for a moment and stays unread; a
+    /// square that reads it for longer than [`PASSING`], because a hand moved the piece, is not unread any more.
     fn look_at_unread(&mut self, sensors: &Sensors, now: Timestamp) {
         for square in self.unread {
             let shown = sensors.board().piece_at(square);

@@ -35,7 +35,7 @@ impl Caution {
 }
 
 impl Tracker {
-    /// How the piece of a ply may still move, which determines the required rest.
+    /// Returns how the piece of a ply may still move, which determines the required rest.
     pub(super) fn caution(&self, id: NodeId) -> Caution {
         let Some(tree) = self.tree() else {
             return Caution::NothingFollows;

@@ -2,8 +2,8 @@
 //!
 //! A clock reading is up to a second late, so a press may belong to the player's previous ply and not to the ply in
 //! progress. It belongs to a ply that is not announced yet if the piece of that ply was lifted at least **pause** ago,
-//! and otherwise to the player's last announced ply. Presses alternate: after a press for the reply, a missing press
-//! for the ply before it will not come.
+//! and otherwise to the player's last announced ply. Presses alternate: once the reply has been pressed, a missing
+//! press for the ply before it will not come any more.
 //!
 //! White's side of the clock is learned from votes. A clock that is started at the start position decides at once,
 //! because White's time runs first. A press by the player of the only ply since the last press counts as one vote, and
@@ -83,7 +83,8 @@ impl Tracker {
         self.credit_press(now, color, elapsed);
     }
 
-    /// The player of the only ply since the last press; `None` if there are several, since it may be for any of them.
+    /// The player of the only ply since the last press; `None` if there are several, since a press may belong to any of
+    /// them.
     fn sole_mover_since_press(&self, now: Timestamp) -> Option<Color> {
         let tree = self.tree()?;
         let pressed = self.clock.pressed_at();
@@ -120,7 +121,7 @@ impl Tracker {
             let node = tree.node(*id);
             !node.completed && (own_is_last || self.clock.ran_at(node.since))
         };
-        // Presses alternate: after a press for the reply, a press for the ply before it will not come.
+        // Presses alternate: once the reply has been pressed, a press for the ply before it will not come any more.
         let replied = |own: &usize| {
             announced
                 .get(own + 1)

@@ -2,7 +2,7 @@
 //!
 //! Closed plies leave the tree, which keeps it small, but they are not final. If the line leaves squares unexplained,
 //! the tracker returns to an earlier position that the board has shown, and follows all observations since then again,
-//! with every candidate line that they allow. The announced plies are candidates among the others; only the cost of
+//! with every candidate line that they allow. The announced plies compete with the other candidates; only the cost of
 //! withdrawing them favours them.
 
 use kiebitz_hardware::Timestamp;
@@ -35,7 +35,7 @@ impl Tracker {
         {
             return false;
         }
-        // A missing piece is most likely in a hand; a piece that stands elsewhere has been put there.
+        // A missing piece is most likely in a hand, so it gets more time than a piece that stands elsewhere.
         let stands = (unexplained & self.sensors.board().occupied()).any();
         let due = self.quiet_since + if stands { self.model.rest } else { self.model.doubt };
         if self.waits(now, due) {
@@ -59,7 +59,8 @@ impl Tracker {
 
 impl LineOfPlay {
     /// Builds a new tree from an earlier position and all observations since. Returns the number of states before that
-    /// position, and the tree; `None` if the best line of the tree has the announced plies or explains no more squares.
+    /// position, and the tree; `None` if the best line of the new tree contains the announced plies or does not explain
+    /// more squares.
     fn read_again(&self, sensors: &Sensors, unexplained: Bitboard, now: Timestamp) -> Option<(usize, Tree)> {
         let tree = &self.tree;
         let root = &tree.node(tree.root()).state;
@@ -122,7 +123,7 @@ impl Tree {
                 .find_after(parent, same)
                 .unwrap_or_else(|| self.adopt(parent, state, node, sensors, now));
             let own = self.node_mut(id);
-            // Only the state is kept of a ply before the old root: the ply was confirmed.
+            // Of a ply before the old root, only the state is kept. Such a ply was confirmed.
             own.standing = node.map_or(PlyStatus::Confirmed, |node| node.standing);
             own.completed = node.is_none_or(|node| node.completed);
             own.pressed = node.is_none_or(|node| node.pressed);

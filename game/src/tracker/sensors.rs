@@ -7,9 +7,9 @@
 //! Some pieces are assumed to stand on the board although no sensor reads them: a start position with one or two pieces
 //! missing counts as complete. Such a piece stands on its square until the square reads something.
 //!
-//! A square is weak if it reads its piece, or nothing, only for moments, more often than a hand could lift the piece.
-//! The piece of a weak square counts as standing there until the square reads another piece, or until the board reads
-//! more pieces of its kind than before, because the piece now stands elsewhere.
+//! A square is weak if it alternates between its piece and nothing from one moment to the next, more often than a hand
+//! could lift the piece. The piece of a weak square counts as standing there until the square reads another piece, or
+//! until the board reads more pieces of its kind than before, because the piece now stands elsewhere.
 
 use std::collections::VecDeque;
 
@@ -307,13 +307,14 @@ impl Sensors {
         self.changed[usize::from(square_of(field, self.turned))] = Since::at(at);
     }
 
-    /// Processes a dump. Returns whether anything changed, or whether this is the first dump.
+    /// Processes a dump. Returns whether anything changed; always true for the first dump.
     pub(crate) fn set_all(&mut self, at: Timestamp, dump: &Dump) -> bool {
         let mut changed = !self.known;
         self.known = true;
         for (field, contents) in Field::all().zip(dump) {
             let square = square_of(field, self.turned);
-            // The field update was lost, at some time after the square was last known to show its earlier contents.
+            // If the contents differ, the field update was lost, at some time after the square was last known to show
+            // its earlier contents.
             let from = self.changed_at(square).max(self.dumped_at);
             changed |= self.set_field(Since::between(from, at), field, *contents);
         }
@@ -420,7 +421,7 @@ impl Sensors {
         }
         (own.read, own.at) = (piece, when.at);
         let count = count_of(&self.board, of) + usize::from(shown != of);
-        // A piece that is drawn across the board is read on two squares for a moment.
+        // A piece that is drawn across the board is read on two squares for a moment, which must not raise the count.
         if own.short == 0 || count < own.count {
             own.count = count;
         }

@@ -178,7 +178,7 @@ impl Tracker {
         }
         self.shown = Some((outcome, by));
         if self.gap_since.is_some() && !self.disturbed {
-            // The plies in the gap can no longer be found out.
+            // The plies in the gap can no longer be reconstructed.
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
         }
@@ -204,7 +204,8 @@ impl Tracker {
             .or_else(|| self.kings_in_centre(board(tree.best()), !gap && tree.tip() != tree.best()))
     }
 
-    /// A result piece. It is probably a misread piece of the game if such pieces are missing.
+    /// Returns the result shown by a result piece. If other squares differ from `expected` as well, or if `expected`
+    /// has a piece on its square, the result piece is probably a misread piece of the game.
     fn result_piece(&self, expected: &Board) -> Option<Sign> {
         let outcome = self.sensors.shown_result()?;
         let squares = self.sensors.result_squares();
@@ -225,8 +226,8 @@ impl Tracker {
     }
 
     /// Both kings in the centre, which cannot arise in play: on light squares White won, on dark squares Black won, on
-    /// one of each it is a draw. `before` is the placement before; `unannounced` is true if a ply is still to be
-    /// announced.
+    /// one of each it is a draw. `before` is the placement of the best line; `unannounced` is true if a ply is still to
+    /// be announced.
     fn kings_in_centre(&self, before: &Board, unannounced: bool) -> Option<Sign> {
         let board = self.sensors.board();
         let outcome = outcome_of_kings(board)?;
@@ -242,14 +243,15 @@ impl Tracker {
         })
     }
 
-    /// When the last of these squares changed, or the board if there are none.
+    /// Returns when the last of `squares` changed or, if `squares` is empty, when the board last changed.
     pub(super) fn stands_since(&self, squares: Bitboard) -> Timestamp {
         let changed = squares.into_iter().map(|square| self.sensors.changed_at(square));
         changed.max().unwrap_or(self.quiet_since)
     }
 
-    /// Withdraws the last plies, from the one on from which they are more credible as the set-up of the next game. Its
-    /// pieces go to their squares in `start`, after the clock was stopped or, without a clock, in one go.
+    /// Finds the ply from which on the announced plies are more credible as the set-up of the next game than as play,
+    /// and withdraws it and all later plies. A set-up moves pieces to their squares in `start`, after the clock was
+    /// stopped or, without a clock, in one go.
     pub(super) fn withdraw_setting_up(&mut self, now: Timestamp, start: &Board) {
         let Some(tree) = self.tree() else { return };
         let model = self.model;
@@ -279,7 +281,8 @@ impl Tracker {
         }
     }
 
-    /// Number of these plies made before the clock was stopped; all, if that is unknown or did not happen.
+    /// Returns how many of the announced plies were made before the clock was stopped; all of them if the clock was not
+    /// stopped or this is not known.
     fn made_before_the_clock_stopped(&self, announced: &[NodeId]) -> usize {
         let all = announced.len();
         let stopped = self.clock.stopped_since().filter(|_| !self.recovering());
@@ -293,13 +296,14 @@ impl Tracker {
         let Some(last) = announced.iter().rposition(|id| !after(id)) else {
             return all;
         };
-        // If the clock did not run for the ply before, its being stopped proves nothing.
+        // If the clock was not running at the last ply before its stop, the stop proves nothing.
         let before = line.tree.node(announced[last]).since;
         let ran = self.clock.ran_at(before) && before <= since;
         if ran { last + 1 } else { all }
     }
 
-    /// When pieces began to move without a pause of **rest**; `None` with a clock, or for the board's memory.
+    /// Returns when the latest series of changes without a pause of **rest** began; `None` if a clock is connected, or
+    /// during playback of the board's memory.
     pub(super) fn in_one_go(&self) -> Option<Timestamp> {
         if self.recovering() || self.clock.running().is_some() {
             return None;

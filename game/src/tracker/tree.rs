@@ -1,19 +1,19 @@
 //! The candidate lines of play: a small tree of positions, each compared with the sensors.
 //!
 //! The root is an earlier position of the line. After every change of a square, every node is compared with the sensors
-//! again. Then the tree grows, starting with the cheapest lines, by plies
+//! again. Then the tree grows, starting with the cheapest lines. It adds a ply if
 //!
-//! - that all their squares show now,
-//! - that all their squares but one show, if the reply captured the piece on that square, or stands on the square that
-//!   the piece left, or
-//! - that all their squares have shown at some time since the ply before, if the best line leaves squares unexplained
-//!   or has unread pieces or hidden plies. In a time scramble, a piece that was set down off-centre may be read only
-//!   after the reply, so that one report completes several plies.
+//! - all squares of the ply show it now,
+//! - all of them but one show it, and the reply captured the piece on that square or stands on the square that the
+//!   piece left, or
+//! - all of them have shown it at some time since the ply before, and the best line leaves squares unexplained or has
+//!   unread pieces or hidden plies. In a time scramble, a piece that was set down off-centre may be read only after the
+//!   reply, so that one report completes several plies.
 //!
-//! While no square is unexplained, a confirmed ply that was pressed or answered, on a board that showed it exactly,
-//! closes its alternatives. This only keeps the tree small: `reopen` can bring the alternatives back. A leaf whose
-//! squares no longer show its ply is dropped if it costs **hopeless** more than the best line. `MAX_READINGS` limits
-//! the size of the tree.
+//! While no square is unexplained, the alternatives to a confirmed ply are dropped if the ply was pressed or answered
+//! and the board showed exactly its position. This only keeps the tree small: `reopen` can bring the alternatives back.
+//! A leaf whose squares no longer show its ply is dropped if it costs **hopeless** more than the best line.
+//! `MAX_READINGS` limits the size of the tree.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
@@ -106,7 +106,8 @@ impl Tree {
         node.is_irregular() && node.standing == PlyStatus::Candidate && !node.backed
     }
 
-    /// A suspicion of `color` whose line is the best, or leaves fewer squares unexplained than the best.
+    /// Returns a suspected irregular move of `color` whose line is the best, or leaves fewer squares unexplained than
+    /// the best.
     pub(crate) fn suspected(&self, color: Color) -> Option<NodeId> {
         let best = self.best();
         let otherwise = self.nodes[best].differs.count();
@@ -232,7 +233,8 @@ impl Tree {
         }
     }
 
-    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies: lines can stay equally credible all game.
+    /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies, because lines can stay equally credible for a
+    /// whole game.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
@@ -330,7 +332,7 @@ impl Tree {
         }
     }
 
-    /// Nodes before `id` keep their ids.
+    /// Removes a node and its descendants, and opens its parent again. Nodes before `id` keep their ids.
     pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
             self.open(parent);
@@ -405,7 +407,7 @@ impl Tree {
         (1..self.nodes.len()).filter(is_leaf).collect()
     }
 
-    /// Adds the children of a node that the sensors show, and replies that hide such a child.
+    /// Adds the children of a node that the sensors show, and the children that a reply hides, with that reply.
     fn grow(&mut self, id: NodeId, sensors: &Sensors, now: Timestamp, from_history: bool) {
         let node = &self.nodes[id];
         let differs = node.differs;

@@ -12,8 +12,9 @@
 //! - Candidate lines stay until the piece moves on, or until a square that a line assumes dead reads a piece for longer
 //!   than a moment.
 //!
-//! A sensor can also die under a piece that does not move. If the only square unexplained since before the last three
-//! plies is a missing piece that was seen nowhere else, the piece is assumed to stand there until it moves on.
+//! A sensor can also die under a piece that does not move. If only one square has been unexplained since before the
+//! last three plies, and its piece is missing and was seen nowhere else, the piece is assumed to stand there until it
+//! moves on.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
