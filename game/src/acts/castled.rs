@@ -10,7 +10,8 @@ use super::turn::Turn;
 use crate::position::castled;
 
 impl Turn<'_> {
-    /// Start of a castling that did not begin with the king alone, and whether both pieces were lifted together.
+    /// Time of the first lift of a castling in which the rook was lifted before the king or together with it, and
+    /// whether both were lifted together. `None` otherwise.
     pub(crate) fn rook_first(&self) -> Option<(Timestamp, bool)> {
         let Some(Move::Castle { king, rook }) = self.ply.played else {
             return None;
@@ -20,13 +21,13 @@ impl Turn<'_> {
         let rook_left = self.left_for_good(rook, Role::Rook.of(color))?;
         let first = king_left.min(rook_left);
         let apart = king_left.max(rook_left).saturating_duration_since(first);
-        // A single hand puts the rook down before it lifts the king.
+        // One hand that begins with the rook puts the rook down before it lifts the king.
         let rook_to = castled(king, rook, color).1;
         let rook_landed = self.trace.landed(rook_to, Role::Rook.of(color), self.since);
         let in_the_air = rook_landed.is_some_and(|landed| landed > king_left + self.trace.model.settle);
         // Both pieces left within one scan, or both were in the air together.
         let together = apart <= self.trace.model.settle || (in_the_air && apart <= ONE_SCAN_APART);
-        // A scan read one square empty and the other piece still in its place.
+        // A scan read the rook's square as empty while the king still stood on its own.
         let rook_first = king_left > rook_left && apart >= ONE_SCAN_APART;
         (together || rook_first).then_some((first, together))
     }
@@ -84,8 +85,8 @@ impl Turn<'_> {
         left
     }
 
-    /// The earlier of two times within one scan, which reads both squares a few milliseconds apart; `None` if they are
-    /// not.
+    /// The earlier of two times; `None` if they do not lie within one scan. A scan reads two squares a few milliseconds
+    /// apart.
     fn at_once(&self, one: Timestamp, other: Timestamp) -> Option<Timestamp> {
         let first = one.min(other);
         (one.max(other).saturating_duration_since(first) <= self.trace.model.settle).then_some(first)

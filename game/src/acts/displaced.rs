@@ -1,4 +1,4 @@
-//! Finds displaced pieces: pieces on squares to which no move has led.
+//! Finds displaced pieces: pieces that left their squares or came to other squares, which no move explains.
 
 use core::time::Duration;
 
@@ -35,7 +35,7 @@ impl BoardComparison<'_> {
             if !act.pushed || act.halfway {
                 return None;
             }
-            // If the last ply appeared in the same scan, both pieces were knocked over.
+            // If the squares of the last ply changed in the same scan, both pieces were knocked over.
             let before = self.last.map(|last| last.before.board());
             let expected = before.map_or(Bitboard::EMPTY, |before| difference(before, tip.board()));
             let upset = act.upset || (expected.any() && self.at_once(fresh | expected));
@@ -95,7 +95,7 @@ impl BoardComparison<'_> {
         )
     }
 
-    /// The squares that differed before a piece was lifted at `lifted_at`, without `known` ones.
+    /// The squares that differed before a piece was lifted at `lifted_at`, without the `known` ones.
     pub(crate) fn displaced_before(&self, lifted_at: Timestamp, known: Bitboard) -> Bitboard {
         if self.illegal_castling_after_rook_move().is_some() {
             return Bitboard::EMPTY;
@@ -123,7 +123,8 @@ impl BoardComparison<'_> {
         Some(Astray { squares, grace })
     }
 
-    /// Whether kings show a result: both stand in the centre, or one does, more than a step from its square.
+    /// Whether the kings show a result: both stand in the centre, or one does and is more than one step from its square
+    /// in the line's last position.
     fn shows_result(&self) -> bool {
         let (expected, shown) = (self.tip.board(), self.trace.board());
         let put_there = |color: &Color| {
@@ -140,8 +141,8 @@ impl BoardComparison<'_> {
         self.trace.stood_since(squares).max(self.trace.quiet_since)
     }
 
-    /// Grace period for a missing piece in a hand. `None` if a player may hold it for as long as the turn lasts: the
-    /// player on move may hold the piece to be moved, or the piece to be captured.
+    /// Grace period for a missing piece that was knocked over or is in a hand. `None` if a player may hold it for as
+    /// long as the turn lasts: the player on move may hold the piece to be moved, or the piece to be captured.
     fn fallen_grace(&self, fallen: Square) -> Option<Duration> {
         let tip = self.tip;
         let color = tip.board().color_at(fallen)?;
@@ -160,7 +161,8 @@ impl BoardComparison<'_> {
         in_one_scan(changed)
     }
 
-    /// Whether another piece of `color` left a nearby square in the same scan: a hand lifts one piece at a time.
+    /// Whether another piece of `color` left a nearby square in the same scan, which shows that a piece was knocked
+    /// over: a hand lifts one piece at a time.
     fn knocked(&self, fallen: Square, color: Color) -> bool {
         let at = self.trace.changed_at(fallen);
         let mut scan = self
@@ -168,7 +170,8 @@ impl BoardComparison<'_> {
             .since(at.saturating_sub(ONE_SCAN_APART))
             .take_while(|shown| shown.when.at <= at + ONE_SCAN_APART)
             .filter(|shown| shown.square != fallen);
-        // A piece that is drawn over the board also leaves squares other than its own.
+        // A piece that is drawn over the board also leaves squares other than its own. So a piece counts only if it
+        // stood on its square in the line's last position, or in the one before it.
         let before = self.last.map(|last| last.before.board());
         let stood = |shown: &SensorChange, board: &Board| board.piece_at(shown.square) == shown.before;
         scan.any(|shown| {
@@ -205,7 +208,7 @@ fn strays(expected: &Board, shown: &Board, differs: Bitboard) -> Bitboard {
     strays | fallen.collect::<Bitboard>()
 }
 
-/// Whether hands may hold all missing pieces: one piece of each colour, or king and rook.
+/// Whether hands may hold all missing pieces: at most one piece of each colour, or its king and rook.
 fn in_hand(expected: &Board, shown: &Board, strays: Bitboard) -> bool {
     if (strays & shown.occupied()).any() {
         return false;

@@ -8,11 +8,12 @@ use shakmaty::{Bitboard, Board, Square};
 
 use super::Acts;
 
-/// Minimum number of changes of a faulty square. Players cause fewer, even with one capture after the other on it.
+/// Minimum number of changes of a faulty square. Players cause fewer, even with several captures in a row on the
+/// square.
 const MIN_FAULTY_CHANGES: usize = 11;
 /// Minimum number of these changes that bring back the expected content.
 const MIN_FAULTY_RETURNS: usize = 5;
-/// Minimum number of changes from which other watchers set the square aside.
+/// Minimum number of changes of a doubtful square, which other watchers set aside.
 const MIN_DOUBTFUL_CHANGES: usize = 5;
 /// Minimum number of these changes that bring back the expected content.
 const MIN_DOUBTFUL_RETURNS: usize = 2;

@@ -25,7 +25,7 @@ pub(crate) struct Irregular {
     pub(crate) squares: Bitboard,
     /// Time of the last change of [`squares`](Self::squares).
     pub(crate) since: Timestamp,
-    /// Whether a legal move can begin like this, so that the act may not be finished.
+    /// Whether the act may be the beginning of a legal move: castling, en passant or a promotion.
     pub(super) halfway: bool,
     /// Whether a king stands in the centre, far from its square, as it does to show a result.
     shows_result: bool,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 }
 
 impl Irregular {
-    /// Whether both are the same act, at whatever time.
+    /// Whether both are the same act, regardless of their times.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let known = |act: &Self| {
             (
@@ -62,9 +62,9 @@ impl Irregular {
 }
 
 impl Acts {
-    /// Time from which an act was certainly made, if it still stands and the line of play is unchanged, as for a ply on
-    /// a quiet board. `pressed` is the time of its player's press; `recorded` means that the act counts as a ply.
-    /// `None` if only later play can decide.
+    /// Time from which an act counts as certainly made, if it still stands then and the line of play is unchanged. The
+    /// same holds for a ply on a quiet board. `pressed` is the time of its player's press; `recorded` means that the
+    /// act counts as a ply. `None` if only later play can decide.
     pub(crate) fn certain_at(
         &self,
         act: &Irregular,
@@ -82,7 +82,7 @@ impl Acts {
         }
     }
 
-    /// Whether an act that was put right at `put_right` certainly was made.
+    /// Whether an act that was put right at `put_right` had certainly been made before.
     pub(crate) fn was_made(&self, act: &Irregular, put_right: Timestamp) -> bool {
         let stood = put_right.saturating_duration_since(act.since);
         let model = self.model();
@@ -126,8 +126,8 @@ impl BoardComparison<'_> {
         })
     }
 
-    /// Whether the last ply, the last two, or a part of them are being taken back; the line of play will follow. A
-    /// captured piece may not be back on its square yet.
+    /// Whether the last ply or the last two plies are being taken back, wholly or in part. The line of play will follow
+    /// the takeback. A captured piece may not be back on its square yet.
     pub(super) fn takes_back(&self, differs: Bitboard) -> bool {
         let shown = self.trace.board();
         let on_the_way = |before: &State| {
@@ -140,7 +140,7 @@ impl BoardComparison<'_> {
         before.any(|before| before.is_some_and(on_the_way))
     }
 
-    /// Illegal castling if the tracker has taken its rook move for a ply.
+    /// An illegal castling whose rook move the tracker has taken for a ply.
     pub(super) fn illegal_castling_after_rook_move(&self) -> Option<Irregular> {
         let last = self.last?;
         let (before, shown) = (last.before, self.trace.board());
@@ -196,7 +196,7 @@ impl BoardComparison<'_> {
 }
 
 impl Acts {
-    /// The irregular act that led from a position of the line to the placement after it.
+    /// The irregular act that led from the position `before`, which is on the line, to the placement `after`.
     pub(crate) fn between(&self, before: &State, after: &Board) -> Option<Irregular> {
         let squares = difference(before.board(), after);
         let several = || {
@@ -240,7 +240,7 @@ impl Irregular {
     }
 }
 
-/// Whether the previous piece on `to` left in the scan in which the present one came.
+/// Whether the previous piece on `to` left in the same scan in which the present piece arrived.
 fn is_upset(trace: &Trace, to: Square) -> bool {
     let landed = trace.changed_at(to);
     let since = landed.saturating_sub(trace.model.doubt);
@@ -282,7 +282,7 @@ fn act_of_mover(trace: &Trace, before: &State, shown: &Board, differs: Bitboard)
     })
 }
 
-/// Whether a legal move of several pieces begins like this.
+/// Whether `differs` can be the beginning of a legal castling or capture en passant.
 fn halfway(tip: &State, differs: Bitboard) -> bool {
     tip.moves().iter().any(|candidate| {
         let several = matches!(candidate.m, Move::Castle { .. } | Move::EnPassant { .. });
@@ -297,8 +297,8 @@ fn castled_from(m: Move) -> Bitboard {
     }
 }
 
-/// The capture of an own piece of the same kind. Only the origin of the capturing piece differs. The destination read
-/// empty for a while, and read its piece again after the origin was left.
+/// The capture of a player's own piece by another of the same kind. Only the origin of the capturing piece differs. The
+/// destination read empty for a while, and read such a piece again after the capturing piece had left its origin.
 fn captured_own_kind(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Irregular> {
     let (from, color) = (differs.single_square()?, tip.turn());
     let piece = tip.board().piece_at(from).filter(|piece| piece.color == color)?;

@@ -1,4 +1,5 @@
-//! Finds moves that the line of play lacks, from pieces that stand where play may have put them.
+//! Finds moves that the line of play lacks, from pieces that left their square or stand on a square to which they may
+//! have been played.
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;

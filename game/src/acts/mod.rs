@@ -2,7 +2,7 @@
 //! rook first, the clock pressed with the piece in the hand.
 //!
 //! The watchers of the referee ask for such acts, and the Laws decide their consequences. The later stations do not
-//! read squares, so an act is reported only once it is certain enough to tell somebody.
+//! read squares and cannot check an act, so it is reported only once it is certain enough to be published.
 
 mod castled;
 mod displaced;
@@ -74,8 +74,8 @@ impl Acts {
         self.trace.model
     }
 
-    /// Time at which an act made at `done` can be judged: reports are complete, faulty squares show, slips are put
-    /// right.
+    /// Time at which an act made at `done` can be judged. By then, its reports are complete, faulty squares are
+    /// recognised, and slips are put right.
     pub(crate) fn judged_at(&self, done: Timestamp) -> Timestamp {
         done + self.model().doubt
     }
@@ -148,7 +148,7 @@ impl Acts {
         self.unseen
     }
 
-    /// The piece on a square, including the pieces that are not read.
+    /// The piece on a square, including pieces that the sensors do not read.
     pub(crate) fn piece_at(&self, square: Square) -> Option<Piece> {
         self.trace.board().piece_at(square)
     }

@@ -40,8 +40,8 @@ impl Turn<'_> {
 }
 
 impl Acts {
-    /// Whether a player's pieces moved shortly before the press at `pressed`, or since. Changes by the opponent's move,
-    /// which stood at `answered`, and of the squares `aside` do not count.
+    /// Whether a player's pieces moved shortly before the press at `pressed`, or since. Changes until the opponent's
+    /// move stood, at `answered`, and changes of the squares `aside` do not count.
     pub(crate) fn moved_at_press(
         &self,
         color: Color,

@@ -5,19 +5,20 @@ use shakmaty::{Piece, Role, Square};
 
 use super::turn::Turn;
 
-/// A promotion piece that stood before the one that stands now.
+/// A promotion piece that was replaced by a piece of another kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchanged {
     pub(crate) square: Square,
     pub(crate) stood: Role,
     pub(crate) stood_at: Timestamp,
-    /// Kind of the later piece, which came at `at`.
+    /// Kind of the later piece, which arrived at the time `at`.
     pub(crate) now: Role,
     pub(crate) at: Timestamp,
 }
 
 impl Turn<'_> {
-    /// The piece on the promotion square and its arrival; `None` if the square reads the chosen piece, or none.
+    /// Kind and arrival of a piece on the promotion square that is not the chosen one; `None` if the square reads the
+    /// chosen piece, a piece of the opponent, or no piece.
     pub(crate) fn replaced(&self) -> Option<(Role, Timestamp)> {
         let (chosen, to) = self.ply.played.and_then(|m| Some((m.promotion()?, m.to())))?;
         let shown = self.trace.board().piece_at(to)?;

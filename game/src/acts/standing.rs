@@ -61,7 +61,7 @@ impl BoardComparison<'_> {
         squares.all(|square| self.trace.board().piece_at(square) == placement.piece_at(square))
     }
 
-    /// Number of pieces that the line has more than the board.
+    /// Number of pieces by which the line exceeds the board; 0 if the board has as many or more.
     pub(crate) fn taken_off(&self) -> usize {
         let stood = self.tip.board().occupied().count();
         stood.saturating_sub(self.trace.board().occupied().count())

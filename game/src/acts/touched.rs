@@ -104,8 +104,8 @@ impl Turn<'_> {
         }
     }
 
-    /// The first stay of the piece from `origin` on a square other than its last one, after a legal move, and long
-    /// enough to have left the hand there (Art. 4.7).
+    /// The first stay of the piece from `origin` on a square other than its last one, if a legal move leads there and
+    /// the stay was long enough for the piece to have left the hand (Art. 4.7).
     fn released(&self, origin: Square) -> Option<Stay> {
         let piece = self.before.board().piece_at(origin)?;
         let after = self.ply.after.board();
@@ -139,7 +139,7 @@ impl Turn<'_> {
 }
 
 impl Acts {
-    /// Whether a square touched at `from` and not among `aside` has changed no more often than hands change it.
+    /// Whether a square touched at `from` is not among `aside` and has changed no more often than hands change it.
     pub(crate) fn is_steady(&self, square: Square, from: Timestamp, aside: Bitboard) -> bool {
         self.trace.is_steady(square, from) && !aside.contains(square)
     }

@@ -22,7 +22,8 @@ pub(super) struct Trace {
     pub(super) quiet_since: Timestamp,
     /// Content of each square before its last change.
     before: Board,
-    /// The last squares that read the same piece again after a moment, each once, with the time of that reading.
+    /// The last squares that missed their piece for a moment and then read it again, with the time of its return. Each
+    /// square is listed once.
     blinks: VecDeque<(Square, Timestamp)>,
 }
 
@@ -48,7 +49,7 @@ impl Trace {
     pub(super) fn update(&mut self, now: Timestamp, snapshot: &Snapshot) {
         let before = self.turned.replace(snapshot.turned);
         if before.is_some_and(|turned| turned != snapshot.turned) {
-            // The earlier changes were on other squares.
+            // In the new orientation, the earlier changes belong to other squares.
             self.recent.clear();
             self.changed = [now; 64];
         }
@@ -71,7 +72,7 @@ impl Trace {
         }
     }
 
-    /// Notes a square that reads its piece again after a moment: it was misread, or a hand adjusted the piece.
+    /// Notes a square that reads its piece again after a moment: the square was misread, or a hand adjusted the piece.
     fn note_blink(&mut self, at: Timestamp, square: Square, after: Option<Piece>) {
         let back = after.is_some() && after == self.before.piece_at(square);
         if back && at.saturating_duration_since(self.changed_at(square)) <= self.model.rest {
@@ -145,14 +146,16 @@ impl Trace {
         absences
     }
 
-    /// Time of the last departure of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
+    /// Time of the last departure of `piece` from `square` at or after `since`; `None` if there was none, or only a
+    /// dump showed it.
     pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let left = shown.rfind(|shown| shown.before == Some(piece))?;
         (!left.when.is_late()).then_some(left.when.at)
     }
 
-    /// Time of the last arrival of `piece`, from `since` on; `None` if there was none, or only a dump showed it.
+    /// Time of the last arrival of `piece` on `square` at or after `since`; `None` if there was none, or only a dump
+    /// showed it.
     pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
         let mut shown = self.since(since).filter(|shown| shown.square == square);
         let landed = shown.rfind(|shown| shown.after == Some(piece))?;
@@ -234,7 +237,7 @@ impl Absence {
     }
 }
 
-/// A time for which a piece stood on a square before it left.
+/// Period in which a piece stood on a square before leaving it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stay {
     pub(super) square: Square,

@@ -168,9 +168,9 @@ fn pieces_put_home_after_the_clock_was_stopped_are_withdrawn() {
         world.wait(4000).announced.join(" ")
     };
     assert_eq!(game(true, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 5");
-    // Without a clock, they may have been played, because the hands rested between them.
+    // Without a clock, Ng1 and Ng8 may have been played, because the hands rested after them.
     assert_eq!(game(false, 4000), "e4 e5 Nf3 Nf6 Ng1 Ng8");
-    // A ply that is not certain by then was not played.
+    // A ply that is not yet certain when the pawns go home was not played.
     assert_eq!(game(false, 1500), "e4 e5 Nf3 Nf6 Ng1 Ng8 set up from 6");
 }
 
@@ -297,7 +297,7 @@ fn a_reading_between_two_that_contradict_it_is_noise() {
     }
 }
 
-/// An answer without the clock disconnects it only if no reading follows.
+/// An answer that reports no clock disconnects the clock only if no reading follows.
 #[test]
 fn one_lost_answer_does_not_disconnect_the_clock() {
     let mut world = thinking(6120, 6200);

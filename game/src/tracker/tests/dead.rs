@@ -112,7 +112,7 @@ fn a_move_to_a_dead_square_may_be_decided_after_many_plies() {
     world.has_announced(&format!("e4 a6 Be2 b6 {names} no, Bc4 b6 {names} Bxf7+ Kxf7"));
 }
 
-/// The board reads b1 as empty while its knight stands there, from the time before White's second move.
+/// From before White's second move on, the board reads b1 as empty although the knight stands there.
 #[test]
 fn a_square_that_dies_under_its_piece_keeps_it_until_it_moves_on() {
     let mut world = World::new(START);
@@ -187,7 +187,8 @@ fn a_square_that_has_read_a_piece_is_not_the_dead_one() {
     world.has_announced("e4 h6 d4 Nf6 a3 Ng4 Qf3 a6 Qxf7+ Kxf7 b3 Nc6 c3 Nce5 b4");
 }
 
-/// A press does not show to which square the knight went, and nothing is concluded from it repeatedly.
+/// A press does not show to which square the knight went, so it confirms no ply. `confirm_tip` must return false then,
+/// because the tracker repeats a step that returns true.
 #[test]
 fn a_move_to_a_dead_square_is_not_confirmed_by_a_press() {
     let mut world = World::new(START);

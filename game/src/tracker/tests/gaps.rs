@@ -1,4 +1,4 @@
-//! Tests of gaps in the observations. Also has the notation of recorded elements and the journaled game for other
+//! Tests of gaps in the observations. Also provides a notation for recorded elements and a journaled game to other
 //! tests.
 
 use core::time::Duration;
@@ -81,8 +81,8 @@ fn half_of_a_castling_does_not_refute_an_inferred_line() {
     world.has_announced("Inferred: d3 O-O");
 }
 
-/// Nobody pressed a clock after Bd3, but the bishop had rested for long. It moves on from d3 in the gap, unless it was
-/// in the hand again when the gap began.
+/// Nobody pressed a clock after Bd3, but the bishop had rested for a long time. It moves on from d3 with the next ply,
+/// in the gap. If it was in the hand again when the gap began, it went on to c4 in the same turn.
 #[test]
 fn a_ply_that_stood_before_a_gap_is_not_made_in_it() {
     for (lifted, found) in [("", "Nf6 Bc4"), ("d3.", "no, Bc4 Nf6")] {
@@ -202,8 +202,8 @@ fn a_game_goes_on_after_a_rook_captured_a_rook_in_its_corner() {
     world.has_announced("e4 Undecidable: goes on: h4 d5");
 }
 
-/// A pawn was in a hand when play was to be rejoined, so the plies before the first known placement are lost. They are
-/// known if the pawn had rested before.
+/// A pawn was in a hand when play was to be rejoined, so the plies before the first known placement are lost. If the
+/// pawn had rested on h3 before, these plies are known.
 #[test]
 fn plies_before_play_is_rejoined_are_undecidable() {
     let announced = |h3: &str| {
@@ -251,7 +251,7 @@ fn a_ply_that_stood_before_a_gap_is_not_withdrawn() {
     assert_eq!(before(3000), "Kf1 withdrawn Undecidable:");
 }
 
-/// A ply that stood before a restart is kept as well. The journal has the time of its announcement.
+/// Like a ply before a gap, a ply that stood before a restart is kept. The journal has the time of its announcement.
 #[test]
 fn a_ply_that_stood_before_a_restart_is_not_withdrawn() {
     let before = |stood: u64| {
@@ -380,7 +380,7 @@ fn a_game_is_resumed_from_the_journal() {
     assert_eq!(numbers, Some(3));
 }
 
-/// The daemon was restarted before Black's reply was confirmed, which it had inferred over a gap.
+/// The daemon had inferred Black's reply over a gap, and was restarted before the reply was confirmed.
 fn resumed_in_doubt() -> World {
     let mut world = World::new(START);
     let (start, [e4, e5]) = journaled(&world, ["e2e4", "e7e5"]);
@@ -464,7 +464,8 @@ fn a_gap_at_a_start_position_is_undecidable() {
     world.has_announced("Undecidable: e4 Inferred:");
 }
 
-/// The pieces are set up while the memory is awaited, and a game begins. The gap cuts the memory off.
+/// The pieces are set up while the daemon waits for the memory, and a game begins. The gap begins before the memory
+/// arrives.
 #[test]
 fn a_game_that_begins_just_before_a_gap_is_undecidable_in_it() {
     let mut world = World::new(START);
@@ -540,7 +541,7 @@ fn no_move_is_announced_on_a_wrongly_inferred_line() {
     );
 }
 
-/// A king and a rook on the first rank may have the right to castle. If they castle, they had it.
+/// A king and a rook on the first rank may have the right to castle. If they castle, they had this right.
 #[test]
 fn castling_is_found_in_a_game_in_progress() {
     let mut world = World::new("....k...ppp..ppp................................PPP..PPP...K...R");

@@ -51,7 +51,7 @@ fn a_promoted_piece_captured_at_once_is_of_the_kind_that_was_read() {
     world.has_announced("e4 d5 exd5 c6 dxc6 Nf6 cxb7 Nbd7 bxc8=R Qxc8");
 }
 
-/// Two hands set up the pieces for the next game, which does not explain another last ply.
+/// Two hands set up the pieces for the next game. These changes are not evidence for another last ply.
 #[test]
 fn pieces_that_are_set_up_amend_no_settled_ply() {
     let mut world = World::new(START);

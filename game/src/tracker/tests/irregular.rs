@@ -39,7 +39,7 @@ fn an_irregular_move_is_followed_once_answered() {
     world.has_announced("e2e5 d6 exd6 cxd6");
 }
 
-/// Without a clock. A bishop move from f1 to b5 would explain the reply as well, but not the knight on b6.
+/// No clock is connected. A bishop move from f1 to b5 would explain the reply as well, but not the knight on b6.
 #[test]
 fn an_irregular_move_is_followed_once_a_reply_explains_the_whole_board() {
     let mut world = World::new(START);
@@ -72,7 +72,8 @@ fn a_displaced_piece_does_not_replace_a_move_that_was_pressed() {
 
 #[test]
 fn pieces_between_two_polls_are_not_known_to_have_rested() {
-    // The board is quiet until the next poll, or only until the pieces are cleared away at some time before it.
+    // The board is quiet until the next poll, or only until the pieces are cleared away at an unknown time before that
+    // poll.
     for (then, announced) in [("", "e2e5 d6"), ("g1.", "")] {
         let mut world = World::new(START);
         let asked = world.now;
@@ -130,8 +131,8 @@ fn a_displaced_piece_does_not_hide_the_game() {
         .has_announced("e4 e5");
 }
 
-/// Illegal castling (Art. 3.8.2.1: the king has moved before) is one ply in any order of its pieces, even if the reply
-/// comes at once.
+/// An illegal castling (Art. 3.8.2.1: the king has moved before) is one ply, in whatever order its pieces are moved,
+/// even if the reply comes at once.
 #[test]
 fn castling_that_is_not_allowed_is_one_ply() {
     for order in ["e1. g1K h1. f1R", "h1. f1R e1. g1K", "e1. h1. g1K f1R"] {

@@ -206,7 +206,8 @@ fn an_inferred_line_is_withdrawn_if_another_fits_as_well() {
     world.has_announced("Inferred: withdrawn Undecidable:");
 }
 
-/// The memory has no times: a drawn queen looks like two moves, and the captured pawn laid aside like one.
+/// The memory has no times, so a queen that is drawn over squares looks like two moves, and a captured pawn that is
+/// laid aside looks like one.
 #[test]
 fn a_captured_piece_that_is_taken_away_has_not_moved() {
     let mut world = World::new(START);
@@ -305,7 +306,7 @@ fn a_port_that_closes_again_before_the_memory_comes_is_the_same_gap() {
     world.has_announced("e4 Memory: e5 Nf3");
 }
 
-/// White's move was not reported, Black's reply was. The memory has both, in order.
+/// White's move was not reported, but Black's reply was. The memory has both, in order.
 #[test]
 fn lost_reports_are_read_from_the_memory_and_the_line_is_followed_again() {
     let mut world = World::new(START);
@@ -354,7 +355,7 @@ fn a_position_listed_at_power_up_may_have_been_reached_again() {
     world.has_announced("e4 e5 Nf3 Nc6 Nc3 Nf6 Ng1 Ng8 Nb1 Inferred: Nb8 d3");
 }
 
-/// The same start position stands as before. The memory does not cover the time without power.
+/// The same start position stands before and after a time without power, which the memory does not cover.
 #[test]
 fn a_time_without_power_at_a_start_position_is_undecidable() {
     let mut world = World::new(START);
@@ -420,7 +421,7 @@ fn reports_lost_after_a_gap_without_a_memory_are_read_from_it() {
     world.has_announced("Inferred: e5 d3 d6 no, Nf3 Nc6 d3 Memory: d6");
 }
 
-/// The start position stands after the gap, of which the memory holds nothing. The first ply came while the memory was
+/// The memory holds nothing of the gap, after which the start position stands. The first ply came while the memory was
 /// being sent. The next two were not reported.
 #[test]
 fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {

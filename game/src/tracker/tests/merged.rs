@@ -1,4 +1,4 @@
-//! Tests of pieces that stood so briefly that the memory only has the emptying of their square.
+//! Tests of pieces that stood so briefly that the memory records only that their square was emptied.
 
 use core::time::Duration;
 

@@ -76,7 +76,7 @@ fn a_polled_board_that_lost_its_power_has_a_gap() {
     world.has_announced("e4 Inferred: e5 Nf3 Nc6");
 }
 
-/// After a gap, the board answers a poll from before it. Only the next poll covers the gap.
+/// After a gap, the board answers a poll sent before the gap. Only the next poll covers the gap.
 #[test]
 fn a_repeated_answer_from_before_a_gap_does_not_cover_the_gap() {
     for (from_before, then) in [("", "e7. e5p"), ("e7.", "e5p"), ("e7. e5p", "")] {
@@ -163,8 +163,8 @@ fn a_dump_shows_changes_that_no_answer_lists() {
     world.has_announced("e4 e5");
 }
 
-/// A pawn stood on h3 when the board was last heard. A line with h2-h4 in its place leads to the same placement, and is
-/// wrong.
+/// A pawn stood on h3 when the board was last heard. A line with h2-h4 instead of h2-h3 leads to the same placement,
+/// and is wrong.
 #[test]
 fn a_line_over_a_gap_contains_the_observations_before_it() {
     let mut world = World::new(START);
@@ -239,7 +239,8 @@ fn a_result_shown_in_a_gap_does_not_reveal_moves() {
     world.has_announced("e4 0-1");
 }
 
-/// A start position at the end of one answer has stood for a moment, even if much happened until the next answer.
+/// If one answer ends with the start position, that position has stood for a moment, even if the next answer contains
+/// many plies.
 #[test]
 fn a_game_begins_with_the_next_answer() {
     let mut world = World::new(START);
@@ -253,7 +254,7 @@ fn a_game_begins_with_the_next_answer() {
     );
     world.wait(1000);
     answers(&mut world, since, Vec::new());
-    // Pieces that went home after the clock was stopped were not moves.
+    // Putting pieces home after the clock was stopped is not a move.
     world.has_announced(&format!("set up from 10 e4 e5{}", " Nf3 Nc6 Ng1 Nb8".repeat(5)));
 }
 

@@ -69,7 +69,7 @@ fn a_press_recorded_late_does_not_complete_the_move_in_progress() {
     assert_eq!(world.tracker.white_side(), Some(Side::Right));
 }
 
-/// White presses while the daemon waits for the memory, which has this press as well.
+/// White presses while the daemon waits for the memory, which also contains this press.
 #[test]
 fn a_press_heard_before_the_memory_completes_no_ply_that_is_played_back() {
     let mut world = World::new("rnbqkbnrpppppppp................................PPPPPPPPRNBQKBNR");

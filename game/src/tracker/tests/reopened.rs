@@ -117,8 +117,8 @@ fn no_ply_is_inferred_without_a_gap() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// After any game by hands of any pace, the record ends with the game's last move, and the tree that grew with the
-    /// game has the same best line as a tree built from all observations at once.
+    /// Whatever the game and the speed of the hands, the record ends with the game's last move, and the tree that grew
+    /// with the game has the same best line as a tree built from all observations at once.
     #[test]
     fn a_tree_that_grew_with_the_game_has_the_best_line_of_a_new_one(
         choices in prop::collection::vec((any::<prop::sample::Index>(), 60_u64..1500, 90_u64..2500), 2..24)

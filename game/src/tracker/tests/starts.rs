@@ -27,7 +27,7 @@ fn kings_in_the_centre_are_the_result_and_not_moves() {
 #[test]
 fn a_result_piece_is_the_result() {
     castling().shows("d5=").has_announced("1/2-1/2");
-    // On the square of a piece, it may be that piece, misread.
+    // A result piece that is read on the square of another piece may be that piece, misread.
     castling().shows("e4. e4=").wait(4000).has_announced("");
     castling().shows("e4. e4=").wait(8000).has_announced("1/2-1/2");
 }
@@ -43,8 +43,8 @@ fn a_result_in_three_scans_only_is_ignored() {
         .has_announced("");
 }
 
-/// A king on its way to the centre to show the result does not move, though it can look so. A king that rested
-/// elsewhere had moved there before.
+/// A king that is taken to the centre to show the result makes no move, although its path can look like one. A king
+/// that rested elsewhere had moved there before.
 #[test]
 fn a_king_makes_no_move_on_its_way_to_show_the_result() {
     let ending = || {
@@ -160,7 +160,8 @@ fn a_game_in_progress_is_followed_from_a_dump() {
     assert_eq!(world.announced.join(" "), "O-O");
 }
 
-/// The first answer comes just before a move. No piece was in a hand, because all pieces rest after it.
+/// The first answer comes just before a move. Because all pieces rest after the move, none of them was in a hand when
+/// the answer came.
 #[test]
 fn a_game_in_progress_is_followed_from_the_first_answer() {
     let mut world = World::new(CASTLING);
@@ -216,7 +217,7 @@ fn the_board_may_take_time_to_show_a_position_that_was_given() {
 }
 
 /// Pawns that have gone far make a normally oriented board look turned at first. A position given by an arbiter shows
-/// the orientation, whether its pieces stand already, one of them stands beside its square, or they are set up later.
+/// the orientation. Its pieces may stand already, one of them may stand beside its square, or they may be set up later.
 #[test]
 fn a_given_position_shows_the_orientation_of_the_board() {
     const FAR: &str = ".......k....P........K................................pp........";
@@ -446,7 +447,7 @@ fn back_with(words: &str) -> World {
     world
 }
 
-/// Two swaps from the usual start, as in Chess960. A piece is put right before the first move.
+/// The start position is two swaps from the usual one, as in Chess960. A piece is put right before the first move.
 #[test]
 fn a_start_that_might_be_wrong_is_found_in_the_memory() {
     let swapped = "a8. c8. a8b c8r a1. c1. a1B c1R e4. e2P filled";
@@ -478,7 +479,7 @@ fn a_position_that_is_set_up_is_followed() {
     world.has_announced("a4 g5 Ke2 h6 a5");
 }
 
-/// During a game, plies from a position set up by hand are play only while the clock runs.
+/// During a game, plies from a position set up by hand count as play only while the clock runs.
 #[test]
 fn a_game_goes_on_from_another_position_while_the_clock_runs() {
     for (running, announced) in [(true, "e4 Undecidable: goes on: a4 g5 Ke2 h6 a5"), (false, "e4")] {
