@@ -226,9 +226,10 @@ impl State {
 
     /// The legal moves, with the squares that each of them changes.
     pub(crate) fn moves(&self) -> Vec<PossibleMove> {
+        let turn = self.turn();
         let possible = |m: Move| PossibleMove {
             m,
-            footprint: footprint(self.board(), m),
+            footprint: footprint(turn, m),
         };
         self.legal_moves().into_iter().map(possible).collect()
     }
@@ -301,7 +302,7 @@ impl State {
             }
             Basis::Any(setup) => {
                 let mut board = setup.board.clone();
-                footprint(&setup.board, m).make(&mut board);
+                footprint(setup.turn, m).make(&mut board);
                 let next = self.succeeded_by(board, any_placement::passed_square(m));
                 Basis::of(next, self.mode)
             }
@@ -379,17 +380,36 @@ pub(crate) struct PossibleMove {
 /// castling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Footprint {
-    squares: [(Square, Option<Piece>); 4],
+    parts: [(Square, Option<Piece>); 4],
     count: u8,
+    squares: Bitboard,
 }
 
 impl Footprint {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Square, Option<Piece>)> + '_ {
-        self.squares.iter().take(usize::from(self.count)).copied()
+    /// A footprint without squares. `first` only fills the list.
+    const fn empty(first: Square) -> Self {
+        Self {
+            parts: [(first, None); 4],
+            count: 0,
+            squares: Bitboard::EMPTY,
+        }
     }
 
-    pub(crate) fn squares(&self) -> Bitboard {
-        self.iter().map(|(square, _)| square).collect()
+    /// Adds a square with its content after the move. More than four squares are left out.
+    fn put(&mut self, square: Square, piece: Option<Piece>) {
+        if let Some(part) = self.parts.get_mut(usize::from(self.count)) {
+            *part = (square, piece);
+            self.count += 1;
+            self.squares.add(square);
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Square, Option<Piece>)> + '_ {
+        self.parts.iter().take(usize::from(self.count)).copied()
+    }
+
+    pub(crate) const fn squares(&self) -> Bitboard {
+        self.squares
     }
 
     /// The squares of the move whose content on `board` differs from that after the move.
@@ -407,14 +427,11 @@ impl Footprint {
 
     /// The given squares with their content on `board`; `None` for no squares, or for more than four.
     pub(crate) fn of_squares(squares: Bitboard, board: &Board) -> Option<Self> {
-        let mut list = [(squares.first()?, None); 4];
-        for (at, square) in squares.into_iter().enumerate() {
-            *list.get_mut(at)? = (square, board.piece_at(square));
+        let mut footprint = Self::empty(squares.first()?);
+        for square in squares {
+            footprint.put(square, board.piece_at(square));
         }
-        Some(Self {
-            squares: list,
-            count: squares.count() as u8,
-        })
+        (footprint.squares == squares).then_some(footprint)
     }
 
     pub(crate) fn make(&self, board: &mut Board) {
@@ -427,20 +444,9 @@ impl Footprint {
     }
 }
 
-fn footprint(board: &Board, m: Move) -> Footprint {
+fn footprint(turn: Color, m: Move) -> Footprint {
     // The destination comes first: it rules out most moves with one comparison.
-    let mut list = [(m.to(), None); 4];
-    let mut count = 0;
-    let mut put = |square: Square, piece: Option<Piece>| {
-        if board.piece_at(square) != piece {
-            list[count] = (square, piece);
-            count += 1;
-        }
-    };
-    let turn = m
-        .from()
-        .and_then(|from| board.color_at(from))
-        .unwrap_or(Color::White);
+    let mut footprint = Footprint::empty(m.to());
     match m {
         Move::Normal {
             role,
@@ -449,31 +455,33 @@ fn footprint(board: &Board, m: Move) -> Footprint {
             promotion,
             ..
         } => {
-            put(to, Some(promotion.unwrap_or(role).of(turn)));
-            put(from, None);
+            footprint.put(to, Some(promotion.unwrap_or(role).of(turn)));
+            footprint.put(from, None);
         }
         Move::EnPassant { from, to } => {
-            put(to, Some(Role::Pawn.of(turn)));
-            put(from, None);
-            put(Square::from_coords(to.file(), from.rank()), None);
+            footprint.put(to, Some(Role::Pawn.of(turn)));
+            footprint.put(from, None);
+            footprint.put(Square::from_coords(to.file(), from.rank()), None);
         }
         Move::Castle { king, rook } => {
             let (king_to, rook_to) = castled(king, rook, turn);
-            put(king_to, Some(Role::King.of(turn)));
-            put(rook_to, Some(Role::Rook.of(turn)));
+            // In Chess960, one of the two may stay on its square.
+            if king_to != king {
+                footprint.put(king_to, Some(Role::King.of(turn)));
+            }
+            if rook_to != rook {
+                footprint.put(rook_to, Some(Role::Rook.of(turn)));
+            }
             for left in [king, rook]
                 .into_iter()
                 .filter(|s| *s != king_to && *s != rook_to)
             {
-                put(left, None);
+                footprint.put(left, None);
             }
         }
-        Move::Put { role, to } => put(to, Some(role.of(turn))),
+        Move::Put { role, to } => footprint.put(to, Some(role.of(turn))),
     }
-    Footprint {
-        squares: list,
-        count: count as u8,
-    }
+    footprint
 }
 
 /// The squares of king and rook after castling.

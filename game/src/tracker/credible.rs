@@ -31,26 +31,46 @@ use super::node::{Node, NodeId, Played};
 use super::tree::Tree;
 use crate::model::{Cost, Model, SEVERAL};
 
-pub(super) struct Costs {
+/// The costs of all nodes of a tree, and the best node.
+#[derive(Debug, Clone)]
+pub(super) struct Ranking {
+    costs: Costs,
+    /// Cost of each node including withdrawals, and the number of plies that it withdraws; `None` if it does not
+    /// compete.
+    ranks: Vec<Option<(Cost, usize)>>,
+    best: NodeId,
+}
+
+#[derive(Debug, Clone)]
+struct Costs {
     /// Cost of the plies up to and including the node's.
     plies: Vec<Cost>,
     /// Cost of the plies and of the squares left unexplained.
     whole: Vec<Cost>,
 }
 
-impl Costs {
-    pub(super) fn of(&self, id: NodeId) -> Cost {
-        self.whole[id]
+impl Ranking {
+    pub(super) fn cost(&self, id: NodeId) -> Cost {
+        self.costs.whole[id]
     }
 
     /// Cost of the node's plies alone, without unexplained squares.
-    pub(super) fn of_plies(&self, id: NodeId) -> Cost {
-        self.plies[id]
+    pub(super) fn cost_of_plies(&self, id: NodeId) -> Cost {
+        self.costs.plies[id]
     }
 }
 
 impl Tree {
-    pub(super) fn costs(&self) -> Costs {
+    pub(super) fn rank(&self) -> Ranking {
+        let costs = self.costs();
+        let ranks = self.ranks(&costs);
+        let ranked = ranks.iter().enumerate();
+        let best = ranked.filter_map(|(id, rank)| Some(((*rank)?, id))).min();
+        let best = best.map_or_else(|| self.root(), |(_, id)| id);
+        Ranking { costs, ranks, best }
+    }
+
+    fn costs(&self) -> Costs {
         let mut plies: Vec<Cost> = Vec::with_capacity(self.nodes().len());
         let mut whole = Vec::with_capacity(self.nodes().len());
         let followed = self.followed();
@@ -115,27 +135,18 @@ impl Tree {
     }
 
     pub(crate) fn best(&self) -> NodeId {
-        self.best_by(&self.costs())
-    }
-
-    pub(super) fn best_by(&self, costs: &Costs) -> NodeId {
-        let ranks = self.ranks(costs).into_iter().enumerate();
-        let best = ranks.filter_map(|(id, rank)| Some((rank?, id))).min();
-        best.map_or_else(|| self.root(), |(_, id)| id)
+        self.ranking().best
     }
 
     /// The log-odds against each node, relative to the best one.
     pub(super) fn odds_against(&self) -> Vec<i64> {
-        let costs = self.costs();
-        let ranks = self.ranks(&costs);
+        let Ranking { costs, ranks, .. } = self.ranking();
         let best = ranks.iter().flatten().map(|(cost, _)| *cost).min().unwrap_or(0);
-        let ranked = ranks.iter().enumerate();
-        let cost = ranked.map(|(id, rank)| rank.map_or_else(|| costs.of(id), |(cost, _)| cost));
+        let ranked = ranks.iter().zip(&costs.whole);
+        let cost = ranked.map(|(rank, whole)| rank.map_or(*whole, |(cost, _)| cost));
         cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
-    /// Cost of each node including withdrawals, and the number of plies that it withdraws; `None` if it does not
-    /// compete.
     fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
@@ -180,7 +191,7 @@ impl Tree {
                 });
             let again = (common[id]..announced.len().min(64)).filter(|at| again[id] >> at & 1 == 1);
             let again: Cost = again.map(|at| withdrawals[at] - withdrawals[at + 1]).sum();
-            let cost = costs.of(id) + taken_back + withdrawals[common[id]] - again;
+            let cost = costs.whole[id] + taken_back + withdrawals[common[id]] - again;
             ranks[id] = Some((cost, withdrawn));
         }
         ranks
@@ -261,15 +272,15 @@ impl Tree {
         if !(parent..self.nodes().len()).any(guesses) {
             return false;
         }
-        let costs = self.costs();
-        let limit = costs.of(best) + self.model().odd;
+        let ranking = self.ranking();
+        let limit = ranking.cost(best) + self.model().odd;
         (next..self.nodes().len()).any(|id| {
-            costs.of(id) <= limit
+            ranking.cost(id) <= limit
                 && (guesses(id) || guesses(best))
                 && self.passes(id, parent)
                 && !self.passes(id, next)
         }) || (parent..next)
-            .any(|id| costs.of(id) <= limit && id != parent && guesses(id) && self.passes(id, parent))
+            .any(|id| ranking.cost(id) <= limit && id != parent && guesses(id) && self.passes(id, parent))
     }
 
     /// Whether a ply on the path to `id` was announced although another was as credible, and another still is.

@@ -15,11 +15,14 @@
 //! A leaf whose squares no longer show its ply is dropped if it costs **hopeless** more than the best line.
 //! `MAX_READINGS` limits the size of the tree.
 
+use core::cell::OnceCell;
+use core::ops::{Deref, DerefMut};
+
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Square};
 
-use super::credible::strain_of;
+use super::credible::{Ranking, strain_of};
 use super::made::{Timing, was_shown};
 use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
@@ -32,15 +35,40 @@ use crate::position::{Footprint, PossibleMove, State};
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     model: &'static Model,
-    nodes: Vec<Node>,
+    nodes: Nodes,
     updated_at: Timestamp,
+}
+
+/// The nodes of a tree with their ranking, which is computed when it is first needed after a change.
+#[derive(Debug, Clone)]
+struct Nodes {
+    list: Vec<Node>,
+    ranking: OnceCell<Ranking>,
+}
+
+impl Deref for Nodes {
+    type Target = Vec<Node>;
+
+    fn deref(&self) -> &Vec<Node> {
+        &self.list
+    }
+}
+
+impl DerefMut for Nodes {
+    fn deref_mut(&mut self) -> &mut Vec<Node> {
+        self.ranking.take();
+        &mut self.list
+    }
 }
 
 impl Tree {
     pub(crate) fn new(model: &'static Model, state: State, ply: u32, at: Timestamp) -> Self {
         Self {
             model,
-            nodes: vec![Node::new(None, ply, Played::Root, state, at)],
+            nodes: Nodes {
+                list: vec![Node::new(None, ply, Played::Root, state, at)],
+                ranking: OnceCell::new(),
+            },
             updated_at: at,
         }
     }
@@ -59,6 +87,10 @@ impl Tree {
 
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    pub(super) fn ranking(&self) -> &Ranking {
+        self.nodes.ranking.get_or_init(|| self.rank())
     }
 
     pub(crate) const fn root(&self) -> NodeId {
@@ -178,11 +210,11 @@ impl Tree {
     /// Adds plies to the most credible lines first, because several plies that appear at once can have more orders than
     /// are worth keeping. `from_history` includes plies that the sensors have shown before.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
-        let costs = self.costs();
-        let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
+        let ranking = self.ranking();
+        let limit = ranking.cost(self.best()) + self.model.hopeless();
         let mut known: Vec<NodeId> = (0..self.nodes.len()).collect();
-        known.retain(|id| costs.of_plies(*id) < limit);
-        known.sort_by_key(|id| costs.of(*id));
+        known.retain(|id| ranking.cost_of_plies(*id) < limit);
+        known.sort_by_key(|id| ranking.cost(*id));
         let mut added = self.nodes.len();
         for id in known {
             self.grow_from(id, sensors, now, from_history);
@@ -205,7 +237,7 @@ impl Tree {
 
     pub(crate) fn measure(&mut self, sensors: &Sensors, now: Timestamp) {
         self.updated_at = now;
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut() {
             node.measure(sensors, now, self.model);
         }
     }
@@ -318,7 +350,7 @@ impl Tree {
     pub(super) fn begin_after(&mut self, id: NodeId) {
         self.advance(id);
         let before = self.nodes[self.root()].ply;
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut() {
             node.ply -= before;
         }
     }
@@ -360,18 +392,22 @@ impl Tree {
 
     fn prune(&mut self) {
         loop {
-            let costs = self.costs();
-            let limit = costs.of(self.best_by(&costs)) + self.model.hopeless();
+            let ranking = self.ranking();
+            let limit = ranking.cost(self.best()) + self.model.hopeless();
             let mut leaves = self.leaves();
             let tip = self.tip();
-            leaves
-                .sort_by_cached_key(|id| (core::cmp::Reverse(costs.of(*id)), self.path(*id).contains(&tip)));
+            leaves.sort_by_cached_key(|id| {
+                (
+                    core::cmp::Reverse(ranking.cost(*id)),
+                    self.path(*id).contains(&tip),
+                )
+            });
             // The parents of the worst leaves may be worse than the other leaves, so at most half of them go at once.
             let too_many = self.size().saturating_sub(MAX_READINGS);
             let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
                 let node = &self.nodes[*id];
-                let hopeless = (!node.shown || node.is_unread()) && costs.of(*id) >= limit;
+                let hopeless = (!node.shown || node.is_unread()) && ranking.cost(*id) >= limit;
                 (hopeless || nth < too_many).then_some(*id)
             };
             let dropped: Vec<NodeId> = leaves.iter().enumerate().filter_map(is_dropped).collect();
@@ -418,12 +454,21 @@ impl Tree {
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
         let own = node.parent.map(|parent| &self.nodes[parent]);
+        // The squares that show something else than this position, or have shown it since its ply.
+        let since = node.lifted_at.saturating_sub(ONE_SCAN_APART);
+        let changed = differs | sensors.differing(node.state.board()) | sensors.touched_since(since);
         let mut grown = Vec::new();
         for candidate in &node.possible_moves {
             let Some(from) = candidate.m.from() else { continue };
+            if (candidate.footprint.squares().with(from) & changed).is_empty() {
+                continue;
+            }
             let shown = candidate.footprint.fits(board)
                 || (from_history && was_shown(node, &candidate.footprint, sensors));
             if shown {
+                if self.find_child(id, Played::Move(candidate.m)).is_some() {
+                    continue;
+                }
                 let made = Timing::of(node, &candidate.footprint, sensors, now);
                 if strain_of(made, node, own, self.model) <= self.model.hopeless() {
                     grown.push((*candidate, None));

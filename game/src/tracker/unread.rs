@@ -49,7 +49,11 @@ impl Tree {
             candidate.footprint.iter().any(|part| arrives(&part))
                 && from.is_some_and(|from| sensors.has_pressed_since(sensors.changed_at(from), mover))
         };
+        let differs = sensors.differing(node.state.board());
         let unread = |candidate: &PossibleMove| {
+            if (candidate.footprint.squares() & differs).is_empty() {
+                return None;
+            }
             let square = unread_square(&candidate.footprint, sensors)?;
             let replied = || answered(&node.state.after(candidate.m), square, sensors, true);
             let went =
