@@ -53,6 +53,10 @@ impl BoardComparison<'_> {
         {
             return None;
         }
+        let held = |square: Square| shown.piece_at(square).is_none() && self.fallen_grace(square).is_none();
+        if fresh.single_square().is_some_and(held) {
+            return None;
+        }
         let moves = tip.moves();
         let reached = moves.iter().map(|candidate| candidate.footprint);
         // The squares are part of a move of several pieces, which has begun or which the tracker has not found yet.
@@ -146,14 +150,15 @@ impl BoardComparison<'_> {
     fn fallen_grace(&self, fallen: Square) -> Option<Duration> {
         let tip = self.tip;
         let color = tip.board().color_at(fallen)?;
-        let taken = |m: shakmaty::Move| m.to() == fallen;
-        let wanted = color == tip.turn() || tip.moves().iter().any(|candidate| taken(candidate.m));
-        match (self.knocked(fallen, color), self.knocked(fallen, !color), wanted) {
-            (true, ..) => Some(self.trace.model.doubt),
-            (false, true, _) => Some(self.trace.model.put_right),
-            (false, false, true) => None,
-            (false, false, false) => Some(self.trace.model.patience),
+        if self.knocked(fallen, color) {
+            return Some(self.trace.model.doubt);
         }
+        if self.knocked(fallen, !color) {
+            return Some(self.trace.model.put_right);
+        }
+        let taken = |m: &shakmaty::Move| m.to() == fallen;
+        let wanted = color == tip.turn() || tip.legal_moves().iter().any(taken);
+        (!wanted).then_some(self.trace.model.patience)
     }
 
     fn at_once(&self, squares: Bitboard) -> bool {

@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Color, Move, Rank, Role, Square};
 use super::standing::BoardComparison;
 use super::trace::Trace;
 use super::{Acts, in_one_scan};
-use crate::position::{Instead, State, difference};
+use crate::position::{Instead, PossibleMove, State, difference};
 
 /// Maximum number of squares that a move changes, reached by castling.
 const MAX_SQUARES: usize = 4;
@@ -107,18 +107,18 @@ impl BoardComparison<'_> {
         if self.takes_back(differs) || differs.is_empty() || differs.count() > MAX_SQUARES {
             return None;
         }
-        if stands_as_legal_move(tip, shown, differs) {
-            return None;
+        match act_of_mover(self.trace, tip, shown, differs) {
+            Some((act, legal)) => (!legal).then_some(act),
+            None => captured_own_kind(self.trace, tip, differs).or_else(|| self.out_of_turn(differs)),
         }
-        let act = act_of_mover(self.trace, tip, shown, differs);
-        if let Some(act) = act.or_else(|| captured_own_kind(self.trace, tip, differs)) {
-            return Some(act);
-        }
-        // Out of turn, only an otherwise legal move counts as a move; any other change is displacement.
-        let turned = tip.turned();
-        let legal = stands_as_legal_move(&turned, shown, differs);
-        let act = act_of_mover(self.trace, &turned, shown, differs).filter(|_| legal)?;
-        Some(Irregular {
+    }
+
+    /// An act of the player who is not on move. Only an otherwise legal move counts as one; any other change is
+    /// displacement.
+    fn out_of_turn(&self, differs: Bitboard) -> Option<Irregular> {
+        let (turned, shown) = (self.tip.turned(), self.trace.board());
+        let (act, legal) = act_of_mover(self.trace, &turned, shown, differs)?;
+        legal.then_some(Irregular {
             out_of_turn: true,
             halfway: false,
             unpromoted: false,
@@ -146,11 +146,9 @@ impl BoardComparison<'_> {
         let (before, shown) = (last.before, self.trace.board());
         let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
         let squares = moved & !self.aside;
-        let act =
-            act_of_mover(self.trace, before, shown, squares).filter(|act| act.kind == Kind::Castling)?;
-        let illegal = !stands_as_legal_move(before, shown, squares);
+        let (act, legal) = act_of_mover(self.trace, before, shown, squares)?;
         let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.trace.model.doubt;
-        (illegal && soon).then_some(act)
+        (act.kind == Kind::Castling && !legal && soon).then_some(act)
     }
 
     /// Whether the act stood before the last ply was made, and so does not belong to this turn.
@@ -204,7 +202,8 @@ impl Acts {
             let went = (both.next()?, both.next_back()?);
             Some(Irregular::new(&self.trace, before, went, Kind::Several, squares))
         };
-        act_of_mover(&self.trace, before, after, squares).or_else(several)
+        let act = act_of_mover(&self.trace, before, after, squares);
+        act.map(|(act, _)| act).or_else(several)
     }
 }
 
@@ -251,43 +250,45 @@ fn is_upset(trace: &Trace, to: Square) -> bool {
     landed.saturating_duration_since(victim_left) <= ONE_SCAN_APART
 }
 
-fn stands_as_legal_move(tip: &State, shown: &Board, differs: Bitboard) -> bool {
-    tip.moves()
-        .iter()
-        .any(|candidate| candidate.footprint.squares() == differs && candidate.footprint.fits(shown))
-}
-
-/// The act of the side to move, if it explains all of `differs`.
-fn act_of_mover(trace: &Trace, before: &State, shown: &Board, differs: Bitboard) -> Option<Irregular> {
+/// The act of the side to move, if it explains all of `differs`, and whether it is a legal move.
+fn act_of_mover(
+    trace: &Trace,
+    before: &State,
+    shown: &Board,
+    differs: Bitboard,
+) -> Option<(Irregular, bool)> {
     let instead =
         Instead::read(before, shown, differs).filter(|instead| instead.footprint.squares() == differs)?;
     let stays = |(from, _): &(Square, Square)| shown.piece_at(*from).is_some();
     let (from, to) = instead.went.filter(|went| instead.castles || !stays(went))?;
     let color = before.turn();
+    let moves = before.moves();
+    let made = |candidate: &PossibleMove| {
+        candidate.footprint.squares() == differs && candidate.footprint.fits(shown)
+    };
+    let legal = moves.iter().any(made);
     let unpromoted = shown.piece_at(to) == Some(color.pawn())
         && to.rank() == color.fold_wb(Rank::Eighth, Rank::First)
-        && before
-            .moves()
+        && moves
             .iter()
             .any(|candidate| candidate.m.from() == Some(from) && candidate.m.to() == to);
+    // The act may be the beginning of a legal castling or capture en passant.
+    let begins = |candidate: &PossibleMove| {
+        let several = matches!(candidate.m, Move::Castle { .. } | Move::EnPassant { .. });
+        several && (candidate.footprint.squares() | castled_from(candidate.m)).is_superset(differs)
+    };
+    let halfway = unpromoted || moves.iter().any(begins);
     let kind = if instead.castles {
         Kind::Castling
     } else {
         Kind::OnePiece
     };
-    Some(Irregular {
+    let act = Irregular {
         unpromoted,
-        halfway: unpromoted || halfway(before, differs),
+        halfway,
         ..Irregular::new(trace, before, (from, to), kind, differs)
-    })
-}
-
-/// Whether `differs` can be the beginning of a legal castling or capture en passant.
-fn halfway(tip: &State, differs: Bitboard) -> bool {
-    tip.moves().iter().any(|candidate| {
-        let several = matches!(candidate.m, Move::Castle { .. } | Move::EnPassant { .. });
-        several && (candidate.footprint.squares() | castled_from(candidate.m)).is_superset(differs)
-    })
+    };
+    Some((act, legal))
 }
 
 fn castled_from(m: Move) -> Bitboard {

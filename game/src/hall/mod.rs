@@ -363,7 +363,6 @@ impl Hall {
     /// Returns the next bytes to write to one line.
     pub fn poll_write_to(&mut self, now: Timestamp, line: LineId) -> Option<Vec<u8>> {
         let now = self.steps.to_board_time(now);
-        self.set_recall(now, line);
         let bytes = self.lines.get_mut(&line)?.line.poll_transmit(now);
         self.line_handled(line);
         bytes
@@ -405,15 +404,7 @@ impl Hall {
         for entry in self.agenda.due(passed) {
             match entry {
                 Scheduled::Board(name) => {
-                    let board = self.boards.get_mut(&name);
-                    let wants_memory = board.is_some_and(|board| {
-                        board.advance(passed);
-                        board.wants_memory()
-                    });
-                    self.board_handled(&name);
-                    if wants_memory && let Some(id) = self.line_of_board(&name) {
-                        self.with_line(now, id, |_, _| {});
-                    }
+                    self.with_board(now, &name, |board, now| board.advance(now));
                 }
                 Scheduled::Line(id) => self.with_line(now, id, |_, _| {}),
             }
@@ -443,6 +434,26 @@ impl Hall {
         }
     }
 
+    /// Calls `act` with a board and the time without steps, and tells the board's line if the board now wants its memory
+    /// or does not want it any more.
+    fn with_board<T>(
+        &mut self,
+        now: Timestamp,
+        name: &str,
+        act: impl FnOnce(&mut Board, Timestamp) -> T,
+    ) -> Option<T> {
+        let board = self.boards.get_mut(name)?;
+        let wanted = board.wants_memory();
+        let done = act(board, self.steps.to_board_time(now));
+        let changed = board.wants_memory() != wanted;
+        self.board_handled(name);
+        if changed && let Some(id) = self.line_of_board(name) {
+            self.set_recall(self.steps.to_board_time(now), id);
+            self.with_line(now, id, |_, _| {});
+        }
+        Some(done)
+    }
+
     /// The line of a board. Looks through all lines.
     fn line_of_board(&self, board: &str) -> Option<LineId> {
         let mut lines = self.lines.iter();
@@ -456,14 +467,12 @@ impl Hall {
             let new_board = self.new_board(board);
             self.boards.insert(board.to_owned(), new_board);
         }
-        let Some(target) = self.boards.get_mut(board) else {
+        let Some(answer) = self.with_board(now, board, |target, now| target.command(now, command)) else {
             let boards = self.names_of_boards().into_iter().collect();
             let board = board.to_owned();
             let language = self.names.regulations(&board).language;
             return command.answer(Err(&Refusal::UnknownBoard { board, boards }), language);
         };
-        let answer = target.command(self.steps.to_board_time(now), command);
-        self.board_handled(board);
         if answer.ok && command.order == Order::Identify {
             self.show(now, board, board);
         }
@@ -482,7 +491,6 @@ impl Hall {
     /// the line's observations to the boards.
     fn with_line(&mut self, now: Timestamp, id: LineId, act: impl FnOnce(&mut Line, Timestamp)) {
         let now = self.steps.to_board_time(now);
-        self.set_recall(now, id);
         let Some(hall_line) = self.lines.get_mut(&id) else {
             return;
         };

@@ -8,6 +8,7 @@ use super::status::GameStatus;
 use crate::acts::{Acts, BoardComparison, Turn};
 use crate::events::{Clock, ClosedBy, IncidentEnd};
 use crate::laws::{Broken, ClockReadings, IncidentKind, Situation};
+use crate::model::REMEMBERED_PLIES;
 use crate::position::State;
 use crate::referee::LineEntry;
 use crate::referee::result::{MAX_NODES_IN_PLAY, may_win};
@@ -60,7 +61,7 @@ impl Context<'_> {
     /// Whether a ply of the record was reconstructed and not confirmed yet.
     pub(super) fn rests_on_inference(&self) -> bool {
         let inferred = |entry: &LineEntry| entry.ply.inferred && entry.settled.is_none();
-        self.game.line.iter().any(inferred)
+        self.game.line.iter().rev().take(REMEMBERED_PLIES).any(inferred)
     }
 
     /// Whether the squares can be compared with the line of play.
