@@ -146,6 +146,7 @@ impl BoardComparison<'_> {
         let (before, shown) = (last.before, self.trace.board());
         let moved = difference(before.board(), self.tip.board()) | self.differs_anywhere();
         let squares = moved & !self.aside;
+        Instead::read(before, shown, squares).filter(|instead| instead.castles)?;
         let (act, legal) = act_of_mover(self.trace, before, shown, squares)?;
         let soon = self.trace.changed_at(act.from) <= last.ply.stood_at + self.trace.model.doubt;
         (act.kind == Kind::Castling && !legal && soon).then_some(act)

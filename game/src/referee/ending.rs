@@ -46,15 +46,21 @@ impl Referee {
     /// Checkmate, stalemate, a dead position, fivefold repetition and 75 moves end the game when the ply is made (75
     /// moves in 2014: when it is completed). Later moves, flags and shown results change nothing.
     pub(super) fn check_for_end(&mut self, now: Timestamp, ply: u32) {
-        let Some(history) = self.history().map(|history| history.up_to(ply)) else {
-            return;
-        };
-        if history.plies().last().is_none_or(|last| last.settled.is_none()) {
-            return;
-        }
-        if !self.end_by_laws(now, ply) {
+        if self.is_settled(ply) && !self.end_by_laws(now, ply) {
             self.check_for_dead_position(now, ply);
         }
+    }
+
+    /// Ends the game if the completion of a ply does, as 75 moves do in 2014. The last ply must be settled.
+    pub(super) fn check_for_end_by_completion(&mut self, now: Timestamp) {
+        if let Some(last) = self.last_ply().filter(|last| self.is_settled(*last)) {
+            self.end_by_laws(now, last);
+        }
+    }
+
+    fn is_settled(&self, ply: u32) -> bool {
+        let history = self.history().map(|history| history.up_to(ply));
+        history.is_some_and(|history| history.plies().last().is_some_and(|last| last.settled.is_some()))
     }
 
     /// Called when the pieces are set up again or a result is shown. Ends the game by the Laws if the record shows that
@@ -219,6 +225,9 @@ fn fivefold(history: &History<'_>, position: &Chess, rules: &Rules) -> bool {
     let Some(rule) = rules.fivefold() else {
         return false;
     };
+    if !history.may_repeat() {
+        return false;
+    }
     let occurrences = history.occurrences(position);
     match rule {
         Fivefold::AnyOrder => occurrences.len() >= FIVEFOLD,

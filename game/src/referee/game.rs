@@ -237,8 +237,8 @@ impl Referee {
         if settled {
             self.check_for_end(now, ply);
         }
-        if completed && let Some(last) = self.last_ply() {
-            self.check_for_end(now, last);
+        if completed {
+            self.check_for_end_by_completion(now);
         }
         if settled {
             self.offer_threefold(now, ply);
