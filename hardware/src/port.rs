@@ -182,6 +182,8 @@ pub struct UsbDevice {
     pub product: Option<String>,
     /// Serial number of the USB device, without control characters. May differ from the serial number of the board.
     pub serial: Option<String>,
+    /// Folder of the USB device in `/sys/devices`.
+    pub folder: PathBuf,
 }
 
 /// Returns the path of a device without `/dev`, with `-` in place of slashes.

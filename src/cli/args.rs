@@ -288,7 +288,7 @@ pub(super) struct EventCheckArguments {
     /// Pairings and players from any pairing program: PGN, TRF, CSV
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
-    /// FIDE rating list as text (players_list.txt), to check ids and names against
+    /// FIDE rating list, as text or XML, to check ids and names against
     #[arg(long, value_name = "FILE")]
     pub(super) fide_list: Option<PathBuf>,
     /// Configuration with the boards' names [default: /etc/kiebitz.toml if it exists]

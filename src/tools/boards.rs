@@ -4,12 +4,14 @@
 //! resets, and leaves the pending changes of boards on a bus for the daemon to read.
 
 mod board;
+mod computer;
 mod draft;
 mod inspection;
 mod report;
 mod task;
 mod text;
 mod trouble;
+mod twins;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{IsTerminal, Write};
@@ -31,6 +33,7 @@ use crate::Exit;
 use crate::config::Config;
 use crate::exit::Stop;
 use crate::system_time::{self, LiveTime};
+use computer::Computer;
 pub(crate) use draft::ConfigDraft;
 use report::PortReport;
 use task::{PortTask, PortUpdate};
@@ -59,6 +62,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     let inspector = Inspector {
         options,
         config: Arc::new(config),
+        computer: Computer::beneath("/"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -81,6 +85,7 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let inspector = Inspector {
         options: &options,
         config: Arc::default(),
+        computer: Computer::beneath("/"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -96,6 +101,7 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
 struct Inspector<'o> {
     options: &'o Options,
     config: Arc<Config>,
+    computer: Computer,
 }
 
 impl Inspector<'_> {
@@ -126,15 +132,16 @@ impl Inspector<'_> {
         }
         let (updates, mut received) = channel(MAX_UPDATES);
         let mut tasks = JoinSet::new();
-        for task in self.port_tasks(&listing.candidates, &updates) {
+        for task in self.port_tasks(&listing.candidates, &listing.candidates, &updates) {
             tasks.spawn(task.once());
         }
         drop(updates);
-        let mut found: Vec<PortReport> = without_device(&listing);
+        let mut found: Vec<PortReport> = self.without_device(&listing);
         while let Some(update) = received.recv().await {
             found.push(update.report);
         }
         found.sort_by(|one, other| one.port.cmp(&other.port));
+        twins::mark(&mut found, &self.computer);
         found
     }
 
@@ -162,32 +169,38 @@ impl Inspector<'_> {
         let mut watch = PortWatch::new();
         let mut scans = tokio::time::interval(SCAN_INTERVAL);
         let (updates, mut received) = channel(MAX_UPDATES);
-        let mut ports = FollowedPorts::default();
+        let mut followed = FollowedPorts::default();
         let mut printer = ChangePrinter::new(self.options.json, out);
         let mut absent: Vec<PortReport> = Vec::new();
+        let mut newly_absent: Vec<PortReport> = Vec::new();
         loop {
             tokio::select! {
                 _ = scans.tick() => {
                     let listing = list.list();
-                    let missing = without_device(&listing);
-                    for report in missing.iter().filter(|report| !absent.contains(report)) {
+                    // A device that has just been plugged in gets its port a moment later.
+                    let missing = self.without_device(&listing);
+                    let lasting = missing.iter().filter(|report| newly_absent.contains(report));
+                    let lasting: Vec<PortReport> = lasting.cloned().collect();
+                    for report in lasting.iter().filter(|report| !absent.contains(report)) {
                         printer.report(report, &text::line(report))?;
                     }
-                    absent = missing;
+                    (absent, newly_absent) = (lasting, missing);
+                    let ports = listing.candidates.clone();
                     for change in watch.handle_listing(listing.candidates) {
                         match change {
                             PortChange::Added(candidate) => {
                                 printer.note(&candidate, "plugged in")?;
-                                let tasks = self.port_tasks(std::slice::from_ref(&candidate), &updates);
-                                tasks.for_each(|task| ports.add(task));
+                                let added = std::slice::from_ref(&candidate);
+                                let tasks = self.port_tasks(added, &ports, &updates);
+                                tasks.for_each(|task| followed.add(task));
                             }
                             PortChange::Removed(candidate) => {
-                                ports.remove(&candidate.device);
+                                followed.remove(&candidate.device);
                                 printer.removed(&candidate)?;
                             }
                         }
                     }
-                    if watch.present().next().is_none() && absent.is_empty() {
+                    if watch.present().next().is_none() && newly_absent.is_empty() {
                         printer.nothing_found()?;
                     }
                 }
@@ -196,10 +209,11 @@ impl Inspector<'_> {
         }
     }
 
-    /// Creates a task for each port, without starting it.
+    /// Creates a task for each candidate, without starting it. `ports` are all ports.
     fn port_tasks<'d>(
         &'d self,
         candidates: &'d [Candidate],
+        ports: &'d [Candidate],
         updates: &'d Sender<PortUpdate>,
     ) -> impl Iterator<Item = PortTask> + 'd {
         let time = LiveTime::start();
@@ -207,9 +221,21 @@ impl Inspector<'_> {
             mode: self.mode(candidate),
             candidate: candidate.clone(),
             config: self.config.clone(),
+            settings: self.computer.troubles(candidate, ports),
             time: time.clone(),
             updates: updates.clone(),
         })
+    }
+
+    /// Reports on configured paths without a device, on USB devices without a port, and on a failed search for ports.
+    fn without_device(&self, listing: &Listing) -> Vec<PortReport> {
+        let missing = listing.missing.iter();
+        let missing = missing.map(|path| PortReport::missing(&path.display().to_string()));
+        let trouble = listing.trouble.as_ref();
+        missing
+            .chain(self.computer.without_port(&self.settings()))
+            .chain(trouble.map(|error| PortReport::unlisted(TroubleReport::of(error))))
+            .collect()
     }
 
     fn settings(&self) -> PortSettings {
@@ -236,16 +262,6 @@ impl Inspector<'_> {
         });
         port?.mode.line_mode()
     }
-}
-
-/// Reports on configured paths without a device, and on a failed search for ports.
-fn without_device(listing: &Listing) -> Vec<PortReport> {
-    let missing = listing.missing.iter();
-    let missing = missing.map(|path| PortReport::missing(&path.display().to_string()));
-    let trouble = listing.trouble.as_ref();
-    missing
-        .chain(trouble.map(|error| PortReport::unlisted(TroubleReport::of(error))))
-        .collect()
 }
 
 #[derive(Default)]

@@ -291,6 +291,7 @@ impl CsvLine<'_> {
             },
             pairing: Pairing {
                 table: None,
+                board: None,
                 white,
                 black,
                 result: result.flatten(),

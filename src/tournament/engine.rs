@@ -110,6 +110,7 @@ fn pairings(pairs: &[EnginePair], players: &BTreeMap<u32, Player>, doubts: &mut 
         let black = black.flatten();
         pairings.push(Pairing {
             table: black.is_some().then_some(table),
+            board: None,
             white,
             black,
             result: None,

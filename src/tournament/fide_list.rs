@@ -1,5 +1,7 @@
-//! Reads FIDE's rating list, a text with fixed columns. It has half a million players, so only those of the event are
-//! kept.
+//! Reads FIDE's rating list, a text with fixed columns or XML. It has almost two million players, so only those of the
+//! event are kept.
+
+mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read};
@@ -53,10 +55,26 @@ pub enum ListError {
         /// Name of the file.
         file: String,
     },
+    /// The file is a list as XML that ends early or is damaged.
+    #[error(
+        "{file}: the list breaks off after {players} players, at byte {byte}: {reason}; download it again \
+         (players_list_xml.zip), and unpack it"
+    )]
+    Broken {
+        /// Name of the file.
+        file: String,
+        /// Number of complete players.
+        players: usize,
+        /// Position of the damage.
+        byte: u64,
+        /// The damage.
+        reason: String,
+    },
     /// The file has no players.
     #[error(
         "{file}:1:1: this is not the FIDE rating list as text, which begins with column names from \"ID \
-         Number\" on: download the list in TXT format (players_list.zip), and unpack it"
+         Number\" on, or as XML: download the list in TXT or XML format (players_list.zip, \
+         players_list_xml.zip), and unpack it"
     )]
     Other {
         /// Name of the file.
@@ -88,6 +106,21 @@ impl FideList {
     pub fn from_reader(file: &str, mut list: impl BufRead, event: &Tournament) -> Result<Self, ListError> {
         let wanted = WantedPlayers::of(event);
         let mut found = Self::default();
+        let unreadable = |source| ListError::Unreadable {
+            file: file.to_owned(),
+            source,
+        };
+        let begin = list.fill_buf().map_err(unreadable)?;
+        let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
+        if begin.trim_ascii_start().starts_with(b"<") {
+            let players = xml::read(file, list, |entry| {
+                let key = names::key(&entry.name);
+                if wanted.has(entry.id, &key) {
+                    found.keep(entry, key);
+                }
+            })?;
+            return found.unless_empty(players, file);
+        }
         let mut columns = ListColumns::default();
         let mut players = 0_usize;
         let mut first = true;
@@ -95,10 +128,7 @@ impl FideList {
         loop {
             line.clear();
             let read = Read::take(&mut list, LONGEST_LINE).read_until(b'\n', &mut line);
-            let read = read.map_err(|source| ListError::Unreadable {
-                file: file.to_owned(),
-                source,
-            })?;
+            let read = read.map_err(unreadable)?;
             if read == 0 {
                 break;
             }
@@ -117,15 +147,20 @@ impl FideList {
             players += 1;
             let name = columns.text(columns.name, &line);
             let key = names::key(&name);
-            if wanted.ids.contains(&id) || wanted.names.contains(&key) {
+            if wanted.has(id, &key) {
                 found.keep(columns.entry(id, name, &line), key);
             }
         }
+        found.unless_empty(players, file)
+    }
+
+    /// Returns the list unless the file has no players.
+    fn unless_empty(self, players: usize, file: &str) -> Result<Self, ListError> {
         match players {
             0 => Err(ListError::Other {
                 file: file.to_owned(),
             }),
-            _ => Ok(found),
+            _ => Ok(self),
         }
     }
 
@@ -164,6 +199,10 @@ impl WantedPlayers {
                 .collect(),
             names: event.everybody().map(|player| names::key(&player.name)).collect(),
         }
+    }
+
+    fn has(&self, id: u32, name_key: &str) -> bool {
+        self.ids.contains(&id) || self.names.contains(name_key)
     }
 }
 
@@ -278,6 +317,8 @@ impl ListColumns {
 }
 
 const BUFFER: usize = 1 << 16;
+/// Byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Limit of a line, in bytes; lines of the list have 162.
 const LONGEST_LINE: u64 = 4096;
 /// Width of the last column, in bytes.
@@ -366,5 +407,7 @@ mod tests {
         assert!(refused(b"PK\x03\x04").contains("unzip l.zip"));
         assert!(refused(b"<playerslist>").starts_with("l.zip:1:1: this is not the FIDE rating list"));
         assert!(refused(b"").starts_with("l.zip:1:1"));
+        let page = b"<!DOCTYPE html><html><br><p>Not found</html>";
+        assert!(refused(page).starts_with("l.zip:1:1: this is not the FIDE rating list"));
     }
 }

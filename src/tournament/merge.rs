@@ -235,6 +235,7 @@ impl MergedRound {
         }
         if let Some(known) = self.pairings.get_mut(index) {
             known.table = table;
+            known.board = known.board.or(more.board);
             known.result = known.result.or(more.result);
         }
     }
@@ -251,7 +252,13 @@ impl MergedRound {
                 }
             }
         }
-        // A report has no tables, but the only game of a round needs no number.
+        // A report has no tables, but the only match of a round is played in the order of its boards, and the only game
+        // needs no number.
+        if pairings.iter().all(|pairing| pairing.table.is_none()) {
+            pairings
+                .iter_mut()
+                .for_each(|pairing| pairing.table = pairing.board);
+        }
         let mut played = pairings.iter_mut().filter(|pairing| pairing.is_played());
         if let (Some(only), None) = (played.next(), played.next()) {
             only.table.get_or_insert(1);

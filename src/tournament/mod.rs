@@ -71,6 +71,8 @@ pub struct Round {
 pub struct Pairing {
     /// Table number, counted from 1.
     pub table: Option<u32>,
+    /// Board in a match of teams, counted from 1, if it is the only match of the round.
+    pub board: Option<u32>,
     /// White; `None` if Black has no opponent.
     pub white: Option<Player>,
     /// Black; `None` if White has no opponent.

@@ -77,6 +77,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     let at = at.map_or(place, |tag| (tag.line, tag.column));
     let pairing = Pairing {
         table: None,
+        board: None,
         white,
         black,
         result: read_value(tags, "result", doubts, DoubtKind::Value, values::result).flatten(),

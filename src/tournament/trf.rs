@@ -1,10 +1,11 @@
 //! Reads FIDE's tournament report, TRF16 and TRF26: players with their facts, and pairings round by round. The report
-//! has no tables.
+//! has no tables, only the boards within a match of teams.
 //!
 //! Lines about anything but players, pairings, teams, dates and time controls are ignored, and so are unknown codes.
 
 mod columns;
 mod header;
+mod line_ups;
 mod pairings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +50,7 @@ pub(super) fn read(
         federation: header.federation.clone(),
         time_control: header.time_control(),
         players: entries.list.iter().map(|entry| entry.player.clone()).collect(),
-        rounds: pairings::rounds(&entries, &header.byes, doubts),
+        rounds: pairings::rounds(&entries, &header, doubts),
     };
     header.put_dates(&mut tournament.rounds);
     let numbered = entries.list.into_iter().map(|entry| (entry.number, entry.player));

@@ -210,18 +210,33 @@ fn fide_list_reveals_wrong_ids() {
         line("4600001", "Stranger, Some"),
         line("4600002", "Berg, Ina")
     );
+    let entry = |id: &str, name: &str| {
+        format!("<player>\n<fideid>{id}</fideid>\n<name>{name}</name>\n<country>GER</country>\n</player>\n")
+    };
+    let xml = format!(
+        "<?xml version=\"1.0\"?>\n<playerslist>\n{}{}</playerslist>\n",
+        entry("4600001", "Stranger, Some"),
+        entry("4600002", "Berg, Ina")
+    );
     let hall = Hall::with(&[
         ("r.pgn", GOOD.as_bytes()),
         ("list.txt", list.as_bytes()),
         ("list.zip", b"PK\x03\x04"),
+        ("list.xml", xml.as_bytes()),
+        ("half.xml", &xml.as_bytes()[..xml.len() - 20]),
     ]);
-    let (code, printed, _) = hall.check(&["r.pgn", "--fide-list", "list.txt"]);
-    assert_eq!(code, 1);
-    assert!(
-        sentences(&printed)[0]
-            .starts_with("! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001 of Stranger, Some"),
-        "{printed}"
-    );
+    for list in ["list.txt", "list.xml"] {
+        let (code, printed, _) = hall.check(&["r.pgn", "--fide-list", list]);
+        assert_eq!(code, 1);
+        assert!(
+            sentences(&printed)[0]
+                .starts_with("! r.pgn:3:9: Adler, Jonas has the FIDE id 4600001 of Stranger, Some"),
+            "{printed}"
+        );
+    }
+    let (code, _, errors) = hall.check(&["r.pgn", "--fide-list", "half.xml"]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("half.xml: the list breaks off after"), "{errors}");
     let (code, _, errors) = hall.check(&["r.pgn", "--fide-list", "list.zip"]);
     assert_eq!(code, 2);
     assert!(errors.contains("unzip list.zip"), "{errors}");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::time::Duration;
 
 use kiebitz::outputs::mqtt::{ConnectionState, MqttConfig, Outbox};
 use rumqttc::v5::mqttbytes::v5::Publish;
@@ -240,6 +241,40 @@ async fn a_daemon_whose_connection_is_cut_is_offline_and_comes_back() {
         .until("online again", |inbox| last_state(inbox) == Some("online".into()))
         .await;
     publisher.stop().await;
+}
+
+/// The delay of the last will is long here, so that the test does not depend on how fast the machine is.
+#[tokio::test]
+async fn a_connection_that_is_restored_soon_is_never_offline() {
+    let broker = Mosquitto::start().await;
+    let proxy = Proxy::to(broker.address()).await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let config = Publisher::config(proxy.address()).with_will_delay(Duration::from_secs(3600));
+    let publisher = Publisher::with_config(config, None);
+    let mut connection = publisher.outbox.connection();
+    for cut in [true, true, false] {
+        let connected = connection.wait_for(|state| *state == ConnectionState::Connected);
+        in_time("a connection", connected)
+            .await
+            .expect("the outbox is at work");
+        if cut {
+            proxy.set(ProxyState::Shut);
+            let lost = connection.wait_for(|state| *state == ConnectionState::Disconnected);
+            in_time("the loss", lost).await.expect("the outbox is at work");
+            proxy.set(ProxyState::Open);
+        }
+    }
+    let game = replayed_game();
+    publisher.publish(&game);
+    publisher.stop().await;
+    listener
+        .until("offline", |inbox| last_state(inbox) == Some("offline".into()))
+        .await;
+    assert_eq!(listener.seqs(), seqs(&game));
+    let inbox = listener.inbox();
+    let states = inbox.iter().filter(|publish| topic(publish) == DAEMON);
+    let offline = states.filter(|publish| json(publish)["state"] == "offline");
+    assert_eq!(offline.count(), 1, "only the last word");
 }
 
 #[tokio::test]

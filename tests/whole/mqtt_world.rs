@@ -80,9 +80,16 @@ impl Publisher {
     }
 
     pub(crate) fn with_backlog(broker: SocketAddr, backlog: Option<Arc<dyn Backlog>>) -> Self {
-        let config = MqttConfig::from_url(&format!("mqtt://{broker}"))
+        Self::with_config(Self::config(broker), backlog)
+    }
+
+    pub(crate) fn config(broker: SocketAddr) -> MqttConfig {
+        MqttConfig::from_url(&format!("mqtt://{broker}"))
             .expect("a URL")
-            .with_daemon("pi");
+            .with_daemon("pi")
+    }
+
+    pub(crate) fn with_config(config: MqttConfig, backlog: Option<Arc<dyn Backlog>>) -> Self {
         let (outbox, task) = Outbox::connect(config, backlog).expect("a host name");
         let (stop, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(task.run(async {

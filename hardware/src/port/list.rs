@@ -209,6 +209,7 @@ impl PortList {
             },
             product: text("product"),
             serial: text("serial"),
+            folder: usb.to_owned(),
         })
     }
 }

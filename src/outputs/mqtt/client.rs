@@ -4,6 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use bytes::Bytes;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5 as five;
 use rumqttc::v5::{self, Event};
@@ -80,22 +81,71 @@ const CONNECT_TIMEOUT_S: u64 = 5;
 /// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;
 
-/// Creates a client and its event loop. `room` is the capacity of the queue of outgoing messages.
-pub(super) fn of(dialect: Dialect, config: &MqttConfig, will: &Message, room: usize) -> (MqttClient, Loop) {
+/// What the broker keeps of the client's last connection, with MQTT 5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Session {
+    /// The broker forgets the last connection, and publishes its last will if that is still delayed.
+    Fresh,
+    /// The broker continues the last connection, and drops its delayed last will.
+    Resumed,
+}
+
+/// Creates a client with a last will, and its event loop. `room` is the capacity of the queue of outgoing messages.
+pub(super) fn of(
+    dialect: Dialect,
+    config: &MqttConfig,
+    will: &Message,
+    session: Session,
+    room: usize,
+) -> (MqttClient, Loop) {
+    match dialect {
+        Dialect::Five => five(options(config, will, session), room),
+        Dialect::Four => four(old_options(config, will), room),
+    }
+}
+
+/// Creates a client without a last will for the topics of others, and its event loop. `packet_bytes` limits the
+/// messages.
+pub(super) fn for_subscriber(
+    dialect: Dialect,
+    config: &MqttConfig,
+    id: &str,
+    packet_bytes: u32,
+    room: usize,
+) -> (MqttClient, Loop) {
     match dialect {
         Dialect::Five => {
-            let (client, events) = v5::AsyncClient::new(options(config, will), room);
-            (MqttClient::Five(client), Loop::Five(Box::new(events)))
+            let mut options = v5::MqttOptions::new(id, host(config), config.port);
+            options.set_keep_alive(config.keep_alive);
+            let mut properties = five::ConnectProperties::new();
+            properties.max_packet_size = Some(packet_bytes);
+            options.set_connect_properties(properties);
+            five(options, room)
         }
         Dialect::Four => {
-            let (client, mut events) = four::AsyncClient::new(old_options(config, will), room);
-            events
-                .network_options
-                .set_connection_timeout(CONNECT_TIMEOUT_S)
-                .set_tcp_nodelay(true);
-            (MqttClient::Four(client), Loop::Four(Box::new(events)))
+            let mut options = four::MqttOptions::new(id, host(config), config.port);
+            let largest = usize::try_from(packet_bytes).unwrap_or(usize::MAX);
+            options
+                .set_keep_alive(config.keep_alive)
+                .set_clean_session(true)
+                .set_max_packet_size(largest, largest);
+            four(options, room)
         }
     }
+}
+
+fn five(options: v5::MqttOptions, room: usize) -> (MqttClient, Loop) {
+    let (client, events) = v5::AsyncClient::new(options, room);
+    (MqttClient::Five(client), Loop::Five(Box::new(events)))
+}
+
+fn four(options: four::MqttOptions, room: usize) -> (MqttClient, Loop) {
+    let (client, mut events) = four::AsyncClient::new(options, room);
+    events
+        .network_options
+        .set_connection_timeout(CONNECT_TIMEOUT_S)
+        .set_tcp_nodelay(true);
+    (MqttClient::Four(client), Loop::Four(Box::new(events)))
 }
 
 impl MqttClient {
@@ -115,11 +165,37 @@ impl MqttClient {
         }
     }
 
-    /// Subscribes to topics. If the queue is full, the connection is about to be lost, and the next connection
-    /// subscribes again.
+    /// Queues a message that is not retained and, with MQTT 5, expires after some seconds. Ignores failures, since the
+    /// connection is then about to be lost.
+    pub(super) fn send(&self, topic: String, text: String, expires_s: Option<u32>) {
+        match self {
+            Self::Five(client) => {
+                let properties = five::PublishProperties {
+                    message_expiry_interval: expires_s,
+                    ..five::PublishProperties::default()
+                };
+                drop(client.try_publish_with_properties(topic, QoS::AtLeastOnce, false, text, properties));
+            }
+            Self::Four(client) => drop(client.try_publish(topic, four::QoS::AtLeastOnce, false, text)),
+        }
+    }
+
+    /// Subscribes to the topics of commands. If the queue is full, the connection is about to be lost, and the next
+    /// connection subscribes again.
     pub(super) fn listen(&self, topics: Vec<String>) {
         match self {
             Self::Five(client) => drop(client.try_subscribe_many(inlet::filters(topics))),
+            Self::Four(_) => self.subscribe(topics),
+        }
+    }
+
+    /// Subscribes to topics of others, like [`listen`](Self::listen).
+    pub(super) fn subscribe(&self, topics: Vec<String>) {
+        match self {
+            Self::Five(client) => {
+                let filter = |topic| five::Filter::new(topic, QoS::AtLeastOnce);
+                drop(client.try_subscribe_many(topics.into_iter().map(filter)));
+            }
             Self::Four(client) => {
                 let filter = |topic| four::SubscribeFilter::new(topic, four::QoS::AtLeastOnce);
                 drop(client.try_subscribe_many(topics.into_iter().map(filter)));
@@ -182,6 +258,40 @@ impl Loop {
             };
             if let Some(client_event) = client_event {
                 return Ok(client_event);
+            }
+        }
+    }
+
+    /// Waits until the broker accepts the connection, or for the next message, as topic, payload and whether the broker
+    /// had retained it.
+    pub(super) async fn hear(
+        &mut self,
+        config: &MqttConfig,
+        accepted: bool,
+    ) -> Result<Option<(String, Bytes, bool)>, LostReason> {
+        loop {
+            match self {
+                Self::Five(events) => {
+                    let event = events.poll().await;
+                    match event.map_err(|error| LostReason::of(error, config, accepted))? {
+                        Event::Incoming(five::Packet::ConnAck(_)) => return Ok(None),
+                        Event::Incoming(five::Packet::Publish(publish)) => {
+                            let topic = String::from_utf8_lossy(&publish.topic).into_owned();
+                            return Ok(Some((topic, publish.payload, publish.retain)));
+                        }
+                        _ => {}
+                    }
+                }
+                Self::Four(events) => {
+                    let event = events.poll().await;
+                    match event.map_err(|error| LostReason::of_v4(error, config, accepted))? {
+                        four::Event::Incoming(four::Packet::ConnAck(_)) => return Ok(None),
+                        four::Event::Incoming(four::Packet::Publish(publish)) => {
+                            return Ok(Some((publish.topic, publish.payload, publish.retain)));
+                        }
+                        _ => {}
+                    }
+                }
             }
         }
     }
@@ -282,21 +392,24 @@ fn host(config: &MqttConfig) -> &str {
     }
 }
 
-fn options(config: &MqttConfig, will: &Message) -> v5::MqttOptions {
+fn options(config: &MqttConfig, will: &Message, session: Session) -> v5::MqttOptions {
     let mut options = v5::MqttOptions::new(config.client_id(), host(config), config.port);
     options.set_keep_alive(config.keep_alive);
-    options.set_clean_start(true);
+    options.set_clean_start(session == Session::Fresh);
     options.set_connection_timeout(CONNECT_TIMEOUT_S);
     options.set_outgoing_inflight_upper_limit(MAX_WINDOW);
     let mut properties = five::ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
+    let delay_s = u32::try_from(config.will_delay.as_secs()).unwrap_or(u32::MAX);
+    // The end of the session also ends the delay of the last will.
+    properties.session_expiry_interval = Some(delay_s);
     options.set_connect_properties(properties);
     // Disable Nagle's algorithm, so that each move is sent at once.
     let mut network = options.network_options();
     network.set_tcp_nodelay(true);
     options.set_network_options(network);
     let properties = five::LastWillProperties {
-        delay_interval: None,
+        delay_interval: Some(delay_s),
         payload_format_indicator: Some(UTF_8),
         message_expiry_interval: None,
         content_type: Some(MediaType::Json.as_str().to_owned()),

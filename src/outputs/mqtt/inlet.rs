@@ -106,12 +106,13 @@ impl Reply {
     }
 }
 
-/// Subscription filters that exclude retained messages.
+/// Subscription filters that exclude retained messages. The quality of service is 0: with 1, a broker that resumes the
+/// session after an outage would deliver commands that their senders gave up long before.
 pub(crate) fn filters(topics: Vec<String>) -> impl Iterator<Item = Filter> {
     topics.into_iter().map(|topic| Filter {
         preserve_retain: true,
         retain_forward_rule: RetainForwardRule::Never,
-        ..Filter::new(topic, QoS::AtLeastOnce)
+        ..Filter::new(topic, QoS::AtMostOnce)
     })
 }
 

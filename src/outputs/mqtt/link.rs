@@ -10,7 +10,7 @@ use rumqttc::v5::mqttbytes::v5::ConnAck;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{self, ClientEvent, Dialect, Loop, MqttClient};
+use super::client::{self, ClientEvent, Dialect, Loop, MqttClient, Session};
 use super::inlet::Received;
 use super::lost::LostReason;
 use super::message::Message;
@@ -57,9 +57,9 @@ pub(crate) struct Limits {
 pub(crate) const MAX_WINDOW: u16 = 64;
 impl BrokerLink {
     /// Starts to connect. The broker publishes `will` if the connection is lost.
-    pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message) -> Self {
+    pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message, session: Session) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
-        let (client, events_of) = client::of(dialect, config, will, room);
+        let (client, events_of) = client::of(dialect, config, will, session, room);
         let (sender, events) = mpsc::channel(room);
         let poller = tokio::spawn(poll(events_of, config.clone(), sender));
         Self {

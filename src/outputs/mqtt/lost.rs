@@ -53,6 +53,12 @@ pub(crate) enum LostReason {
     TooLarge,
     #[error("the broker does not answer")]
     NoAnswer,
+    /// The broker did not answer the first message of MQTT 5. Some that speak only 3.1.1 wait for more bytes for ever.
+    #[error(
+        "the broker does not answer; if it runs and speaks only MQTT 3.1.1, enter `protocol = \"3.1.1\"` under \
+         [mqtt]"
+    )]
+    NoAnswerToFirst,
     #[error("the server at this address speaks neither MQTT 5 nor 3.1.1")]
     NoMqtt5,
     #[error(
@@ -133,6 +139,7 @@ impl LostReason {
             {
                 Self::wrong_version(config)
             }
+            ConnectionError::Timeout(_) if !accepted && config.protocol.is_none() => Self::NoAnswerToFirst,
             ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
                 Self::NoAnswer
             }
@@ -198,6 +205,7 @@ impl LostReason {
             | Self::ClosedOn { .. }
             | Self::TooLarge
             | Self::NoAnswer
+            | Self::NoAnswerToFirst
             | Self::Unreachable(_)
             | Self::Client(_)
             | Self::OldClient(_)

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
 use super::backlog::{Backlog, BacklogReader};
-use super::client::Dialect;
+use super::client::{Dialect, Session};
 use super::message::Message;
 use super::outbox_store::{MAX_EVENTS, OutboxStore};
 use super::settings::MqttConfig;
@@ -129,6 +129,7 @@ impl Outbox {
             commands: None,
             refusals: Refusals::default(),
             dialect,
+            session: Session::Fresh,
             is_old: false,
         };
         Ok((outbox, task))

@@ -34,6 +34,8 @@ pub struct MqttConfig {
     pub(crate) prefix: Prefix,
     pub(crate) daemon: String,
     pub(crate) keep_alive: Duration,
+    /// Delay of the last will, with MQTT 5.
+    pub(crate) will_delay: Duration,
     pub(crate) public_delay: Duration,
     pub(crate) commands: bool,
     pub(crate) hub: bool,
@@ -69,6 +71,7 @@ impl MqttConfig {
             prefix: Prefix::live(),
             daemon: host_name(),
             keep_alive: KEEP_ALIVE,
+            will_delay: WILL_DELAY,
             public_delay: Duration::ZERO,
             commands: false,
             hub: false,
@@ -111,6 +114,14 @@ impl MqttConfig {
     #[must_use]
     pub(crate) fn with_protocol(mut self, protocol: Option<Dialect>) -> Self {
         self.protocol = protocol;
+        self
+    }
+
+    /// Sets the delay of the last will, in whole seconds. A broker that speaks MQTT 5 publishes nothing if the connection
+    /// is restored within it. The default is five seconds.
+    #[must_use]
+    pub fn with_will_delay(mut self, delay: Duration) -> Self {
+        self.will_delay = delay;
         self
     }
 
@@ -280,6 +291,7 @@ pub(crate) fn host_name() -> String {
 
 /// Interval between keep-alive pings. After twice this time without an answer, the connection counts as lost.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const WILL_DELAY: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

@@ -3,13 +3,10 @@
 use core::time::Duration;
 
 use bytes::Bytes;
-use rumqttc::Transport;
-use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{ConnectProperties, Packet, PublishProperties};
-use rumqttc::v5::{AsyncClient, Event, MqttOptions};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::client::{self, Dialect, MqttClient};
 use super::client_id::{self, ClientRole};
 use super::link;
 use super::lost::LostReason;
@@ -48,7 +45,6 @@ const ROOM: usize = 1024;
 /// Capacity of the queue of outgoing messages. Further messages are dropped.
 const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
@@ -100,8 +96,15 @@ async fn listen(
     mut to_send: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
+    let mut dialect = config.protocol.unwrap_or(Dialect::Five);
     while !heard.is_closed() {
-        let (stood, reason) = connection(&config, &id, &topics, &heard, &mut to_send).await;
+        let (stood, reason) = connection(dialect, &config, &id, &topics, &heard, &mut to_send).await;
+        if let Some(other) = other_dialect(dialect, &config, reason.as_ref()) {
+            dialect = other;
+            if dialect == Dialect::Four {
+                continue;
+            }
+        }
         pause = if stood {
             FIRST_PAUSE
         } else {
@@ -116,9 +119,20 @@ async fn listen(
     }
 }
 
+/// Returns the version of MQTT for the next attempt, if that is another one: 3.1.1 after a broker that may not support
+/// MQTT 5, and MQTT 5 again after that, since the broker may have been replaced or upgraded.
+fn other_dialect(dialect: Dialect, config: &MqttConfig, reason: Option<&LostReason>) -> Option<Dialect> {
+    match dialect {
+        _ if config.protocol.is_some() => None,
+        Dialect::Five => reason?.may_lack_mqtt5().then_some(Dialect::Four),
+        Dialect::Four => Some(Dialect::Five),
+    }
+}
+
 /// Runs one connection to its end. Returns whether it was accepted, and why it ended; `None` if the subscriber was
 /// dropped.
 async fn connection(
+    dialect: Dialect,
     config: &MqttConfig,
     id: &str,
     topics: &[String],
@@ -129,66 +143,95 @@ async fn connection(
         Ok(credentials) => credentials,
         Err(reason) => return (false, Some(reason)),
     };
-    let mut options = MqttOptions::new(id, &config.host, config.port);
-    options.set_keep_alive(KEEP_ALIVE);
-    let mut properties = ConnectProperties::new();
-    properties.max_packet_size = Some(MAX_PACKET_BYTES);
-    options.set_connect_properties(properties);
-    if let Some((user, password)) = login {
-        options.set_credentials(user, password);
-    }
-    if let Some(tls) = tls {
-        options.set_transport(Transport::tls_with_config(tls.into()));
-    }
-    let (client, mut events) = AsyncClient::new(options, ROOM);
-    let mut accepted = false;
-    loop {
-        let event = tokio::select! {
-            event = events.poll() => event,
-            Some(ask) = to_send.recv(), if accepted => {
-                send(&client, ask);
-                continue;
-            }
-        };
-        let incoming = match event {
-            Ok(Event::Incoming(Packet::ConnAck(_))) => {
-                accepted = true;
-                let filters = topics
-                    .iter()
-                    .map(|topic| rumqttc::v5::mqttbytes::v5::Filter::new(topic, QoS::AtLeastOnce));
-                if !topics.is_empty() {
-                    let _ = client.try_subscribe_many(filters);
+    let (client, mut events) = client::for_subscriber(dialect, config, id, MAX_PACKET_BYTES, ROOM);
+    events.unlock(login, tls);
+    let (accept, acceptance) = oneshot::channel();
+    let hear = async {
+        let (mut accept, mut accepted) = (Some(accept), false);
+        loop {
+            let incoming = match events.hear(config, accepted).await {
+                Ok(None) => {
+                    accepted = true;
+                    accept.take().map(|accept| accept.send(()));
+                    if !topics.is_empty() {
+                        client.subscribe(topics.to_vec());
+                    }
+                    Heard::Connected
                 }
-                Heard::Connected
+                Ok(Some((topic, payload, retained))) => Heard::Message {
+                    topic,
+                    payload,
+                    retained,
+                },
+                Err(reason) => return (accepted, Some(reason)),
+            };
+            if heard.send(incoming).await.is_err() {
+                return (accepted, None);
             }
-            Ok(Event::Incoming(Packet::Publish(publish))) => Heard::Message {
-                topic: String::from_utf8_lossy(&publish.topic).into_owned(),
-                payload: publish.payload,
-                retained: publish.retain,
-            },
-            Ok(_) => continue,
-            Err(error) => return (accepted, Some(LostReason::of(error, config, accepted))),
-        };
-        if heard.send(incoming).await.is_err() {
-            return (accepted, None);
         }
+    };
+    let send = async {
+        if acceptance.await.is_ok() {
+            while let Some(message) = to_send.recv().await {
+                send(&client, message);
+            }
+        }
+        core::future::pending().await
+    };
+    // rumqttc's `poll` is not cancel safe, so it must not be restarted for each message to send.
+    tokio::select! {
+        ended = hear => ended,
+        ended = send => ended,
     }
 }
 
-/// Sends a message. Ignores failures, since the connection is then about to be lost.
-fn send(client: &AsyncClient, message: OutgoingMessage) {
+/// Sends a message unless it has expired.
+fn send(client: &MqttClient, message: OutgoingMessage) {
     let OutgoingMessage { topic, text, expires } = message;
     let Some(expires) = expires else {
-        let _ = client.try_publish(topic, QoS::AtLeastOnce, false, text);
-        return;
+        return client.send(topic, text, None);
     };
     // MQTT counts whole seconds, so round up.
     let remaining = expires.saturating_duration_since(Instant::now());
     if let Ok(seconds @ 1..) = u32::try_from(remaining.as_millis().div_ceil(1000)) {
-        let properties = PublishProperties {
-            message_expiry_interval: Some(seconds),
-            ..PublishProperties::default()
-        };
-        let _ = client.try_publish_with_properties(topic, QoS::AtLeastOnce, false, text, properties);
+        client.send(topic, text, Some(seconds));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Returns the protocol levels of the first attempts to connect. The broker closes each connection after the first
+    /// message, as one that speaks another version may do.
+    async fn levels<const N: usize>(protocol: Option<Dialect>) -> [u8; N] {
+        let broker = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("mqtt://{}", broker.local_addr().expect("an address"));
+        let config = MqttConfig::from_url(&url).expect("a URL").with_protocol(protocol);
+        let _subscriber = Subscriber::start(config, "hub", vec!["kiebitz/#".to_owned()]);
+        let mut levels = [0; N];
+        for level in &mut levels {
+            let (mut stream, _) = broker.accept().await.expect("a connection");
+            // Packet type, length, and the name "MQTT" with its length; then the level.
+            let mut begin = [0; 9];
+            stream.read_exact(&mut begin).await.expect("a CONNECT");
+            assert_eq!(&begin[4..8], b"MQTT");
+            *level = begin[8];
+        }
+        levels
+    }
+
+    #[tokio::test]
+    async fn the_configured_version_is_used() {
+        assert_eq!(levels(Some(Dialect::Four)).await, [4, 4]);
+        assert_eq!(levels(Some(Dialect::Five)).await, [5, 5]);
+    }
+
+    #[tokio::test]
+    async fn a_broker_that_closes_mqtt_5_is_tried_with_the_older_version_in_turn() {
+        assert_eq!(levels(None).await, [5, 4, 5]);
     }
 }

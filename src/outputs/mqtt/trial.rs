@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::client::Dialect;
+use super::client::{Dialect, Session};
 use super::link::{BrokerLink, LinkEvent};
 use super::lost::LostReason;
 use super::message::Message;
@@ -58,7 +58,7 @@ async fn try_out(config: &MqttConfig) -> Result<(), String> {
 }
 
 async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Result<(), TrialFailure> {
-    let mut link = BrokerLink::open(dialect, config, message);
+    let mut link = BrokerLink::open(dialect, config, message, Session::Fresh);
     loop {
         match link.event().await {
             LinkEvent::Connected(_) => {

@@ -1,6 +1,6 @@
 //! Draft of a configuration, based on the boards that are plugged in.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use kiebitz_hardware::capture::LineMode;
 
@@ -56,7 +56,15 @@ const BOARDS: &str = "
 impl ConfigDraft {
     /// Drafts the configuration from the reports of these ports.
     pub(super) fn of(reports: &[PortReport]) -> Self {
-        let mut writer = DraftWriter::default();
+        let boards = reports.iter().flat_map(|report| &report.boards);
+        let mut serials = BTreeMap::new();
+        for serial in boards.filter_map(serial) {
+            *serials.entry(serial).or_default() += 1;
+        }
+        let mut writer = DraftWriter {
+            serials,
+            ..DraftWriter::default()
+        };
         for report in reports {
             writer.port(report);
         }
@@ -81,7 +89,8 @@ struct DraftWriter {
     ports: String,
     boards: String,
     named: usize,
-    serials: BTreeSet<Serial>,
+    /// Number of boards with each serial number.
+    serials: BTreeMap<Serial, usize>,
     left_out: Vec<String>,
 }
 
@@ -100,7 +109,8 @@ impl DraftWriter {
             let reason = format!("{path} is in use by kiebitz (process {process}): stop kiebitz first");
             self.leave_out(reason);
         }
-        for trouble in &report.troubles {
+        let troubles = report.troubles.iter();
+        for trouble in troubles.filter(|trouble| !trouble.kind.leaves_port_usable()) {
             self.leave_out(format!("{path}: {}. {}", trouble.text, trouble.step));
         }
         for board in &report.boards {
@@ -109,16 +119,14 @@ impl DraftWriter {
     }
 
     fn board(&mut self, board: &BoardReport, path: &str, report: &PortReport) {
-        let serial = board
-            .shown_serial()
-            .and_then(|serial| serial.parse::<Serial>().ok())
-            .filter(|serial| self.serials.insert(*serial));
+        // A block with a serial number takes precedence over one with a port, for each board that has this number.
+        let serial = serial(board).filter(|serial| self.serials.get(serial) == Some(&1));
         let known_by = match serial {
             Some(serial) => format!("serial = {}", quoted(&serial.to_string())),
             // The board has no serial number, or the same as another board.
             None if report.mode != Some(LineMode::Bus) => format!("port = {}", quoted(path)),
             None => {
-                return self.leave_out(format!("a board on {path} has no serial number"));
+                return self.leave_out(format!("a board on {path} has no serial number of its own"));
             }
         };
         self.named += 1;
@@ -133,6 +141,10 @@ impl DraftWriter {
         self.boards.push_str(&format!("\n# {}\n", one_line(&reason)));
         self.left_out.push(reason);
     }
+}
+
+fn serial(board: &BoardReport) -> Option<Serial> {
+    board.shown_serial()?.parse().ok()
 }
 
 /// Returns the path for the configuration: the path under which the port was given if that is absolute, else its
@@ -260,10 +272,10 @@ mod tests {
         ]);
         assert_eq!(draft.boards, 4);
         let roster = config.roster();
-        let name = |port: &str| roster.board_name(["9"], port);
+        let name = |port: &str| roster.board_name(["01025"], port);
         assert_eq!(
             ["/dev/ttyACM0", "/dev/ttyACM1", "/dev/ttyACM2", "/dev/ttyACM3"].map(name),
-            [None, Some("board-2"), Some("board-3"), Some("board-4")]
+            [Some("board-1"), Some("board-2"), Some("board-3"), Some("board-4")]
         );
         assert!(!draft.text.contains('\u{1b}'));
     }

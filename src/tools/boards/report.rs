@@ -41,9 +41,9 @@ pub(super) struct PortReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct UsbReport {
     /// Vendor and product id as `lsusb` writes them.
-    id: String,
-    product: Option<String>,
-    serial: Option<String>,
+    pub(super) id: String,
+    pub(super) product: Option<String>,
+    pub(super) serial: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -142,6 +142,17 @@ impl PortReport {
             kind_text: "the list of serial ports".to_owned(),
             troubles: vec![trouble],
             ..Self::missing("/sys/class/tty")
+        }
+    }
+
+    /// Creates the report on a USB device that has no port. `folder` is its folder in `/sys`.
+    pub(super) fn without_port(folder: &str, usb: UsbReport, trouble: TroubleReport) -> Self {
+        Self {
+            configured: None,
+            kind_text: "USB device without a port".to_owned(),
+            usb: Some(usb),
+            troubles: vec![trouble],
+            ..Self::missing(folder)
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct PortTask {
     /// Configured mode; `None` if the line has to detect it.
     pub(super) mode: Option<LineMode>,
     pub(super) config: Arc<Config>,
+    /// Problems with the settings of the computer for this port.
+    pub(super) settings: Vec<TroubleReport>,
     pub(super) time: LiveTime,
     pub(super) updates: Sender<PortUpdate>,
 }
@@ -145,14 +147,16 @@ impl PortTask {
     }
 
     fn found(&self, inspection: &Inspection) -> PortReport {
-        PortReport::of(&self.candidate).found(inspection, &self.config)
+        let mut report = PortReport::of(&self.candidate).found(inspection, &self.config);
+        report.troubles.extend(self.settings.iter().cloned());
+        report
     }
 
     /// Creates a report without boards, because their earlier state is no longer valid.
     fn lost(&self, inspection: &Inspection, trouble: TroubleReport) -> PortReport {
         let mut report = self.found(inspection);
         report.boards.clear();
-        report.troubles.push(trouble);
+        report.troubles.insert(0, trouble);
         report
     }
 

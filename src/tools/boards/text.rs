@@ -42,7 +42,9 @@ bound Bluetooth links (/dev/rfcomm*), and configured ports.
   USB: plug the board in, and check that `lsusb` lists it. A converter of
     another make is used if its id is configured, as in usb_ids = [\"1a86:7523\"].
   RS-232: name the port, as in `kiebitz boards --port /dev/ttyS0`.
-  Bluetooth: pair the board, then run `sudo rfcomm bind 0 ADDRESS`.
+  Bluetooth: pair the board, then run `sudo systemctl enable --now
+    kiebitz-rfcomm@0-ADDRESS`, as in kiebitz-rfcomm@0-00:06:66:12:34:56, which
+    also binds the link when the computer starts.
 ";
 
 /// Summarises the number of boards and the ports that need attention.
@@ -85,15 +87,15 @@ pub(super) fn line(report: &PortReport) -> String {
     if let Some(process) = report.used_by_kiebitz {
         return format!("in use by kiebitz (process {process})");
     }
-    if let Some(trouble) = report.troubles.first() {
-        return format!("{}. {}", trouble.text, trouble.step);
-    }
-    let boards: Vec<String> = report
-        .boards
-        .iter()
-        .map(|board| format!("{}: {}", board.display_name(), state(board)))
-        .collect();
-    boards.join("; ")
+    let boards = report.boards.iter();
+    let boards = boards.map(|board| format!("{}: {}", board.display_name(), state(board)));
+    let troubles = report.troubles.iter();
+    let troubles = troubles.map(|trouble| format!("{}. {}", trouble.text, trouble.step));
+    let boards = boards.collect::<Vec<_>>().join("; ");
+    let parts = core::iter::once(boards)
+        .filter(|boards| !boards.is_empty())
+        .chain(troubles);
+    parts.collect::<Vec<_>>().join(" ! ")
 }
 
 fn heading(report: &PortReport) -> String {

@@ -28,8 +28,32 @@ vocabulary! {
         Mute = "mute",
         /// The board does not distinguish its pieces.
         OccupancyOnly = "occupancy_only",
+        /// brltty, or another program, has taken the USB device from its driver.
+        Claimed = "claimed",
+        /// No driver serves the USB device.
+        NoDriver = "no_driver",
+        /// ModemManager may write to the port.
+        ModemManager = "modem_manager",
+        /// The USB device is suspended while it is quiet.
+        Autosuspend = "autosuspend",
+        /// The Bluetooth link is gone after a restart of the computer.
+        NotPersistent = "not_persistent",
+        /// The configured link leads to several devices in turn.
+        AmbiguousLink = "ambiguous_link",
+        /// Two boards have the same serial number.
+        SameSerial = "same_serial",
         ClockBatteryLow = "clock_battery_low",
         BatteryLow = "battery_low",
+    }
+}
+
+impl TroubleKind {
+    /// Returns whether the port works in spite of this problem, which is in the settings of the computer.
+    pub(super) fn leaves_port_usable(self) -> bool {
+        matches!(
+            self,
+            Self::ModemManager | Self::Autosuspend | Self::NotPersistent | Self::AmbiguousLink
+        )
     }
 }
 
@@ -42,7 +66,7 @@ pub(super) struct TroubleReport {
 }
 
 impl TroubleReport {
-    fn new(kind: TroubleKind, text: impl Into<String>, step: impl Into<String>) -> Self {
+    pub(super) fn new(kind: TroubleKind, text: impl Into<String>, step: impl Into<String>) -> Self {
         let (text, step) = (text.into(), step.into());
         Self { kind, text, step }
     }
@@ -50,6 +74,22 @@ impl TroubleReport {
     /// Reports that a port cannot be opened, or that the ports cannot be listed.
     pub(super) fn of(error: &PortError) -> Self {
         match error {
+            PortError::Busy {
+                holder: Some(holder), ..
+            } if holder.name == MODEM_MANAGER => Self::new(
+                TroubleKind::Busy,
+                format!("in use by {holder}, which searches for modems"),
+                "Run `sudo systemctl stop ModemManager`. To keep it away from boards, install the udev rule \
+                 systemd/60-kiebitz.rules as its first lines explain.",
+            ),
+            PortError::Busy {
+                holder: Some(holder), ..
+            } if holder.name == BRLTTY => Self::new(
+                TroubleKind::Busy,
+                format!("in use by {holder}, which takes it for a Braille display"),
+                "If nobody needs a Braille display on this computer, run `sudo apt remove brltty`. Otherwise enter \
+                 the display's own device as `braille-device` in /etc/brltty.conf. Then plug the board in again.",
+            ),
             PortError::Busy {
                 holder: Some(holder), ..
             } => Self::new(
@@ -169,6 +209,11 @@ impl TroubleReport {
         )
     }
 }
+
+/// Name of the process of brltty, the driver of Braille displays.
+pub(super) const BRLTTY: &str = "brltty";
+/// Name of the process of ModemManager.
+pub(super) const MODEM_MANAGER: &str = "ModemManager";
 
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();

@@ -31,6 +31,7 @@ fn tournament(rounds: &[&[(u32, &str, &str)]]) -> Arc<Tournament> {
             .iter()
             .map(|(table, white, black)| Pairing {
                 table: Some(*table),
+                board: None,
                 white: player(white),
                 black: player(black),
                 result: None,

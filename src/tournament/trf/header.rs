@@ -20,10 +20,28 @@ pub(super) struct TrfHeader {
     ends: Option<String>,
     /// Dates of the rounds as written, by round.
     days: BTreeMap<u32, String>,
-    /// Teams, with the starting numbers of their players.
-    teams: Vec<(String, Vec<u32>)>,
+    pub(super) teams: Vec<Team>,
+    pub(super) line_ups: Vec<LineUp>,
     /// Players who asked not to be paired and get points.
     pub(super) byes: Vec<Bye>,
+}
+
+#[derive(Debug)]
+pub(super) struct Team {
+    /// Number of the team; `None` with the old code 013.
+    number: Option<u32>,
+    name: String,
+    /// Starting numbers of the players, in the order of the boards.
+    pub(super) players: Vec<u32>,
+}
+
+/// The players of a team in a round that differ from the order of the team.
+#[derive(Debug)]
+pub(super) struct LineUp {
+    round: u32,
+    team: u32,
+    /// Starting numbers in the order of the boards; 0 for an empty board.
+    players: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +66,7 @@ impl TrfHeader {
             "013" => self.team(line, OLD_ROSTER, number, doubts),
             "310" => self.team(line, ROSTER, number, doubts),
             "240" => self.byes(line, number),
+            "300" => self.line_ups.extend(line_up(line)),
             _ => {}
         }
     }
@@ -89,7 +108,14 @@ impl TrfHeader {
                 "the name or the players of this team are not in their columns: the team is left out";
             return doubts.note(DoubtKind::Unclear, (number, from), reason);
         }
-        self.teams.push((name.to_owned(), players));
+        let words = line.split_whitespace().nth(1);
+        self.teams.push(Team {
+            number: words
+                .filter(|_| from == ROSTER)
+                .and_then(|number| number.parse().ok()),
+            name: name.to_owned(),
+            players,
+        });
     }
 
     /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.
@@ -112,13 +138,21 @@ impl TrfHeader {
     }
 
     pub(super) fn put_teams(&self, entries: &mut Entries) {
-        for (name, numbers) in &self.teams {
-            for number in numbers {
+        for team in &self.teams {
+            for number in &team.players {
                 if let Some(entry) = entries.get_mut(*number) {
-                    entry.player.facts.team.get_or_insert_with(|| name.clone());
+                    let name = || team.name.clone();
+                    entry.player.facts.team.get_or_insert_with(name);
                 }
             }
         }
+    }
+
+    /// Returns the line-up of a team in a round, if the report has one.
+    pub(super) fn line_up(&self, round: u32, team: &Team) -> Option<&[u32]> {
+        let mut line_ups = self.line_ups.iter();
+        let found = line_ups.find(|line_up| line_up.round == round && Some(line_up.team) == team.number)?;
+        Some(&found.players)
     }
 
     pub(super) fn put_dates(&self, rounds: &mut BTreeMap<u32, Round>) {
@@ -145,6 +179,17 @@ impl TrfHeader {
         let mut found = days.iter().flatten();
         found.clone().find(is_within).or_else(|| found.next()).cloned()
     }
+}
+
+/// Reads a line-up such as "300   1   1   2    2    1": round, team, opponent, and the players in the order of the
+/// boards.
+fn line_up(line: &str) -> Option<LineUp> {
+    let words = line.split_whitespace().skip(1);
+    let mut numbers = words.map(str::parse::<u32>);
+    let (round, team) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    let _opponent = numbers.next()?.ok()?;
+    let players = numbers.collect::<Result<_, _>>().ok()?;
+    Some(LineUp { round, team, players })
 }
 
 /// Splits a line into words, each with its column, counted from 1.

@@ -8,11 +8,12 @@ use shakmaty::Color;
 use super::super::doubt::{DoubtKind, Doubts};
 use super::super::{Pairing, Round};
 use super::columns::Cell;
-use super::header::Bye;
+use super::header::TrfHeader;
+use super::line_ups;
 use super::{Entries, PlayerEntry};
 
 /// Returns the rounds. Their pairings are in the order in which the players are listed.
-pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BTreeMap<u32, Round> {
+pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts) -> BTreeMap<u32, Round> {
     let last = entries
         .list
         .iter()
@@ -22,7 +23,12 @@ pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BT
     let mut rounds: BTreeMap<u32, Round> = (1..)
         .zip(0..last)
         .map(|(number, index)| {
-            let pairings = round(number, index, entries, doubts);
+            let mut pairings = round(number, index, entries, doubts);
+            if let Some(boards) = line_ups::boards(number, index, entries, header) {
+                for pairing in pairings.iter_mut().filter(|pairing| pairing.is_played()) {
+                    pairing.board = boards.of(pairing);
+                }
+            }
             (
                 number,
                 Round {
@@ -32,7 +38,7 @@ pub(super) fn rounds(entries: &Entries, byes: &[Bye], doubts: &mut Doubts) -> BT
             )
         })
         .collect();
-    for bye in byes {
+    for bye in &header.byes {
         let round = rounds.entry(bye.round).or_default();
         let Some(entry) = entries.get(bye.player) else {
             continue;
@@ -137,6 +143,7 @@ fn game(
     };
     Some(Pairing {
         table: None,
+        board: None,
         white: Some(white.player.clone()),
         black: Some(black.player.clone()),
         result: result(of_white.result, of_black.result),
@@ -151,6 +158,7 @@ fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
 fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
     Pairing {
         table: None,
+        board: None,
         white: Some(entry.player.clone()),
         black: None,
         result: None,

@@ -346,3 +346,101 @@ fn reports_without_players_and_of_vega_are_refused() {
         "{error}"
     );
 }
+
+/// Two teams with a reserve each: players, roster and, for the first round, the line-ups.
+fn team_match(more: &str) -> Vec<(String, Option<u32>)> {
+    let players = [
+        line(1, "", "Adler, Jonas", "2310", "GER", "", &["   7 b"]),
+        line(2, "", "Berg, Ina", "2290", "GER", "", &["   6 w"]),
+        line(3, "", "Cohn, Eva", "2101", "GER", "", &["   5 b"]),
+        line(4, "", "Dorn, Max", "2055", "GER", "", &[]),
+        line(5, "", "Ernst, Pia", "2310", "GER", "", &["   3 w"]),
+        line(6, "", "Falk, Ole", "2290", "GER", "", &["   2 b"]),
+        line(7, "", "Gold, Kim", "2101", "GER", "", &["   1 w"]),
+        line(8, "", "Hahn, Lea", "2055", "GER", "", &[]),
+    ];
+    let text = format!(
+        "012 Team Cup\n{}\n310  21 {:<32} ROO     2000    0.0    0.0   1     4    3    2    1\n\
+         310  22 {:<32} KNI     2000    0.0    0.0   2     5    6    7    8\n{more}",
+        players.join("\n"),
+        "Rooks",
+        "Knights"
+    );
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairings = &tournament.rounds[&1].pairings;
+    let pairings = pairings
+        .iter()
+        .map(|pairing| (pairing.white.as_ref().unwrap().name.clone(), pairing.table));
+    pairings.collect()
+}
+
+fn tables(pairings: &[(String, Option<u32>)]) -> Vec<(&str, Option<u32>)> {
+    let pairings = pairings.iter();
+    pairings.map(|(white, table)| (white.as_str(), *table)).collect()
+}
+
+#[test]
+fn boards_of_the_only_match_of_a_round_are_its_tables() {
+    assert_eq!(
+        tables(&team_match("")),
+        [
+            ("Ernst, Pia", Some(1)),
+            ("Berg, Ina", Some(2)),
+            ("Gold, Kim", Some(3))
+        ],
+        "the order of the teams"
+    );
+    let line_ups = "300   1  21  22    1    2 0000    3\n300   1  22  21    7    6    8    5\n";
+    assert_eq!(
+        tables(&team_match(line_ups)),
+        [
+            ("Gold, Kim", Some(1)),
+            ("Berg, Ina", Some(2)),
+            ("Ernst, Pia", Some(4))
+        ],
+        "line-ups, with an empty board"
+    );
+    let other_round = "300   2  21  22    1    2    3\n";
+    assert_eq!(team_match(other_round), team_match(""));
+    // The line-up of one team contradicts the other's order.
+    let contradiction = "300   1  22  21    7    6    5\n";
+    assert_eq!(
+        tables(&team_match(contradiction)),
+        [("Berg, Ina", Some(2)), ("Gold, Kim", None), ("Ernst, Pia", None)]
+    );
+}
+
+#[test]
+fn several_matches_and_games_outside_of_teams_have_no_tables() {
+    let game =
+        |number: u32, opponent: &str| line(number, "", &format!("Player, {number}"), "", "", "", &[opponent]);
+    let text = |teams: &str| {
+        let lines = [
+            game(1, "   3 w"),
+            game(2, "   4 b"),
+            game(3, "   1 b"),
+            game(4, "   2 w"),
+        ];
+        format!("012 Cup\n{}\n{teams}", lines.join("\n"))
+    };
+    let roster = |number: u32, players: &str| format!("310 {number:>3} {:<64} {players}\n", "Team");
+    let teams = [roster(1, "   1    2"), roster(2, "   3    4")].concat();
+    let matches = [
+        roster(1, "   1"),
+        roster(2, "   3"),
+        roster(3, "   2"),
+        roster(4, "   4"),
+    ]
+    .concat();
+    let one_missing = roster(1, "   1    2");
+    for (teams, expected) in [
+        (teams, [Some(1), Some(2)]),
+        (matches, [None, None]),
+        (one_missing, [None, None]),
+    ] {
+        let (tournament, _) = read_bytes("e.trf", text(&teams).as_bytes()).expect("a report");
+        let tables = tournament.rounds[&1].pairings.iter().map(|pairing| pairing.table);
+        assert_eq!(tables.collect::<Vec<_>>(), expected, "{teams}");
+    }
+}

@@ -31,6 +31,7 @@ fn player(name: &str, fide_id: u32) -> Player {
 fn pairing(table: u32, white: &str, black: Option<&str>) -> Pairing {
     Pairing {
         table: Some(table),
+        board: None,
         white: Some(player(white, 100 + table)),
         black: black.map(|name| player(name, 200 + table)),
         result: None,

@@ -492,6 +492,7 @@ fn paired(table: u32, result: Option<GameResult>) -> Pairing {
     };
     Pairing {
         table: Some(table),
+        board: None,
         white: player("White, First", 1_500_001),
         black: player("Black, First M", 1_500_002),
         result,

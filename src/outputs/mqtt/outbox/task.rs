@@ -13,7 +13,7 @@ use super::attempts::{Attempts, ConnectionFailure};
 use super::refusals::Refusals;
 use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
-use crate::outputs::mqtt::client::Dialect;
+use crate::outputs::mqtt::client::{Dialect, Session};
 use crate::outputs::mqtt::inlet::Received;
 use crate::outputs::mqtt::link::{BrokerLink, Limits, LinkEvent};
 use crate::outputs::mqtt::lost::LostReason;
@@ -41,6 +41,9 @@ pub struct OutboxTask {
     pub(super) refusals: Refusals,
     /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
+    /// Session of the next attempt: fresh until the broker has accepted a connection. An earlier process may have
+    /// subscribed to commands that are no longer allowed.
+    pub(super) session: Session,
     /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) is_old: bool,
 }
@@ -124,7 +127,7 @@ impl OutboxTask {
 
     fn open(&self, will: &Message) -> Phase {
         self.report(ConnectionState::Connecting);
-        Phase::Connecting(BrokerLink::open(self.dialect, &self.config, will))
+        Phase::Connecting(BrokerLink::open(self.dialect, &self.config, will, self.session))
     }
 
     fn warn_of_exposed_files(&self) {
@@ -182,6 +185,7 @@ impl OutboxTask {
     }
 
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
+        self.session = Session::Resumed;
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
         let found_old = self.config.protocol.is_none() && self.dialect == Dialect::Four;
