@@ -25,7 +25,7 @@ use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
 
 pub use crate::outputs::alarm::{AlarmKind, AlarmSettings, AlarmTo};
-pub use crate::outputs::broadcast::{Publish, Target};
+pub use crate::outputs::broadcast::{Fingerprint, Protocol, Publish, ServerFolder, Target};
 pub use crate::outputs::desk::DeskSettings;
 pub use crate::outputs::lichess::Lichess;
 pub use crate::outputs::livechess::LiveChessSettings;

@@ -3,6 +3,7 @@
 
 mod alarm;
 mod bucket;
+mod file_servers;
 pub(crate) mod lichess;
 mod webdav;
 mod webhook;

@@ -200,7 +200,7 @@ async fn a_broker_with_a_private_ca_is_trusted_once_the_ca_is_configured() {
     fs::copy(club.file("other.pem"), club.file("ca.pem")).unwrap();
     club.configure("localhost", &club.line("ca_file", "ca.pem"));
     let _kiebitz = club.start();
-    let words = "the broker's certificate is not signed by the CA in ";
+    let words = "the server's certificate is not signed by the CA in ";
     club.until_logged(words).await;
     // kiebitz retries, so no restart is needed once the file is right.
     fs::copy(club.file("club.pem"), club.file("ca.pem")).unwrap();
@@ -278,7 +278,7 @@ async fn a_broker_that_presents_a_ca_certificate_is_explained() {
     let club = Club::open_as("basicConstraints=critical,CA:TRUE", "allow_anonymous true").await;
     club.configure("localhost", &club.line("ca_file", "club.pem"));
     let _kiebitz = club.start();
-    club.until_logged("the broker presents the certificate of a CA")
+    club.until_logged("the server presents the certificate of a CA")
         .await;
 }
 

@@ -324,6 +324,14 @@ mod tests {
                 )),
                 "must have two lines",
             ),
+            (
+                found("[publish]\nto = \"ftps://ftp.example/chess\"\n".to_owned()),
+                "ftps://ftp.example/chess: there is no login",
+            ),
+            (
+                found(format!("[publish]\nca_file = {empty:?}\n")),
+                "there is no certificate in",
+            ),
         ] {
             assert!(
                 matches!(doubts.as_slice(), [one] if one.contains(start)),

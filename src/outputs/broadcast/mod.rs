@@ -6,10 +6,15 @@
 //! gets the current files later and delays nobody else.
 
 mod files;
+#[cfg(target_os = "linux")]
+mod opened;
 pub(crate) mod page;
 pub(in crate::outputs) mod projection;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod recipient;
+#[cfg(target_os = "linux")]
+mod server;
+mod server_folder;
 mod settings;
 #[cfg(target_os = "linux")]
 mod storage_failure;
@@ -24,4 +29,5 @@ pub(in crate::outputs) mod web;
 
 pub(crate) use files::{Files, PublishedFile};
 pub(crate) use projection::{Broadcast, EventFacts};
-pub use settings::{Publish, Target};
+pub use server_folder::{Protocol, ServerFolder};
+pub use settings::{Fingerprint, Publish, Target};

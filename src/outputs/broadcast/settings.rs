@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
+use super::server_folder::ServerFolder;
 use crate::settings::{delay, path};
 
 /// Targets and options of the broadcast.
@@ -35,6 +36,21 @@ pub struct Publish {
     /// A file with the user of the WebDAV server in the first line and the password in the second.
     #[serde(default, deserialize_with = "path")]
     pub webdav_login_file: Option<PathBuf>,
+    /// A file with the user of the FTP server in the first line and the password in the second.
+    #[serde(default, deserialize_with = "path")]
+    pub ftp_login_file: Option<PathBuf>,
+    /// PEM file with the CAs that may sign the certificate of the FTP server; `None` for the system's trusted CAs.
+    #[serde(default, deserialize_with = "path")]
+    pub ca_file: Option<PathBuf>,
+    /// A file with the user of the SFTP server in the first line and the password in the second.
+    #[serde(default, deserialize_with = "path")]
+    pub sftp_login_file: Option<PathBuf>,
+    /// A file with a private SSH key for the SFTP server.
+    #[serde(default, deserialize_with = "path")]
+    pub sftp_key_file: Option<PathBuf>,
+    /// The fingerprints of the SFTP servers' host keys, as in `SHA256:...`.
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub sftp_host_key: Vec<Fingerprint>,
 }
 
 /// A destination of the files.
@@ -51,6 +67,30 @@ pub enum Target {
     },
     /// The URL of a folder on a WebDAV server.
     WebDav(String),
+    /// A folder on an FTP or SFTP server.
+    Server(ServerFolder),
+}
+
+/// The fingerprint of an SSH host key, as `ssh-keygen -l` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(pub String);
+
+impl FromStr for Fingerprint {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // A SHA-256 in base64 without padding.
+        let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
+        match text.trim_end_matches('=').strip_prefix("SHA256:") {
+            Some(hash) if hash.len() == 43 && hash.chars().all(is_base64) => {
+                Ok(Self(format!("SHA256:{hash}")))
+            }
+            _ => Err(
+                "expected the fingerprint of a host key, which is SHA256: and 43 characters; without this setting, \
+                 kiebitz logs the one that the server shows",
+            ),
+        }
+    }
 }
 
 impl FromStr for Target {
@@ -68,6 +108,7 @@ impl FromStr for Target {
                 let name = name.to_owned();
                 Ok(Self::Bucket { name, folder })
             }
+            Some(("ftp" | "ftps" | "sftp", _)) => text.parse().map(Self::Server),
             Some(("http" | "https", rest)) if is_address(rest) && !rest.contains('@') => {
                 Ok(Self::WebDav(text.trim_end_matches('/').to_owned()))
             }
@@ -76,7 +117,8 @@ impl FromStr for Target {
             }
             _ => Err(
                 "expected a folder, as in \"/srv/chess/live\", a bucket, as in \"s3://bucket/folder\", or a \
-                 folder of a WebDAV server, as in \"https://dav.example/chess\"",
+                 folder of a server: WebDAV, as in \"https://dav.example/chess\", FTP, as in \
+                 \"ftps://ftp.example/chess\", or SFTP, as in \"sftp://user@ssh.example/chess\"",
             ),
         }
     }
@@ -90,6 +132,7 @@ impl core::fmt::Display for Target {
             Self::Bucket { name, folder } if folder.is_empty() => write!(f, "s3://{name}"),
             Self::Bucket { name, folder } => write!(f, "s3://{name}/{folder}"),
             Self::WebDav(url) => f.write_str(url),
+            Self::Server(server) => server.fmt(f),
         }
     }
 }
@@ -106,11 +149,20 @@ impl Publish {
             s3_region: None,
             s3_key_file: None,
             webdav_login_file: None,
+            ftp_login_file: None,
+            ca_file: None,
+            sftp_login_file: None,
+            sftp_key_file: None,
+            sftp_host_key: Vec::new(),
         }
     }
 }
 
-fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Target>, D::Error> {
+fn one_or_more<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err = &'static str>,
+{
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrMore {
@@ -118,8 +170,8 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Target>
         More(Vec<String>),
     }
     let written = match OneOrMore::deserialize(deserializer)? {
-        OneOrMore::One(target) => vec![target],
-        OneOrMore::More(targets) => targets,
+        OneOrMore::One(text) => vec![text],
+        OneOrMore::More(texts) => texts,
     };
     let read = written
         .iter()
@@ -147,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_a_folder_a_bucket_or_a_webdav_server() {
+    fn a_target_is_a_folder_a_bucket_or_a_server() {
         let bucket = |name: &str, folder: &str| Target::Bucket {
             name: name.to_owned(),
             folder: folder.to_owned(),
@@ -160,6 +212,10 @@ mod tests {
                 "https://dav.example/a/",
                 Target::WebDav("https://dav.example/a".to_owned()),
             ),
+            (
+                "sftp://club@ssh.example/live",
+                Target::Server("sftp://club@ssh.example/live".parse().expect("a folder")),
+            ),
         ] {
             assert_eq!(text.parse(), Ok(target), "{text}");
         }
@@ -167,11 +223,31 @@ mod tests {
             "",
             "live",
             "s3:///a",
-            "ftp://a/b",
+            "ssh://a/b",
+            "ftp://me:secret@ftp.example/",
             "https://",
             "https://me:secret@dav.example/",
         ] {
             assert!(text.parse::<Target>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_that_of_openssh() {
+        let hash = "0cLhazrdCUAUBMkKofLmV1VvgzuISX+fvlkJiQ9b4gU";
+        let shown = format!("SHA256:{hash}");
+        for text in [shown.clone(), format!("{shown}=")] {
+            assert_eq!(text.parse(), Ok(Fingerprint(shown.clone())));
+        }
+        for text in [
+            "",
+            hash,
+            "SHA256:",
+            "MD5:aa:bb",
+            &shown[..40],
+            &format!("{shown} root@host"),
+        ] {
+            assert!(text.parse::<Fingerprint>().is_err(), "{text}");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Errors of folders, buckets and WebDAV servers, as one sentence each.
+//! Errors of folders, buckets and servers, as one sentence each.
 
 use core::error::Error;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
@@ -24,14 +25,58 @@ pub(super) enum StorageFailure {
     KeyPermission(Told),
     #[error("the bucket is in another region: set `s3_region` under [publish]")]
     Region,
-    #[error("the server rejects the login: correct the file `webdav_login_file` under [publish]")]
-    Login,
-    #[error("the login has no permission to change the folder: allow it on the server")]
-    LoginPermission,
+    #[error("the server rejects the login{}: correct the file `{setting}` under [publish]", reason(.told))]
+    Login { setting: &'static str, told: Told },
+    #[error("the login has no permission to change the folder{}: allow it on the server", reason(.0))]
+    LoginPermission(Told),
+    #[error("there is no login: write the user and the password to a file, and set `{0}` under [publish]")]
+    NoLogin(&'static str),
+    #[error(
+        "there is no login: set `sftp_key_file` under [publish], or write the user and the password to a file, and set \
+         `sftp_login_file`"
+    )]
+    NoSshLogin,
+    #[error("there is no user: write it into the address in `to`, as in sftp://USER@ssh.example/chess")]
+    NoSshUser,
+    #[error("the key in {} cannot be used: {reason}", path.display())]
+    SshKey { path: PathBuf, reason: String },
+    #[error(
+        "`sftp_host_key` is missing under [publish]: start kiebitz, which logs what the server shows and what to write"
+    )]
+    NoHostKey,
+    #[error(
+        "the server shows the host key {0}: check with its operator that this is the right one, and write \
+         `sftp_host_key = \"{0}\"` under [publish]"
+    )]
+    UnknownHostKey(String),
+    #[error(
+        "the server shows the host key {0}, which is not in `sftp_host_key` under [publish]: ask its operator whether \
+         the key has changed; if it has not, this is not the right server"
+    )]
+    OtherHostKey(String),
+    #[error(
+        "the server offers only algorithms that kiebitz does not have ({kind}: {theirs}): allow newer ones on the server"
+    )]
+    NoCommonAlgorithm { kind: String, theirs: String },
+    #[error("the server has no SFTP for this login: enable it on the server")]
+    NoSftp,
+    #[error(
+        "the server does not encrypt{}: use another server, or write ftp:// in `to` under [publish], which sends the \
+         password unencrypted", reason(.0)
+    )]
+    NoEncryption(Told),
+    #[error("cannot connect: {0}")]
+    Unreachable(String),
+    #[error("the connection is lost: {0}")]
+    Lost(String),
     #[error("the server has no space left: delete files there")]
     Full,
+    #[error("the server could not store the file{}: check that its disk has space left", reason(.0))]
+    NotStored(Told),
     #[error("the server answered {status}{}", reason(.told))]
     Answer { status: String, told: Told },
+    #[error("no answer")]
+    NoAnswer,
     #[error("{0}")]
     Other(String),
 }
@@ -84,8 +129,11 @@ impl StorageFailure {
             (Target::Bucket { .. }, "403", "AccessDenied" | "AllAccessDisabled") => Self::KeyPermission(told),
             (Target::Bucket { .. }, "401" | "403", _) => Self::Key(told),
             (Target::WebDav(url), "404" | "409", _) => Self::NoFolder(url.clone()),
-            (Target::WebDav(_), "401", _) => Self::Login,
-            (Target::WebDav(_), "403", _) => Self::LoginPermission,
+            (Target::WebDav(_), "401", _) => Self::Login {
+                setting: "webdav_login_file",
+                told: None,
+            },
+            (Target::WebDav(_), "403", _) => Self::LoginPermission(None),
             (_, "507", _) => Self::Full,
             _ => Self::Answer {
                 status: status.to_owned(),

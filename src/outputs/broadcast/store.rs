@@ -1,4 +1,4 @@
-//! Writes the files to a target: a folder, a bucket, or a WebDAV server.
+//! Writes the files to a target: a folder, a bucket, or a server.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,17 +11,16 @@ use anyhow::{Context, Result, bail};
 use object_store::aws::AmazonS3Builder;
 use object_store::http::HttpBuilder;
 use object_store::local::LocalFileSystem;
-use object_store::path::Path;
 use object_store::prefix::PrefixStore;
-use object_store::{
-    Attribute, Attributes, ClientOptions, ObjectStore, ObjectStoreExt, PutOptions, RetryConfig,
-};
+use object_store::{ClientOptions, RetryConfig};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::files::{CACHE_CONTROL, Files, PublishedFile};
+use super::files::{Files, PublishedFile};
+use super::opened::{Access, OpenedTarget};
+use super::server::FileServer;
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
 use super::task::Snapshot;
@@ -104,12 +103,13 @@ impl TargetFiles {
     }
 
     /// Writes changed files and deletes files that no longer exist. Returns the number of both together.
-    async fn sync(&mut self, store: &mut Option<Arc<dyn ObjectStore>>, files: &Files) -> Result<usize> {
+    async fn sync(&mut self, store: &mut Option<OpenedTarget>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
             None => {
-                let opened = self.open()?;
+                let opened = self.open(PATIENCE)?;
                 self.make_folders().await;
+                opened.connect().await?;
                 // The failure before may have been the loss of the target.
                 self.forget_missing(&opened).await;
                 store.insert(opened)
@@ -130,16 +130,10 @@ impl TargetFiles {
             .cloned()
             .collect();
         for path in gone {
-            let from = Path::from(&*path);
-            let deleted = tokio::time::timeout(PATIENCE, store.delete(&from)).await;
-            let deleted = deleted.context("no answer")?;
-            match deleted {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => {
-                    let failure = StorageFailure::of(&error, &self.target);
-                    return Err(failure).with_context(|| format!("cannot delete {path}"));
-                }
-            }
+            store
+                .delete(&path)
+                .await
+                .with_context(|| format!("cannot delete {path}"))?;
             self.put.remove(&path);
             count += 1;
         }
@@ -147,14 +141,10 @@ impl TargetFiles {
     }
 
     /// Writes files in any order. Returns their number.
-    async fn put_all(
-        &mut self,
-        store: &Arc<dyn ObjectStore>,
-        due: Vec<(Arc<str>, PublishedFile)>,
-    ) -> Result<usize> {
+    async fn put_all(&mut self, store: &OpenedTarget, due: Vec<(Arc<str>, PublishedFile)>) -> Result<usize> {
         let at_once = match self.target {
             Target::Bucket { .. } => MAX_BUCKET_WRITES,
-            Target::Folder(_) | Target::WebDav(_) => 1,
+            Target::Folder(_) | Target::WebDav(_) | Target::Server(_) => 1,
         };
         let (mut count, mut due, mut failed) = (0, due.into_iter(), None);
         let mut running = JoinSet::new();
@@ -163,8 +153,7 @@ impl TargetFiles {
                 && running.len() < at_once
                 && let Some((path, file)) = due.next()
             {
-                let options = self.options(&path);
-                running.spawn(put(Arc::clone(store), self.target.clone(), path, file, options));
+                running.spawn(put(store.clone(), path, file));
             }
             match running.join_next().await {
                 None => break,
@@ -181,17 +170,17 @@ impl TargetFiles {
     }
 
     /// Forgets files that the target has lost, so that they are written again.
-    async fn forget_missing(&mut self, store: &Arc<dyn ObjectStore>) {
+    async fn forget_missing(&mut self, store: &OpenedTarget) {
         let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let folders: BTreeSet<Option<String>> = self.put.keys().map(|path| folder_of(path)).collect();
         let mut lost = 0;
         for folder in folders {
-            let prefix = folder.as_deref().map(Path::from);
-            let listed = tokio::time::timeout(PATIENCE, store.list_with_delimiter(prefix.as_ref())).await;
+            let listed = store.list(folder.as_deref()).await;
+            if listed == Err(StorageFailure::NoAnswer) {
+                break;
+            }
             // A key may not be allowed to list files. The check of a single file then decides.
-            let listed = listed.ok().and_then(Result::ok).map(|listed| listed.objects);
-            let present = listed.iter().flatten().map(|file| file.location.as_ref());
-            let present: BTreeSet<&str> = present.collect();
+            let present = listed.unwrap_or_default();
             let missing: Vec<Arc<str>> = self
                 .put
                 .keys()
@@ -200,9 +189,7 @@ impl TargetFiles {
                 .collect();
             let Some(first) = missing.first() else { continue };
             // Some servers list files under other names than they were written.
-            let first = Path::from(&**first);
-            let found = tokio::time::timeout(PATIENCE, store.head(&first)).await;
-            if matches!(found, Ok(Err(object_store::Error::NotFound { .. }))) {
+            if store.has(first).await == Ok(false) {
                 lost += missing.len();
                 self.put.retain(|path, _| !missing.contains(path));
             }
@@ -255,30 +242,20 @@ impl TargetFiles {
         Ok(headers)
     }
 
-    /// The headers that a bucket returns with the file at `path`.
-    fn options(&self, path: &str) -> PutOptions {
-        let mut attributes = Attributes::new();
-        if matches!(self.target, Target::Bucket { .. }) {
-            attributes.insert(Attribute::ContentType, PublishedFile::media_type(path).into());
-            attributes.insert(Attribute::CacheControl, CACHE_CONTROL.into());
-        }
-        PutOptions {
-            attributes,
-            ..PutOptions::default()
-        }
-    }
-
-    fn open(&self) -> Result<Arc<dyn ObjectStore>> {
+    /// Opens the target. `patience` is the maximum time for one operation.
+    fn open(&self, patience: Duration) -> Result<OpenedTarget> {
         let retry = RetryConfig {
             max_retries: 1,
             retry_timeout: PATIENCE / 2,
             ..RetryConfig::default()
         };
         let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
-        Ok(match &self.target {
+        let access = match &self.target {
             Target::Folder(folder) => {
                 fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-                Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false))
+                Access::Objects(Arc::new(
+                    LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false),
+                ))
             }
             Target::Bucket { name, folder } => {
                 let mut builder = AmazonS3Builder::from_env()
@@ -295,19 +272,18 @@ impl TargetFiles {
                     let (key, secret) = two_lines(file)?;
                     builder = builder.with_access_key_id(key).with_secret_access_key(secret);
                 }
-                Arc::new(PrefixStore::new(builder.build()?, &**folder))
+                Access::Objects(Arc::new(PrefixStore::new(builder.build()?, &**folder)))
             }
             Target::WebDav(url) => {
                 let options = options.with_default_headers(self.webdav_headers()?);
-                Arc::new(
-                    HttpBuilder::new()
-                        .with_url(url)
-                        .with_client_options(options)
-                        .with_retry(retry)
-                        .build()?,
-                )
+                let builder = HttpBuilder::new().with_url(url).with_client_options(options);
+                Access::Objects(Arc::new(builder.with_retry(retry).build()?))
             }
-        })
+            Target::Server(folder) => {
+                Access::Server(Arc::new(FileServer::new(folder.clone(), self.settings.clone())))
+            }
+        };
+        Ok(OpenedTarget::new(self.target.clone(), access, patience))
     }
 }
 
@@ -317,48 +293,28 @@ impl TargetFiles {
 ///
 /// Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let target_files = TargetFiles::new(target.clone(), settings);
+    let target_files = TargetFiles::new(target, settings);
     target_files.make_folders().await;
-    let opened = tokio::task::spawn_blocking(move || target_files.open());
+    let opened = tokio::task::spawn_blocking(move || target_files.open(PATIENCE / 2));
     let store = opened.await.context("interrupted")??;
-    let explained = |error: object_store::Error| StorageFailure::of(&error, &target);
-    let path = Path::from(TRIAL);
-    let put = tokio::time::timeout(PATIENCE / 2, store.put(&path, TRIAL.into()));
-    put.await
-        .context("no answer")?
-        .map_err(explained)
+    store.connect().await?;
+    store
+        .put(TRIAL, TRIAL.into())
+        .await
         .with_context(|| format!("cannot write {TRIAL}"))?;
-    let read = async { store.get(&path).await?.bytes().await };
-    let read = tokio::time::timeout(PATIENCE / 2, read).await;
+    let read = store.get(TRIAL).await;
     // Delete the file even if reading failed.
-    let deleted = tokio::time::timeout(PATIENCE / 2, store.delete(&path)).await;
-    let content = read
-        .context("no answer")?
-        .map_err(explained)
-        .with_context(|| format!("cannot read back {TRIAL}"))?;
-    if content != TRIAL {
+    let deleted = store.delete(TRIAL).await;
+    if read.with_context(|| format!("cannot read back {TRIAL}"))? != TRIAL {
         bail!("{TRIAL} has another content when read back");
     }
-    deleted
-        .context("no answer")?
-        .map_err(explained)
-        .with_context(|| format!("cannot delete {TRIAL}"))
+    deleted.with_context(|| format!("cannot delete {TRIAL}"))
 }
 
-async fn put(
-    store: Arc<dyn ObjectStore>,
-    target: Target,
-    path: Arc<str>,
-    file: PublishedFile,
-    options: PutOptions,
-) -> Result<(Arc<str>, PublishedFile)> {
+async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result<(Arc<str>, PublishedFile)> {
     let content = bytes::Bytes::copy_from_slice(&file.content);
-    let to = Path::from(&*path);
-    let put = tokio::time::timeout(PATIENCE, store.put_opts(&to, content.into(), options));
-    put.await
-        .context("no answer")?
-        .map_err(|error| StorageFailure::of(&error, &target))
-        .with_context(|| format!("cannot write {path}"))?;
+    let put = store.put(&path, content).await;
+    put.with_context(|| format!("cannot write {path}"))?;
     Ok((path, file))
 }
 
@@ -431,7 +387,7 @@ mod tests {
         ]);
         let (mut target, mut store) = (to_folder(&root), None);
         assert_eq!(target.sync(&mut store, &all).await.expect("written"), 4);
-        let opened = Arc::clone(store.as_ref().expect("a store"));
+        let opened = store.clone().expect("a store");
         target.forget_missing(&opened).await;
         assert_eq!(target.sync(&mut store, &all).await.expect("nothing to do"), 0);
         fs::remove_dir_all(root.join("round-1")).expect("files");

@@ -12,10 +12,12 @@ use super::files::Files;
 use super::page;
 use super::projection::relayed::RelayedEvent;
 use super::projection::{Broadcast, EventFacts};
+use super::server;
 use super::settings::{Publish, Target};
 use super::store::{self, TargetFiles};
 use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
+use crate::outputs::mqtt::tls::Tls;
 use crate::outputs::shared::trial::Trial;
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
@@ -44,7 +46,13 @@ impl Output for Publish {
     }
 
     fn secrets(&self) -> Vec<&Path> {
-        let files = [&self.s3_key_file, &self.webdav_login_file];
+        let files = [
+            &self.s3_key_file,
+            &self.webdav_login_file,
+            &self.ftp_login_file,
+            &self.sftp_login_file,
+            &self.sftp_key_file,
+        ];
         files.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 
@@ -52,12 +60,24 @@ impl Output for Publish {
         let files = [
             ("s3_key_file", &self.s3_key_file),
             ("webdav_login_file", &self.webdav_login_file),
+            ("ftp_login_file", &self.ftp_login_file),
+            ("sftp_login_file", &self.sftp_login_file),
         ];
         let problem = |(key, file): (&str, &Option<PathBuf>)| {
             let error = store::two_lines(file.as_deref()?).err()?;
             Some(format!("{error:#}: correct `{key}`, or that file"))
         };
-        files.into_iter().filter_map(problem).collect()
+        let ca = self.ca_file.as_ref().and_then(|file| {
+            let tls = Tls {
+                ca_file: Some(file.clone()),
+                client: None,
+            };
+            let error = tls.client_config().err()?;
+            Some(format!("{error}: correct `ca_file`, or that file"))
+        });
+        let of_servers = server::setting_problems(self);
+        let of_files = files.into_iter().filter_map(problem);
+        of_files.chain(of_servers).chain(ca).collect()
     }
 
     fn trials(&self) -> Vec<Trial> {

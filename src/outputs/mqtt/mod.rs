@@ -28,7 +28,7 @@ mod queue;
 mod round;
 mod settings;
 mod subscriber;
-mod tls;
+pub(in crate::outputs) mod tls;
 mod topics;
 mod trial;
 mod url;

@@ -1,4 +1,4 @@
-//! Encrypted connections: trusted CAs, client certificates, and readable errors about them.
+//! Encrypted connections of MQTT and FTP: trusted CAs, client certificates, and readable errors about them.
 
 use std::io;
 use std::net::IpAddr;
@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible, RootCertStore,
+    SupportedProtocolVersion,
 };
 
 use super::url::without_brackets;
@@ -17,7 +18,7 @@ use crate::text_file;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tls {
-    /// PEM file with the CAs that may sign the broker's certificate; `None` for the system's trusted CAs.
+    /// PEM file with the CAs that may sign the server's certificate; `None` for the system's trusted CAs.
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) client: Option<ClientFiles>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct ClientFiles {
     pub(crate) key: PathBuf,
 }
 
-/// Reason for a failure to set up encryption, as a sentence for the broker's administrator.
+/// Reason for a failure to set up encryption, as a sentence for the server's administrator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error("cannot read {}: {source}", path.display())]
@@ -64,45 +65,45 @@ pub(crate) enum TlsError {
 /// Reason for which one side rejects the other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsRefusal {
-    #[error("the broker's certificate is not signed by the CA in {}", ca_file.display())]
+    #[error("the server's certificate is not signed by the CA in {}", ca_file.display())]
     OtherCa { ca_file: PathBuf },
     #[error(
-        "the broker's certificate is not signed by a CA that this computer trusts: if the broker has its own \
+        "the server's certificate is not signed by a CA that this computer trusts: if the server has its own \
          CA, set ca_file"
     )]
     UnknownCa,
     #[error(
-        "the broker's certificate is not for {host}, but for {names}: use a name from the certificate in the URL"
+        "the server's certificate is not for {host}, but for {names}: use a name from the certificate in the URL"
     )]
     WrongName { host: String, names: String },
     #[error(
-        "the broker's certificate names the address {address} as a DNS name, which is not valid for addresses: make a \
+        "the server's certificate names the address {address} as a DNS name, which is not valid for addresses: make a \
          new one with subjectAltName=IP:{address} in place of subjectAltName=DNS:{address}"
     )]
     AddressAsName { address: IpAddr },
     #[error(
-        "the broker's certificate has X.509 version 1, but TLS needs version 3: make a new one; `openssl x509 -req` \
+        "the server's certificate has X.509 version 1, but TLS needs version 3: make a new one; `openssl x509 -req` \
          makes version 3 with `-extfile FILE`, where FILE has the line subjectAltName={name}"
     )]
     OldCertificate { name: String },
-    #[error("the broker's certificate has expired{on}: renew it, or correct this computer's clock")]
+    #[error("the server's certificate has expired{on}: renew it, or correct this computer's clock")]
     Expired { on: String },
-    #[error("the broker's certificate is not valid yet{until}: check this computer's clock")]
+    #[error("the server's certificate is not valid yet{until}: check this computer's clock")]
     NotYetValid { until: String },
     #[error(
-        "the broker presents the certificate of a CA: give it a certificate of its own, signed by that CA"
+        "the server presents the certificate of a CA: give it a certificate of its own, signed by that CA"
     )]
     CaAsBroker,
-    #[error("the broker's certificate cannot be used: {reason}")]
+    #[error("the server's certificate cannot be used: {reason}")]
     Certificate { reason: String },
-    #[error("the broker requires a client certificate: set client_certificate and client_key")]
+    #[error("the server requires a client certificate: set client_certificate and client_key")]
     WantsClientCertificate,
-    #[error("the broker rejects the client certificate in {}: {reason}", certificate.display())]
+    #[error("the server rejects the client certificate in {}: {reason}", certificate.display())]
     ClientCertificate { certificate: PathBuf, reason: String },
-    #[error("the broker offers no safe encryption: enable TLS 1.2 or 1.3 there")]
+    #[error("the server offers no safe encryption: enable TLS 1.2 or 1.3 there")]
     Outdated,
     #[error(
-        "the server at this address does not speak TLS: check that this is the broker's port for encrypted \
+        "the server at this address does not speak TLS: check that this is its port for encrypted \
         connections"
     )]
     NotTls,
@@ -117,9 +118,17 @@ impl Tls {
     ///
     /// Fails if a file is missing, has the wrong content, or does not match the others.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, TlsError> {
+        self.client_config_of(rustls::DEFAULT_VERSIONS)
+    }
+
+    /// Like [`client_config`](Self::client_config), for the given versions of TLS.
+    pub(in crate::outputs) fn client_config_of(
+        &self,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Result<ClientConfig, TlsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(versions)
             .map_err(|error| TlsError::Refused(self.refusal(&error, "")))?
             .with_root_certificates(self.roots()?);
         let Some(ClientFiles { certificate, key }) = &self.client else {
@@ -169,7 +178,7 @@ impl Tls {
         Ok(roots)
     }
 
-    /// Translates a TLS error. `host` is the host in the broker's URL.
+    /// Translates a TLS error. `host` is the host in the server's URL.
     pub(crate) fn refusal(&self, error: &Error, host: &str) -> TlsRefusal {
         match error {
             Error::InvalidCertificate(error) => self.certificate_refusal(error, host),
@@ -216,7 +225,7 @@ impl Tls {
         }
     }
 
-    /// Translates an alert that the broker sent before it closed the connection.
+    /// Translates an alert that the server sent before it closed the connection.
     fn alert(&self, alert: AlertDescription) -> TlsRefusal {
         use AlertDescription as Alert;
 
@@ -229,20 +238,20 @@ impl Tls {
             (alert, Some(files)) if REFUSE_CERTIFICATE.contains(&alert) => TlsRefusal::ClientCertificate {
                 certificate: files.certificate.clone(),
                 reason: match alert {
-                    Alert::UnknownCA => "not signed by a CA that the broker trusts".to_owned(),
+                    Alert::UnknownCA => "not signed by a CA that the server trusts".to_owned(),
                     Alert::CertificateExpired => "expired".to_owned(),
                     Alert::CertificateRevoked => "revoked".to_owned(),
                     alert => format!("{alert:?}"),
                 },
             },
             (alert, _) => TlsRefusal::Other {
-                reason: format!("the broker ended the connection: {alert:?}"),
+                reason: format!("the server ended the connection: {alert:?}"),
             },
         }
     }
 }
 
-/// Alerts by which a broker rejects a client certificate.
+/// Alerts by which a server rejects a client certificate.
 const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::AccessDenied,
     AlertDescription::BadCertificate,
@@ -372,7 +381,7 @@ mod tests {
         ];
         assert_eq!(
             wrong_name("pi.local", &presented).to_string(),
-            "the broker's certificate is not for pi.local, but for broker.example, 10.0.0.1: use a name from the \
+            "the server's certificate is not for pi.local, but for broker.example, 10.0.0.1: use a name from the \
              certificate in the URL"
         );
         let as_name = ["DnsName(\"192.0.2.7\")".to_owned()];
@@ -386,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn alerts_of_the_broker_become_readable_errors() {
+    fn alerts_of_the_server_become_readable_errors() {
         let without = Tls::default();
         let with = Tls {
             ca_file: None,
@@ -398,12 +407,12 @@ mod tests {
         let text = |tls: &Tls, alert| tls.refusal(&Error::AlertReceived(alert), "pi").to_string();
         let required = text(&without, AlertDescription::CertificateRequired);
         assert!(
-            required.starts_with("the broker requires a client certificate"),
+            required.starts_with("the server requires a client certificate"),
             "{required}"
         );
         assert_eq!(
             text(&with, AlertDescription::UnknownCA),
-            "the broker rejects the client certificate in /etc/kiebitz/club.pem: not signed by a CA that the broker \
+            "the server rejects the client certificate in /etc/kiebitz/club.pem: not signed by a CA that the server \
              trusts"
         );
     }

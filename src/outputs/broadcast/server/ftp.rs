@@ -1,0 +1,294 @@
+//! FTP, with or without encryption (RFC 959, RFC 4217).
+
+use core::fmt;
+use core::pin::Pin;
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+use rustls::version::TLS12;
+use suppaftp::tokio::{AsyncRustlsFtpStream, AsyncRustlsStream, AsyncTlsConnector};
+use suppaftp::tokio_rustls::TlsConnector;
+use suppaftp::types::{FileType, Response};
+use suppaftp::{FtpError, FtpResult, Mode, Status};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{folders_above, part};
+use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
+use crate::outputs::broadcast::settings::Publish;
+use crate::outputs::broadcast::storage_failure::StorageFailure;
+use crate::outputs::broadcast::store::two_lines;
+use crate::outputs::mqtt::tls::{Tls, TlsRefusal};
+use crate::outputs::shared::answers::shortened;
+
+/// A connection with a login.
+pub(super) struct Session {
+    stream: AsyncRustlsFtpStream,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+/// The setting for the login.
+const LOGIN_FILE: &str = "ftp_login_file";
+
+impl Session {
+    pub(super) async fn open(
+        stream: TcpStream,
+        place: &ServerFolder,
+        settings: &Publish,
+    ) -> Result<Self, StorageFailure> {
+        let Some(file) = &settings.ftp_login_file else {
+            return Err(StorageFailure::NoLogin(LOGIN_FILE));
+        };
+        let login = two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?;
+        // Only the extended command knows IPv6. The other one names an address, which may be a private one behind NAT:
+        // the address of the control connection is used in its place.
+        let mode = match stream.peer_addr() {
+            Ok(peer) if peer.is_ipv6() => Mode::ExtendedPassive,
+            _ => Mode::Passive,
+        };
+        let mut stream = AsyncRustlsFtpStream::connect_with_stream(stream)
+            .await
+            .map_err(failure)?;
+        stream.set_mode(mode);
+        stream.set_passive_nat_workaround(true);
+        if place.protocol == Protocol::Ftps {
+            stream = encrypted(stream, place, settings).await?;
+        }
+        stream
+            .login(&*login.0, &*login.1)
+            .await
+            .map_err(|error| match error {
+                FtpError::UnexpectedResponse(response) if response.status != Status::NotAvailable => {
+                    StorageFailure::Login {
+                        setting: LOGIN_FILE,
+                        told: told(&response),
+                    }
+                }
+                error => failure(error),
+            })?;
+        stream.transfer_type(FileType::Binary).await.map_err(failure)?;
+        Ok(Self { stream })
+    }
+
+    pub(super) async fn answers(&mut self) -> bool {
+        self.stream.noop().await.is_ok()
+    }
+
+    pub(super) async fn put(&mut self, path: &str, content: &[u8]) -> Result<(), StorageFailure> {
+        self.try_put(path, content).await.map_err(failure)
+    }
+
+    async fn try_put(&mut self, path: &str, content: &[u8]) -> FtpResult<()> {
+        let part = part(path);
+        let mut uploaded = self.upload(&part, content).await;
+        if matches!(&uploaded, Err(FtpError::UnexpectedResponse(response)) if is_permanent(response)) {
+            for folder in folders_above(path) {
+                // It usually exists. Whether it does shows the upload.
+                if let Err(error @ (FtpError::ConnectionError(_) | FtpError::BadResponse)) =
+                    self.stream.mkdir(folder).await
+                {
+                    return Err(error);
+                }
+            }
+            // Some servers do not replace a file that an interrupted upload has left.
+            let _ = self.stream.rm(&part).await;
+            uploaded = self.upload(&part, content).await;
+        }
+        if let Err(error) = uploaded {
+            if matches!(error, FtpError::UnexpectedResponse(_)) {
+                // A partial file would take space on a full disk.
+                let _ = self.stream.rm(&part).await;
+            }
+            return Err(error);
+        }
+        match self.stream.rename(&*part, path).await {
+            // Some servers do not replace a file.
+            Err(FtpError::UnexpectedResponse(_)) if self.try_has(path).await? => {
+                self.stream.rm(path).await?;
+                self.stream.rename(&*part, path).await
+            }
+            renamed => renamed,
+        }
+    }
+
+    async fn upload(&mut self, path: &str, content: &[u8]) -> FtpResult<()> {
+        let mut transfer = self.stream.put_with_stream(path).await?;
+        let written = transfer.write_all(content).await;
+        // The reply explains a failure better than the data connection.
+        transfer.finish().await?;
+        written.map_err(FtpError::ConnectionError)
+    }
+
+    pub(super) async fn get(&mut self, path: &str) -> Result<Vec<u8>, StorageFailure> {
+        let mut transfer = self.stream.retr_as_stream(path).await.map_err(failure)?;
+        let mut content = Vec::new();
+        let read = transfer.read_to_end(&mut content).await;
+        transfer.finish().await.map_err(failure)?;
+        read.map_err(|error| failure(FtpError::ConnectionError(error)))?;
+        Ok(content)
+    }
+
+    pub(super) async fn delete(&mut self, path: &str) -> Result<(), StorageFailure> {
+        match self.stream.rm(path).await {
+            Err(FtpError::UnexpectedResponse(response)) => match self.try_has(path).await {
+                Ok(false) => Ok(()),
+                Ok(true) => Err(failure(FtpError::UnexpectedResponse(response))),
+                Err(error) => Err(failure(error)),
+            },
+            deleted => deleted.map_err(failure),
+        }
+    }
+
+    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+        let folder = (!folder.is_empty()).then_some(folder);
+        let listed = self.stream.nlst(folder).await.map_err(failure)?;
+        // Some servers list paths.
+        let name = |path: &String| path.rsplit_once('/').map_or(&**path, |(_, name)| name).to_owned();
+        Ok(listed.iter().map(name).collect())
+    }
+
+    pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {
+        self.try_has(path).await.map_err(failure)
+    }
+
+    async fn try_has(&mut self, path: &str) -> FtpResult<bool> {
+        match self.stream.size(path).await {
+            Ok(_) => Ok(true),
+            Err(FtpError::UnexpectedResponse(response)) if response.status == Status::FileUnavailable => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The setting that a target lacks.
+pub(super) fn lacking(settings: &Publish) -> Option<StorageFailure> {
+    let is_missing = settings.ftp_login_file.is_none();
+    is_missing.then_some(StorageFailure::NoLogin(LOGIN_FILE))
+}
+
+/// Asks the server for encryption.
+async fn encrypted(
+    stream: AsyncRustlsFtpStream,
+    place: &ServerFolder,
+    settings: &Publish,
+) -> Result<AsyncRustlsFtpStream, StorageFailure> {
+    let tls = Tls {
+        ca_file: settings.ca_file.clone(),
+        client: None,
+    };
+    let config = tls
+        .client_config_of(&[&TLS12])
+        .map_err(|error| StorageFailure::Other(error.to_string()))?;
+    let connector = Connector {
+        connector: TlsConnector::from(Arc::new(config)),
+        tls,
+    };
+    stream
+        .into_secure(connector, &place.host)
+        .await
+        .map_err(|error| match error {
+            FtpError::UnexpectedResponse(response) if response.status != Status::NotAvailable => {
+                StorageFailure::NoEncryption(told(&response))
+            }
+            error => failure(error),
+        })
+}
+
+/// Makes the connections encrypted. All of them share one configuration: servers require that data connections resume
+/// the session of the control connection. This needs TLS 1.2. In TLS 1.3 every resumption uses up a ticket, and servers
+/// do not send new ones on data connections.
+struct Connector {
+    connector: TlsConnector,
+    tls: Tls,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").finish_non_exhaustive()
+    }
+}
+
+impl AsyncTlsConnector for Connector {
+    type Stream = AsyncRustlsStream;
+
+    fn connect<'a, 'd, 'f>(
+        &'a self,
+        domain: &'d str,
+        stream: TcpStream,
+    ) -> Pin<Box<dyn Future<Output = FtpResult<Self::Stream>> + Send + 'f>>
+    where
+        'a: 'f,
+        'd: 'f,
+        Self: 'f,
+    {
+        Box::pin(async move {
+            let name = rustls::pki_types::ServerName::try_from(domain.to_owned())
+                .map_err(|error| FtpError::SecureError(error.to_string()))?;
+            let connected = self.connector.connect(name, stream).await;
+            connected.map(AsyncRustlsStream::from).map_err(|error| {
+                let refusal = error.get_ref().and_then(|inner| inner.downcast_ref());
+                match refusal {
+                    Some(refusal) => FtpError::SecureError(match self.tls.refusal(refusal, domain) {
+                        TlsRefusal::Outdated => {
+                            "the server does not offer TLS 1.2: enable it there".to_owned()
+                        }
+                        refusal => refusal.to_string(),
+                    }),
+                    None => FtpError::ConnectionError(error),
+                }
+            })
+        })
+    }
+}
+
+/// Whether a refusal may be due to a missing folder.
+fn is_permanent(response: &Response) -> bool {
+    (500..600).contains(&response.status.code()) && response.status != Status::ExceededStorage
+}
+
+/// The text of a reply without its code. Of several lines, the last.
+fn told(response: &Response) -> Option<String> {
+    let text = String::from_utf8_lossy(&response.body);
+    let line = text.trim().lines().last().unwrap_or_default();
+    let words = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let words = shortened(words.trim_start_matches('-').trim());
+    let words = words.trim_end_matches('.');
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+fn failure(error: FtpError) -> StorageFailure {
+    match error {
+        FtpError::UnexpectedResponse(response) => match response.status {
+            Status::ExceededStorage | Status::RequestedActionNotTaken => StorageFailure::Full,
+            Status::ActionAborted => StorageFailure::NotStored(told(&response)),
+            Status::FileUnavailable | Status::BadFilename | Status::StoringNeedAccount => {
+                StorageFailure::LoginPermission(told(&response))
+            }
+            _ => {
+                let text = String::from_utf8_lossy(&response.body);
+                StorageFailure::Answer {
+                    status: text.chars().take_while(char::is_ascii_digit).collect(),
+                    told: told(&response),
+                }
+            }
+        },
+        FtpError::ConnectionError(error) => lost(&error),
+        FtpError::SecureError(sentence) => StorageFailure::Other(sentence),
+        error => StorageFailure::Other(format!("the server does not speak FTP as expected: {error}")),
+    }
+}
+
+fn lost(error: &io::Error) -> StorageFailure {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => StorageFailure::Lost("the server closed it".to_owned()),
+        _ => StorageFailure::Lost(error.to_string()),
+    }
+}

@@ -1,0 +1,519 @@
+//! SFTP: files over SSH (version 3 of the protocol, as OpenSSH has it).
+
+use core::fmt;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
+use russh::keys::{
+    Algorithm, EcdsaCurve, HashAlg, PrivateKey, PrivateKeyWithHashAlg, PublicKeyOrCertificate,
+};
+use russh::{MethodKind, Preferred};
+use russh_sftp::client::RawSftpSession;
+use russh_sftp::client::error::Error as SftpError;
+use russh_sftp::extensions::HardlinkExtension;
+use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode};
+use tokio::net::TcpStream;
+
+use super::{folders_above, part};
+use crate::outputs::broadcast::server_folder::ServerFolder;
+use crate::outputs::broadcast::settings::{Fingerprint, Publish};
+use crate::outputs::broadcast::storage_failure::StorageFailure;
+use crate::outputs::broadcast::store::two_lines;
+use crate::outputs::shared::answers::shortened;
+use crate::text_file;
+
+/// A connection with a login.
+pub(super) struct Session {
+    files: RawSftpSession,
+    /// The SSH connection, which ends when this is dropped.
+    connection: Handle<HostKey>,
+    /// Whether the server can replace a file when it renames another.
+    replaces: bool,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+/// Checks the key by which the server proves its identity.
+struct HostKey {
+    /// Fingerprints of the accepted keys.
+    accepted: Vec<Fingerprint>,
+    /// The fingerprint of the key that the server has shown.
+    shown: Arc<OnceLock<String>>,
+}
+
+impl client::Handler for HostKey {
+    type Error = russh::Error;
+
+    async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
+        let fingerprint = key.public_key().fingerprint(HashAlg::Sha256).to_string();
+        let is_accepted = self.accepted.iter().any(|accepted| accepted.0 == fingerprint);
+        let _ = self.shown.set(fingerprint);
+        Ok(is_accepted)
+    }
+}
+
+/// The setting for a login with a password.
+const LOGIN_FILE: &str = "sftp_login_file";
+/// The setting for the key of a login.
+const KEY_FILE: &str = "sftp_key_file";
+/// Renames a file over an existing one. Its request has the form of a hard link's.
+const POSIX_RENAME: &str = "posix-rename@openssh.com";
+/// Content of one write request. Every server must accept packets of 34000 bytes.
+const CHUNK: usize = 32 * 1024;
+/// Algorithms of host keys, the most preferred first.
+const HOST_KEYS: &[Algorithm] = &[
+    Algorithm::Ed25519,
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP256,
+    },
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP384,
+    },
+    Algorithm::Ecdsa {
+        curve: EcdsaCurve::NistP521,
+    },
+];
+
+impl Session {
+    pub(super) async fn open(
+        stream: TcpStream,
+        place: &ServerFolder,
+        settings: &Publish,
+    ) -> Result<Self, StorageFailure> {
+        let login = match &settings.sftp_login_file {
+            Some(file) => Some(two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?),
+            None => None,
+        };
+        let key = settings.sftp_key_file.as_deref().map(read_key).transpose()?;
+        if login.is_none() && key.is_none() {
+            return Err(StorageFailure::NoSshLogin);
+        }
+        let user = place
+            .user
+            .as_ref()
+            .or_else(|| login.as_ref().map(|(user, _)| user));
+        let user = user.cloned().ok_or(StorageFailure::NoSshUser)?;
+        let password = login.map(|(_, password)| password);
+
+        let mut connection = connect(stream, &settings.sftp_host_key).await?;
+        log_in(&mut connection, &user, key, password).await?;
+        let channel = connection
+            .channel_open_session()
+            .await
+            .map_err(|error| ssh_failure(&error))?;
+        channel
+            .request_subsystem(true, "sftp")
+            .await
+            .map_err(|error| ssh_failure(&error))?;
+        let files = RawSftpSession::new(channel.into_stream());
+        let version = files.init().await.map_err(|_| StorageFailure::NoSftp)?;
+        Ok(Self {
+            files,
+            connection,
+            replaces: version.extensions.contains_key(POSIX_RENAME),
+        })
+    }
+
+    pub(super) async fn answers(&mut self) -> bool {
+        !self.connection.is_closed() && self.files.realpath(".").await.is_ok()
+    }
+
+    pub(super) async fn put(&mut self, path: &str, content: &[u8]) -> Result<(), StorageFailure> {
+        let part = part(path);
+        match self.upload(&part, content).await {
+            Ok(()) => {}
+            // This reason is given for everything that has no code of its own, such as a full disk.
+            Err(SftpError::Status(status)) if status.status_code == StatusCode::Failure => {
+                let is_full = self.is_full(&part).await;
+                // A partial file would take space.
+                let _ = self.files.remove(&*part).await;
+                return Err(if is_full {
+                    StorageFailure::Full
+                } else {
+                    StorageFailure::NotStored(told(&status))
+                });
+            }
+            Err(error) => return Err(failure(error)),
+        }
+        self.rename(&part, path).await.map_err(failure)
+    }
+
+    async fn upload(&mut self, path: &str, content: &[u8]) -> Result<(), SftpError> {
+        let flags = OpenFlags::CREATE | OpenFlags::TRUNCATE | OpenFlags::WRITE;
+        let opened = match self.files.open(path, flags, FileAttributes::empty()).await {
+            Err(SftpError::Status(status)) if status.status_code == StatusCode::NoSuchFile => {
+                for folder in folders_above(path) {
+                    // It usually exists. Whether it does shows the upload.
+                    match self.files.mkdir(folder, FileAttributes::empty()).await {
+                        Ok(_) | Err(SftpError::Status(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                self.files.open(path, flags, FileAttributes::empty()).await?
+            }
+            opened => opened?,
+        };
+        let mut offset = 0;
+        for chunk in content.chunks(CHUNK) {
+            self.files.write(&*opened.handle, offset, chunk.to_vec()).await?;
+            offset += CHUNK as u64;
+        }
+        self.files.close(opened.handle).await?;
+        Ok(())
+    }
+
+    async fn rename(&mut self, from: &str, to: &str) -> Result<(), SftpError> {
+        if self.replaces {
+            let paths = HardlinkExtension {
+                oldpath: from.to_owned(),
+                newpath: to.to_owned(),
+            };
+            return match self.files.extended(POSIX_RENAME, paths.try_into()?).await? {
+                Packet::Status(status) if status.status_code == StatusCode::Ok => Ok(()),
+                Packet::Status(status) => Err(status.into()),
+                _ => Err(SftpError::UnexpectedPacket),
+            };
+        }
+        match self.files.rename(from, to).await {
+            Err(SftpError::Status(_)) if self.try_has(to).await? => {
+                self.files.remove(to).await?;
+                self.files.rename(from, to).await.map(drop)
+            }
+            renamed => renamed.map(drop),
+        }
+    }
+
+    /// Whether the server says that its disk is full. Its refusal to write does not say why.
+    async fn is_full(&mut self, path: &str) -> bool {
+        let space = self.files.statvfs(path).await;
+        space.is_ok_and(|space| space.blocks_avail == 0 || (space.inodes > 0 && space.inodes_avail == 0))
+    }
+
+    pub(super) async fn get(&mut self, path: &str) -> Result<Vec<u8>, StorageFailure> {
+        self.try_get(path).await.map_err(failure)
+    }
+
+    async fn try_get(&mut self, path: &str) -> Result<Vec<u8>, SftpError> {
+        let opened = self
+            .files
+            .open(path, OpenFlags::READ, FileAttributes::empty())
+            .await?;
+        let mut content = Vec::new();
+        loop {
+            match self
+                .files
+                .read(&*opened.handle, content.len() as u64, CHUNK as u32)
+                .await
+            {
+                Ok(data) if data.data.is_empty() => break,
+                Ok(data) => content.extend(data.data),
+                Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.files.close(opened.handle).await?;
+        Ok(content)
+    }
+
+    pub(super) async fn delete(&mut self, path: &str) -> Result<(), StorageFailure> {
+        match self.files.remove(path).await {
+            Ok(_) => Ok(()),
+            Err(SftpError::Status(status)) if status.status_code == StatusCode::NoSuchFile => Ok(()),
+            Err(error) => Err(failure(error)),
+        }
+    }
+
+    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+        self.try_list(folder).await.map_err(failure)
+    }
+
+    async fn try_list(&mut self, folder: &str) -> Result<BTreeSet<String>, SftpError> {
+        let folder = if folder.is_empty() { "." } else { folder };
+        let opened = self.files.opendir(folder).await?;
+        let mut names = BTreeSet::new();
+        loop {
+            match self.files.readdir(&*opened.handle).await {
+                Ok(listed) if listed.files.is_empty() => break,
+                Ok(listed) => names.extend(listed.files.into_iter().map(|file| file.filename)),
+                Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.files.close(opened.handle).await?;
+        Ok(names)
+    }
+
+    pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {
+        self.try_has(path).await.map_err(failure)
+    }
+
+    async fn try_has(&mut self, path: &str) -> Result<bool, SftpError> {
+        match self.files.stat(path).await {
+            Ok(_) => Ok(true),
+            Err(SftpError::Status(status)) if status.status_code == StatusCode::NoSuchFile => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Connects to a server whose host key has one of the fingerprints.
+async fn connect(stream: TcpStream, accepted: &[Fingerprint]) -> Result<Handle<HostKey>, StorageFailure> {
+    let config = client::Config {
+        preferred: Preferred {
+            key: Cow::Borrowed(HOST_KEYS),
+            ..Preferred::DEFAULT
+        },
+        nodelay: true,
+        ..client::Config::default()
+    };
+    let shown = Arc::new(OnceLock::new());
+    let host_key = HostKey {
+        accepted: accepted.to_owned(),
+        shown: Arc::clone(&shown),
+    };
+    let connected = client::connect_stream(Arc::new(config), stream, host_key).await;
+    connected.map_err(|error| match (error, shown.get()) {
+        (russh::Error::UnknownKey, Some(fingerprint)) if accepted.is_empty() => {
+            StorageFailure::UnknownHostKey(fingerprint.clone())
+        }
+        (russh::Error::UnknownKey, Some(fingerprint)) => StorageFailure::OtherHostKey(fingerprint.clone()),
+        (error, _) => ssh_failure(&error),
+    })
+}
+
+async fn log_in(
+    connection: &mut Handle<HostKey>,
+    user: &str,
+    key: Option<PrivateKey>,
+    password: Option<String>,
+) -> Result<(), StorageFailure> {
+    let setting = if password.is_some() { LOGIN_FILE } else { KEY_FILE };
+    if let Some(key) = key {
+        let key = PrivateKeyWithHashAlg::new(Arc::new(key), None);
+        let result = connection.authenticate_publickey(user, key).await;
+        if result.map_err(|error| ssh_failure(&error))?.success() {
+            return Ok(());
+        }
+    }
+    if let Some(password) = password {
+        let result = connection.authenticate_password(user, &*password).await;
+        match result.map_err(|error| ssh_failure(&error))? {
+            AuthResult::Success => return Ok(()),
+            AuthResult::Failure {
+                remaining_methods, ..
+            } if remaining_methods.contains(&MethodKind::KeyboardInteractive)
+                && !remaining_methods.contains(&MethodKind::Password) =>
+            {
+                if answer_questions(connection, user, &password)
+                    .await
+                    .map_err(|error| ssh_failure(&error))?
+                {
+                    return Ok(());
+                }
+            }
+            AuthResult::Failure { .. } => {}
+        }
+    }
+    Err(StorageFailure::Login { setting, told: None })
+}
+
+/// Answers all questions of the server with the password: some servers ask for it in this way only. Returns whether the
+/// server accepts it.
+async fn answer_questions(
+    connection: &mut Handle<HostKey>,
+    user: &str,
+    password: &str,
+) -> Result<bool, russh::Error> {
+    const MAX_ROUNDS: usize = 3;
+    let mut answer = connection
+        .authenticate_keyboard_interactive_start(user, None)
+        .await?;
+    for _ in 0..MAX_ROUNDS {
+        match answer {
+            KeyboardInteractiveAuthResponse::Success => return Ok(true),
+            KeyboardInteractiveAuthResponse::Failure { .. } => return Ok(false),
+            KeyboardInteractiveAuthResponse::InfoRequest { prompts, .. } => {
+                let answers = prompts.iter().map(|_| password.to_owned()).collect();
+                answer = connection
+                    .authenticate_keyboard_interactive_respond(answers)
+                    .await?;
+            }
+        }
+    }
+    Ok(matches!(answer, KeyboardInteractiveAuthResponse::Success))
+}
+
+fn read_key(path: &Path) -> Result<PrivateKey, StorageFailure> {
+    let problem = |reason: String| StorageFailure::SshKey {
+        path: path.to_owned(),
+        reason,
+    };
+    let text = text_file::read(path).map_err(|error| problem(error.to_string()))?;
+    let key = russh::keys::decode_secret_key(&text, None).map_err(|error| match error {
+        russh::keys::Error::KeyIsEncrypted => problem(
+            "it has a passphrase, which kiebitz cannot ask for; remove it with `ssh-keygen -p`".to_owned(),
+        ),
+        error => problem(format!("{error}; it must be a private key of OpenSSH")),
+    })?;
+    match key.algorithm() {
+        Algorithm::Ed25519 | Algorithm::Ecdsa { .. } => Ok(key),
+        other => Err(problem(format!(
+            "kiebitz does not support {other}; make another key with `ssh-keygen -t ed25519`"
+        ))),
+    }
+}
+
+/// The setting that a target lacks.
+pub(super) fn lacking(place: &ServerFolder, settings: &Publish) -> Option<StorageFailure> {
+    match (&settings.sftp_login_file, &settings.sftp_key_file) {
+        (None, None) => Some(StorageFailure::NoSshLogin),
+        (None, Some(_)) if place.user.is_none() => Some(StorageFailure::NoSshUser),
+        _ if settings.sftp_host_key.is_empty() => Some(StorageFailure::NoHostKey),
+        _ => None,
+    }
+}
+
+/// The problem of a key file; `None` if it can be used.
+pub(super) fn key_problem(path: &Path) -> Option<String> {
+    read_key(path).err().map(|failure| failure.to_string())
+}
+
+fn ssh_failure(error: &russh::Error) -> StorageFailure {
+    match error {
+        russh::Error::NoCommonAlgo { kind, theirs, .. } => StorageFailure::NoCommonAlgorithm {
+            kind: format!("{kind:?}"),
+            theirs: theirs.join(", "),
+        },
+        russh::Error::Disconnect | russh::Error::HUP | russh::Error::SendError | russh::Error::RecvError => {
+            StorageFailure::Lost("the server closed it".to_owned())
+        }
+        error => StorageFailure::Lost(error.to_string()),
+    }
+}
+
+/// The message of the server, if it says more than the code.
+fn told(status: &Status) -> Option<String> {
+    let words = shortened(&status.error_message);
+    let words = words.trim_end_matches('.');
+    (!words.is_empty() && words != status.status_code.to_string()).then(|| words.to_owned())
+}
+
+fn failure(error: SftpError) -> StorageFailure {
+    match error {
+        SftpError::Status(status) => match status.status_code {
+            StatusCode::PermissionDenied => StorageFailure::LoginPermission(None),
+            code => StorageFailure::Answer {
+                status: code.to_string(),
+                told: told(&status),
+            },
+        },
+        SftpError::Timeout => StorageFailure::Lost("the server does not answer".to_owned()),
+        error => StorageFailure::Lost(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use russh::server::{self, Auth, Response};
+    use russh::{Error, MethodSet};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const FINGERPRINT: &str = "SHA256:0odfdEQMFxBmigsQg1pLP2SXkdGOMcnmFkYC0RQwWCM";
+
+    /// A server that does not accept passwords, but asks for them.
+    struct Asks;
+
+    impl server::Handler for Asks {
+        type Error = Error;
+
+        async fn auth_password(&mut self, _: &str, _: &str) -> Result<Auth, Error> {
+            Ok(Auth::Reject {
+                proceed_with_methods: Some(MethodSet::from(&[MethodKind::KeyboardInteractive][..])),
+                partial_success: false,
+            })
+        }
+
+        async fn auth_keyboard_interactive<'a>(
+            &'a mut self,
+            _: &str,
+            _: &str,
+            response: Option<Response<'a>>,
+        ) -> Result<Auth, Error> {
+            let answers = response.map(|response| response.collect::<Vec<_>>());
+            Ok(match answers.as_deref() {
+                None => Auth::Partial {
+                    name: "".into(),
+                    instructions: "".into(),
+                    prompts: vec![("Password: ".into(), false)].into(),
+                },
+                Some([answer]) if answer == "open-sesame" => Auth::Accept,
+                Some(_) => Auth::reject(),
+            })
+        }
+    }
+
+    /// Connects to a server with the accepted fingerprints.
+    async fn connected(accepted: &[&str]) -> Result<Handle<HostKey>, StorageFailure> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let key = russh::keys::decode_secret_key(include_str!("keys/plain.key"), None).expect("a key");
+        let config = server::Config {
+            auth_rejection_time: Duration::ZERO,
+            keys: vec![key],
+            ..server::Config::default()
+        };
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("a client");
+            if let Ok(session) = server::run_stream(Arc::new(config), stream, Asks).await {
+                let _ = session.await;
+            }
+        });
+        let accepted: Vec<Fingerprint> = accepted
+            .iter()
+            .map(|text| text.parse().expect("a fingerprint"))
+            .collect();
+        connect(TcpStream::connect(address).await.expect("a server"), &accepted).await
+    }
+
+    #[tokio::test]
+    async fn a_server_is_trusted_only_if_its_key_is_configured() {
+        let other = "SHA256:0cLhazrdCUAUBMkKofLmV1VvgzuISX+fvlkJiQ9b4gU";
+        let unknown = connected(&[]).await.err().expect("no key is configured");
+        assert_eq!(unknown, StorageFailure::UnknownHostKey(FINGERPRINT.to_owned()));
+        let sentence = unknown.to_string();
+        assert!(
+            sentence.contains(&format!("write `sftp_host_key = \"{FINGERPRINT}\"` under")),
+            "{sentence}"
+        );
+        let wrong = connected(&[other])
+            .await
+            .err()
+            .expect("another key is configured");
+        assert_eq!(wrong, StorageFailure::OtherHostKey(FINGERPRINT.to_owned()));
+        assert!(connected(&[other, FINGERPRINT]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_server_that_asks_for_the_password_gets_it() {
+        for (password, is_right) in [("open-sesame", true), ("wrong", false)] {
+            let mut connection = connected(&[FINGERPRINT]).await.expect("a connection");
+            let login = log_in(&mut connection, "club", None, Some(password.to_owned())).await;
+            let expected = StorageFailure::Login {
+                setting: LOGIN_FILE,
+                told: None,
+            };
+            assert_eq!(login, if is_right { Ok(()) } else { Err(expected) });
+        }
+    }
+}
