@@ -2,6 +2,8 @@
 
 mod first;
 mod hub;
+#[cfg(target_os = "linux")]
+mod login;
 mod review;
 mod setup;
 
@@ -46,6 +48,7 @@ pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
 }
 
 /// A user's browser.
+#[derive(Clone)]
 pub(crate) struct Guest {
     http: Client,
     port: u16,

@@ -23,6 +23,7 @@ use super::orders::{self, PATIENCE};
 use super::outputs::{self, Outputs};
 use super::page;
 use super::pairings::{self, PairingsRefusal};
+use super::passwords::{PasswordChecks, Unchecked};
 use super::review::{self, GameReader};
 use super::sessions::{Guest, Sessions};
 use super::settings::DeskSettings;
@@ -37,12 +38,12 @@ use crate::tournament::files::PairingFiles;
 /// Limits on concurrent requests and on open pages: enough for the arbiters of one event.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_PAGES: usize = 64;
-/// Concurrent password checks. Each Argon2 run takes 19 MiB.
-const PASSWORDS_AT_ONCE: usize = 2;
 /// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
 /// Interval of keep-alive messages: a page cannot notice otherwise that its connection is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Time after which a client may try again if the queue of password checks is full.
+const RETRY_BUSY: Duration = Duration::from_secs(2);
 pub(super) const LOG_IN_FIRST: &str = "log in first";
 /// Error message of a hub for requests about the journal, recordings and pairings, which only daemons have.
 pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
@@ -61,7 +62,7 @@ pub(super) struct DeskState {
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
     page_permits: Arc<Semaphore>,
-    pub(super) password_permits: Arc<Semaphore>,
+    pub(super) passwords: Arc<PasswordChecks>,
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
     pub(super) reading: GameReader,
@@ -89,7 +90,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         page_permits: Arc::new(Semaphore::new(MAX_PAGES)),
-        password_permits: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+        passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
     });
@@ -304,7 +305,18 @@ async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
 
 pub(super) fn too_many_tries(wait: Duration) -> Response {
     let why = "too many wrong passwords: wait a minute";
-    let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
+    retry_after(wait, refused(StatusCode::TOO_MANY_REQUESTS, why))
+}
+
+/// Response to a request whose password was not checked.
+pub(super) fn try_again(unchecked: &Unchecked) -> Response {
+    retry_after(
+        RETRY_BUSY,
+        refused(StatusCode::SERVICE_UNAVAILABLE, &unchecked.to_string()),
+    )
+}
+
+fn retry_after(wait: Duration, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, wait.as_secs().into());
     response
@@ -324,21 +336,17 @@ async fn log_in(State(state): SharedDesk, headers: HeaderMap, Json(login): Json<
     if let Err(wait) = state.sessions(|all| all.may_try(now, &login.user)) {
         return too_many_tries(wait);
     }
-    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
-    // Argon2 is slow on purpose. The check runs to its end even if the client hangs up.
-    let checked = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        users::role_of(&file, &login.user, &login.password)
-    });
-    let role = match checked.await.context("interrupted").and_then(|role| role) {
-        Ok(Some(role)) => role,
-        Ok(None) => {
+    let check = move |memory: &mut _| users::role_of(&file, &login.user, &login.password, memory);
+    let role = match state.passwords.run(check).await {
+        Err(unchecked) => return try_again(&unchecked),
+        Ok(Ok(Some(role))) => role,
+        Ok(Ok(None)) => {
             tracing::warn!("[desk]: a login failed: wrong name or password");
             return refused(StatusCode::UNAUTHORIZED, "wrong name or password");
         }
-        Err(error) => return login_unavailable(&error),
+        Ok(Err(error)) => return login_unavailable(&error),
     };
     state.begin_session(&headers, Guest { name, role })
 }

@@ -2,7 +2,6 @@
 //! one-time code that kiebitz logs at its start.
 
 use core::fmt;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use axum::Json;
@@ -12,7 +11,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::door::{SharedDesk, refused, too_many_tries};
+use super::door::{SharedDesk, refused, too_many_tries, try_again};
 use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::users::{self, Role};
@@ -106,14 +105,12 @@ pub(super) async fn create(
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
-    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
     let (file, name) = (state.settings.users_file.clone(), form.user.clone());
-    let created = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        users::add_first(&file, &form.user, &form.password)
-    });
-    if let Err(error) = created.await.context("interrupted").and_then(|created| created) {
-        return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}"));
+    let create = move |memory: &mut _| users::add_first(&file, &form.user, &form.password, memory);
+    match state.passwords.run(create).await {
+        Err(unchecked) => return try_again(&unchecked),
+        Ok(Err(error)) => return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
+        Ok(Ok(())) => {}
     }
     *code = None;
     tracing::info!("[desk]: {name} is the first operator");

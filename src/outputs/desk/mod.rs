@@ -11,6 +11,8 @@ mod outputs;
 mod page;
 #[cfg(target_os = "linux")]
 mod pairings;
+#[cfg(target_os = "linux")]
+mod passwords;
 mod projection;
 #[cfg(target_os = "linux")]
 mod review;

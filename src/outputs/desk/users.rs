@@ -6,13 +6,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use anyhow::{Context, Result, bail};
 use kiebitz_game::events::Action;
 use kiebitz_game::vocabulary;
 use rustix::fs::Access;
+
+use super::passwords::{HashMemory, check_hash};
 
 vocabulary! {
     "role"
@@ -58,14 +57,17 @@ const BY_PROXY: &str = "-";
 
 /// Checks a password and returns the user's role; `None` if the user is unknown or the password wrong. Fails if the
 /// file cannot be read or has an invalid line.
-pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+pub(super) fn role_of(
+    file: &Path,
+    name: &str,
+    password: &str,
+    memory: &mut HashMemory,
+) -> Result<Option<Role>> {
     let found = find(file, name)?;
     let hash = found.as_ref().map(|(_, hash)| &**hash);
     let hash = hash.filter(|hash| *hash != BY_PROXY).unwrap_or(DUMMY_HASH);
-    let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
-    let is_right = Argon2::default()
-        .verify_password(password.as_bytes(), &hash)
-        .is_ok();
+    let is_right = memory.is_right(password, hash);
+    let is_right = is_right.with_context(|| format!("{}: the line of {name}", file.display()))?;
     Ok(found.filter(|_| is_right).map(|(role, _)| role))
 }
 
@@ -123,7 +125,7 @@ pub(super) fn problem(file: &Path) -> Option<String> {
             ));
         }
     };
-    let is_damaged = |user: &&User| user.hash != BY_PROXY && PasswordHash::new(&user.hash).is_err();
+    let is_damaged = |user: &&User| user.hash != BY_PROXY && check_hash(&user.hash).is_err();
     let user = users.iter().find(is_damaged)?;
     Some(format!(
         "{} cannot log in at the desk: {shown} has no valid hash for this user; copy the whole line that `kiebitz user` \
@@ -134,11 +136,11 @@ pub(super) fn problem(file: &Path) -> Option<String> {
 
 /// Adds an operator to a file without users. Fails if the file has users, the name or the password is not allowed, or
 /// the file cannot be written.
-pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
+pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut HashMemory) -> Result<()> {
     if !has_no_users(file) {
         bail!("there already is an operator: log in");
     }
-    let line = line(name, Role::Operator, password)?;
+    let line = line_with(name, Role::Operator, password, memory)?;
     let mut options = OpenOptions::new();
     let opened = options.create(true).append(true).mode(0o600).open(file);
     opened
@@ -153,6 +155,10 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
 
 /// Creates the line of a user. Fails if the name or the password is not allowed.
 pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
+    line_with(name, role, password, &mut HashMemory::default())
+}
+
+fn line_with(name: &str, role: Role, password: &str, memory: &mut HashMemory) -> Result<String> {
     if name.is_empty()
         || name.starts_with('#')
         || name.contains(|c: char| c.is_whitespace() || c.is_control())
@@ -162,9 +168,7 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     if password.chars().count() < MIN_PASSWORD {
         bail!("a password needs at least {MIN_PASSWORD} characters");
     }
-    let hash = Argon2::default()
-        .hash_password(password.as_bytes())
-        .map_err(|error| anyhow!("cannot hash the password: {error}"))?;
+    let hash = memory.hash(password).context("cannot hash the password")?;
     Ok(format!("{name} {role} {hash}"))
 }
 
@@ -209,6 +213,14 @@ impl fmt::Debug for User {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+        super::role_of(file, name, password, &mut HashMemory::default())
+    }
+
+    fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
+        super::add_first(file, name, password, &mut HashMemory::default())
+    }
 
     #[test]
     fn a_user_is_let_in_only_with_their_password() {
@@ -277,7 +289,10 @@ mod tests {
 
     #[test]
     fn unknown_users_take_as_long_as_known_ones() {
-        let hash = PasswordHash::new(DUMMY_HASH).expect("a hash");
-        assert!(Argon2::default().verify_password(b"any", &hash).is_err());
+        let known = line("meier", Role::Arbiter, "rook-on-a1").expect("a line");
+        let cost = "$argon2id$v=19$m=19456,t=2,p=1$";
+        assert!(known.contains(cost) && DUMMY_HASH.starts_with(cost), "{known}");
+        let is_right = HashMemory::default().is_right("any", DUMMY_HASH);
+        assert_eq!(is_right.ok(), Some(false));
     }
 }
