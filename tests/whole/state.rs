@@ -93,6 +93,36 @@ fn an_ordinary_users_games_are_in_their_home() {
     );
 }
 
+/// A directory that kiebitz creates is closed to others. The mode of an existing one is not changed, but reported.
+#[test]
+fn a_state_directory_is_closed_to_others_or_reported() {
+    let home = home();
+    let home = home.path();
+    std::fs::copy(crate::program(), home.join("bin")).expect("room");
+    let (state, config) = (home.join("all/state"), home.join("kiebitz.toml"));
+    let text = format!("[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n");
+    std::fs::write(&config, text).expect("room");
+    let config = config.to_str().expect("UTF-8");
+    let mode = || {
+        let metadata = std::fs::metadata(&state).expect("a directory");
+        metadata.permissions().mode() & 0o777
+    };
+    let reported = || {
+        let output = kiebitz(home, &["check-config", config]).output();
+        let output = output.expect("kiebitz runs");
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+    };
+    logged_directory(kiebitz(home, &["run", "--config", config]));
+    assert!([0o750, 0o700].contains(&mode()), "{:o}", mode());
+    assert!(!reported().concat().contains("chmod"), "{:?}", reported());
+
+    std::fs::set_permissions(&state, Permissions::from_mode(0o755)).expect("its owner");
+    logged_directory(kiebitz(home, &["run", "--config", config]));
+    assert_eq!(mode(), 0o755);
+    let advice = format!("chmod 750 {}", state.display());
+    assert!(reported().concat().contains(&advice), "{:?}", reported());
+}
+
 /// A user with read access only reads the files of the system's daemon after it has stopped.
 #[test]
 fn a_journal_can_be_read_without_write_access() {
