@@ -57,9 +57,15 @@ pub(crate) struct Guest {
 
 impl Guest {
     pub(crate) fn new(port: u16) -> Self {
+        Self::at([127, 0, 0, 1], port)
+    }
+
+    /// A browser with another address of this computer.
+    fn at(address: [u8; 4], port: u16) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder().local_address(core::net::IpAddr::from(address));
         Self {
-            http: Client::new(),
+            http: http.build().expect("a client"),
             port,
             cookie: String::new(),
         }
@@ -93,12 +99,29 @@ impl Guest {
     pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
         let login = json!({"user": user, "password": password});
         let response = sent(self.post("session", &login)).await;
-        if let Some(cookie) = response.headers().get(SET_COOKIE) {
+        self.take_cookies(&response);
+        response.status()
+    }
+
+    /// Keeps the cookies of a response, as a browser does.
+    fn take_cookies(&mut self, response: &Response) {
+        for cookie in response.headers().get_all(SET_COOKIE) {
             let cookie = cookie.to_str().expect("text");
             assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
-            self.cookie = cookie.split(';').next().expect("a pair").to_owned();
+            let pair = cookie.split(';').next().expect("a pair");
+            let (name, _) = pair.split_once('=').expect("a pair");
+            let known = self.cookie.split("; ").filter(|known| {
+                !known.is_empty() && known.split_once('=').is_none_or(|(other, _)| other != name)
+            });
+            let all: Vec<&str> = known.chain([pair]).collect();
+            self.cookie = all.join("; ");
         }
-        response.status()
+    }
+
+    async fn log_out(&self) {
+        let request = self.http.delete(self.url("session"));
+        let request = request.header(COOKIE, &self.cookie).header("kiebitz-desk", "1");
+        assert_eq!(sent(request).await.status(), 204);
     }
 
     /// Sends a command for the first board.
@@ -330,11 +353,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
             .is_some_and(|error| error.contains("wave"))
     );
 
-    let log_out = arbiter.http.delete(arbiter.url("session"));
-    let log_out = log_out
-        .header(COOKIE, &arbiter.cookie)
-        .header("kiebitz-desk", "1");
-    assert_eq!(sent(log_out).await.status(), 204);
+    arbiter.log_out().await;
     assert_eq!(sent(arbiter.get("session")).await.status(), 401);
     for _ in 0..5 {
         arbiter.log_in("meier", "guessing").await;
@@ -483,8 +502,7 @@ async fn a_proxy_authenticates_users() {
     let two = session(&guest, "meier").header("remote-user", "wirth");
     assert_eq!(sent(two).await.status(), 401, "two are nobody");
     let welcome = sent(session(&guest, "wirth")).await;
-    let cookie = welcome.headers()[SET_COOKIE].to_str().expect("text");
-    guest.cookie = cookie.split(';').next().expect("a pair").to_owned();
+    guest.take_cookies(&welcome);
     let text = welcome.text().await.expect("an answer");
     assert!(text.contains("wirth") && text.contains("viewer"), "{text}");
     let stream = |guest: &Guest, name: &str| guest.get("stream").header("remote-user", name.to_owned());

@@ -10,27 +10,30 @@ use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::first::{self, FirstUserCode};
+use super::limits::{AttemptLimits, Source};
+use super::logins::Logins;
 use super::orders::{self, PATIENCE};
 use super::outputs::{self, Outputs};
 use super::page;
 use super::pairings::{self, PairingsRefusal};
 use super::passwords::{PasswordChecks, Unchecked};
 use super::review::{self, GameReader};
-use super::sessions::{Guest, Sessions};
+use super::secrets::{cookie, hex, random};
+use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
-use super::users::{self, Role};
+use super::users::{self, Role, User};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
-use crate::outputs::shared::http::{self, WebConnection};
+use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
@@ -56,7 +59,8 @@ const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 #[derive(Debug)]
 pub(super) struct DeskState {
     pub(super) settings: DeskSettings,
-    sessions: Mutex<Sessions>,
+    pub(super) logins: Arc<Logins>,
+    limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
@@ -77,15 +81,25 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         trials,
         language,
         hall,
+        logins,
     } = context;
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
+    let logins = match Logins::open(logins, settings.users_file.clone()).await {
+        Ok(logins) => Arc::new(logins),
+        Err(error) => {
+            tracing::error!("[desk]: the desk is not served: {error:#}");
+            return;
+        }
+    };
+    tokio::spawn(Arc::clone(&logins).keep());
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("serving the arbiters' desk at http://{address}/");
     let router = router(DeskState {
         first: FirstUserCode::offered(&settings),
         settings,
-        sessions: Mutex::default(),
+        logins,
+        limits: Mutex::default(),
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
@@ -162,14 +176,14 @@ fn asset(path: &str) -> Response {
 }
 
 impl DeskState {
-    pub(super) fn sessions<T>(&self, operation: impl FnOnce(&mut Sessions) -> T) -> T {
-        operation(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn limits<T>(&self, operation: impl FnOnce(&mut AttemptLimits) -> T) -> T {
+        operation(&mut self.limits.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The user of the request's session; `None` if there is no valid one.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
-        let guest = self.sessions(|all| all.guest(moment(), secret))?;
+        let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
         let is_same = match self.proxy_user(headers) {
             ProxyUser::NoProxy => true,
@@ -201,23 +215,36 @@ impl DeskState {
         Json(info)
     }
 
-    /// Begins a session and sets its cookie.
-    pub(super) fn begin_session(&self, headers: &HeaderMap, guest: Guest) -> Response {
-        let mut random = [0; 32];
-        if let Err(error) = getrandom::fill(&mut random) {
-            return login_unavailable(&error.into());
-        }
-        let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    /// Begins a session and sets its cookie. A new device also gets a cookie by which it is known.
+    pub(super) async fn begin_session(&self, headers: &HeaderMap, user: &User, source: Source) -> Response {
         // If the proxy is reached over HTTPS, the browser must not send the cookie in the clear.
         let is_encrypted = headers
             .get("x-forwarded-proto")
             .is_some_and(|protocol| protocol == "https");
         let secure = if is_encrypted { "; Secure" } else { "" };
-        let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
-        tracing::info!("[desk]: {} logged in as {}", guest.name, guest.role);
-        let answer = self.session_info(&guest);
-        self.sessions(|all| all.begin(moment(), secret, guest));
-        ([(header::SET_COOKIE, cookie)], answer).into_response()
+        let attributes = format!("; Path=/; HttpOnly; SameSite=Strict{secure}");
+        let device = match source {
+            Source::Network(_) if self.settings.user_header.is_none() => {
+                self.logins.key.issue(&user.name, &attributes).map(Some)
+            }
+            Source::Network(_) | Source::Device(_) => Ok(None),
+        };
+        let (secret, device) = match random::<32>().and_then(|secret| Ok((hex(&secret), device?))) {
+            Ok(created) => created,
+            Err(error) => return login_unavailable(&error),
+        };
+        let session = format!("{COOKIE}={secret}{attributes}");
+        tracing::info!("[desk]: {} logged in as {}", user.name, user.role);
+        self.limits(|limits| limits.succeed(source, &user.name));
+        self.logins.sessions(|all| all.begin(moment(), &secret, user));
+        self.logins.until_stored().await;
+        let cookies = [Some(session), device].into_iter().flatten();
+        let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
+        let guest = Guest {
+            name: user.name.clone(),
+            role: user.role,
+        };
+        (cookies, self.session_info(&guest)).into_response()
     }
 }
 
@@ -270,13 +297,10 @@ pub(super) fn not_logged_in() -> Response {
 
 /// The session's secret from the cookie.
 fn secret(headers: &HeaderMap) -> Option<&str> {
-    let cookies = headers.get_all(header::COOKIE).iter();
-    let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
-    let mut pairs = cookies.flat_map(|cookie| cookie.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+    cookie(headers, COOKIE)
 }
 
-async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
+async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, headers: HeaderMap) -> Response {
     if let Some(guest) = state.guest(&headers) {
         return state.session_info(&guest).into_response();
     }
@@ -288,9 +312,13 @@ async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
         return not_logged_in();
     };
     let (file, name) = (state.settings.users_file.clone(), name.to_owned());
-    let found = tokio::task::spawn_blocking(move || Ok((users::role_by_proxy(&file, &name)?, name)));
+    let found = tokio::task::spawn_blocking(move || Ok((users::find(&file, &name)?, name)));
     match found.await.context("interrupted").and_then(|found| found) {
-        Ok((Some(role), name)) => state.begin_session(&headers, Guest { name, role }),
+        Ok((Some(user), _)) => {
+            state
+                .begin_session(&headers, &user, Source::of_address(peer.0))
+                .await
+        }
         Ok((None, name)) => {
             let users = state.settings.users_file.display();
             tracing::warn!("[desk]: the proxy names the user {name:?}, who is not listed in {users}");
@@ -304,8 +332,10 @@ async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
 }
 
 pub(super) fn too_many_tries(wait: Duration) -> Response {
-    let why = "too many wrong passwords: wait a minute";
-    retry_after(wait, refused(StatusCode::TOO_MANY_REQUESTS, why))
+    // Rounded up, so that the next attempt is not too early.
+    let wait = Duration::from_secs(wait.as_secs() + 1);
+    let why = format!("too many wrong passwords: try again in {} s", wait.as_secs());
+    retry_after(wait, refused(StatusCode::TOO_MANY_REQUESTS, &why))
 }
 
 /// Response to a request whose password was not checked.
@@ -328,32 +358,42 @@ struct LoginForm {
     password: String,
 }
 
-async fn log_in(State(state): SharedDesk, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
+async fn log_in(
+    State(state): SharedDesk,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    Json(login): Json<LoginForm>,
+) -> Response {
     if state.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
-    let now = moment();
-    if let Err(wait) = state.sessions(|all| all.may_try(now, &login.user)) {
+    let device = state.logins.key.device(&headers, &login.user);
+    let source = device.unwrap_or_else(|| Source::of_address(peer.0));
+    if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, &login.user)) {
         return too_many_tries(wait);
     }
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
-    let check = move |memory: &mut _| users::role_of(&file, &login.user, &login.password, memory);
-    let role = match state.passwords.run(check).await {
-        Err(unchecked) => return try_again(&unchecked),
-        Ok(Ok(Some(role))) => role,
+    let check = move |memory: &mut _| users::by_password(&file, &login.user, &login.password, memory);
+    let user = match state.passwords.run(source, check).await {
+        Err(unchecked) => {
+            state.limits(|limits| limits.withdraw(source, &name));
+            return try_again(&unchecked);
+        }
+        Ok(Ok(Some(user))) => user,
         Ok(Ok(None)) => {
-            tracing::warn!("[desk]: a login failed: wrong name or password");
+            tracing::warn!("[desk]: a login from {} failed: wrong name or password", peer.0);
             return refused(StatusCode::UNAUTHORIZED, "wrong name or password");
         }
         Ok(Err(error)) => return login_unavailable(&error),
     };
-    state.begin_session(&headers, Guest { name, role })
+    state.begin_session(&headers, &user, source).await
 }
 
 async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
     if let Some(secret) = secret(&headers) {
-        state.sessions(|all| all.end(secret));
+        state.logins.sessions(|all| all.end(secret));
+        state.logins.until_stored().await;
     }
     let expired = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, expired)]).into_response()
@@ -361,9 +401,10 @@ async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
 
 /// State of an open page's stream of updates.
 struct DeskViewer {
-    state: Arc<DeskState>,
-    secret: String,
-    updates: mpsc::Receiver<Bytes>,
+    /// Fails when the session ends.
+    session: watch::Receiver<()>,
+    /// `None` after the last message.
+    updates: Option<mpsc::Receiver<Bytes>>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -372,9 +413,11 @@ async fn stream_updates(
     Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
-    if state.guest(&headers).is_none() {
+    let guest = state.guest(&headers);
+    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(secret(&headers)?)));
+    let Some(session) = session else {
         return not_logged_in();
-    }
+    };
     let Ok(permit) = Arc::clone(&state.page_permits).try_acquire_owned() else {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -387,9 +430,8 @@ async fn stream_updates(
     }
     connection.stay();
     let viewer = DeskViewer {
-        secret: secret(&headers).unwrap_or_default().to_owned(),
-        state,
-        updates,
+        session,
+        updates: Some(updates),
         _permit: permit,
     };
     let headers = [
@@ -406,16 +448,20 @@ async fn stream_updates(
 
 impl DeskViewer {
     async fn next_message(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
-        match tokio::time::timeout(KEEP_ALIVE, self.updates.recv()).await {
-            Ok(Some(message)) => Some((Ok(message), self)),
-            Ok(None) => None,
-            Err(_) => {
-                // Ends the stream of a page whose session has ended. An open page counts as activity, so the check
-                // prolongs the session.
-                let is_known = self.state.sessions(|all| all.guest(moment(), &self.secret));
-                is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
+        let updates = self.updates.as_mut()?;
+        let message = tokio::select! {
+            biased;
+            // The sender is dropped, so this fails, when the session ends.
+            _ = self.session.changed() => {
+                self.updates = None;
+                Bytes::from_static(b"event: over\ndata: {}\n\n")
             }
-        }
+            update = tokio::time::timeout(KEEP_ALIVE, updates.recv()) => match update {
+                Ok(update) => update?,
+                Err(_) => Bytes::from_static(b"event: here\ndata: {}\n\n"),
+            },
+        };
+        Some((Ok(message), self))
     }
 }
 

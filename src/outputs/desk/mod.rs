@@ -5,6 +5,10 @@ mod door;
 #[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod logins;
+#[cfg(target_os = "linux")]
 mod orders;
 #[cfg(target_os = "linux")]
 mod outputs;
@@ -16,6 +20,8 @@ mod passwords;
 mod projection;
 #[cfg(target_os = "linux")]
 mod review;
+#[cfg(target_os = "linux")]
+mod secrets;
 #[cfg(target_os = "linux")]
 mod sessions;
 mod settings;

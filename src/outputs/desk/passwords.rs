@@ -12,6 +12,8 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
+use super::limits::Source;
+
 /// Concurrent runs of Argon2, and size of the pool.
 const AT_ONCE: usize = 2;
 /// Capacity of the queue of requests that wait for a run.
@@ -113,8 +115,9 @@ fn unusable(error: impl fmt::Display) -> anyhow::Error {
 /// The pool of memory, and the queue for it.
 pub(super) struct PasswordChecks {
     free: Mutex<Vec<HashMemory>>,
-    /// Permits for running and waiting requests together.
+    /// Permits for running and waiting requests together, of unknown clients and of known devices.
     places: Semaphore,
+    places_of_devices: Semaphore,
     turns: Arc<Semaphore>,
 }
 
@@ -133,17 +136,24 @@ impl PasswordChecks {
         Self {
             free: Mutex::default(),
             places: Semaphore::new(AT_ONCE + QUEUE),
+            places_of_devices: Semaphore::new(AT_ONCE + QUEUE),
             turns: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
-    /// Runs `work` on a blocking thread when memory is free. Fails at once if the queue is full. A request whose client
+    /// Runs `work` on a blocking thread when memory is free. Fails at once if the queue is full; known devices have
+    /// places of their own. A request whose client
     /// hangs up leaves the queue; if it already runs, it runs to its end.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
+        source: Source,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
     ) -> Result<T, Unchecked> {
-        let _place = self.places.try_acquire().map_err(|_| Unchecked::Busy)?;
+        let places = match source {
+            Source::Device(_) => &self.places_of_devices,
+            Source::Network(_) => &self.places,
+        };
+        let _place = places.try_acquire().map_err(|_| Unchecked::Busy)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let turn = turn.map_err(|_| Unchecked::Interrupted)?;
         let pool = Arc::clone(self);
@@ -224,6 +234,7 @@ mod tests {
     #[tokio::test]
     async fn the_queue_is_bounded() {
         let checks = Arc::new(PasswordChecks::new());
+        let source = Source::of_address([192, 0, 2, 1].into());
         let (started, starts) = mpsc::channel();
         let (end, ends) = mpsc::channel::<()>();
         let ends = Arc::new(Mutex::new(ends));
@@ -234,7 +245,7 @@ mod tests {
                     let _ = started.send(());
                     ends.lock().is_ok_and(|ends| ends.recv().is_ok())
                 };
-                checks.run(work).await
+                checks.run(source, work).await
             })
         };
         let accepted: Vec<_> = (0..AT_ONCE + QUEUE).map(|_| run()).collect();
@@ -245,14 +256,22 @@ mod tests {
             let refused = run().await.expect("a task");
             assert!(matches!(refused, Err(Unchecked::Busy)));
         }
+        let device = tokio::spawn({
+            let checks = Arc::clone(&checks);
+            async move { checks.run(Source::Device([0; 16]), |_| ()).await }
+        });
         for _ in 0..AT_ONCE + QUEUE {
             end.send(()).expect("a request waits");
         }
         for request in accepted {
             assert!(matches!(request.await.expect("a task"), Ok(true)));
         }
+        assert!(
+            device.await.expect("a task").is_ok(),
+            "a known device is not refused"
+        );
         assert_eq!(starts.try_iter().count(), AT_ONCE + QUEUE);
         assert!(checks.free().len() <= AT_ONCE);
-        assert!(checks.run(|_| ()).await.is_ok(), "there is room again");
+        assert!(checks.run(source, |_| ()).await.is_ok(), "there is room again");
     }
 }

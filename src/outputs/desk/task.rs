@@ -1,7 +1,7 @@
 //! Runs the desk. One task follows the event feed and sends updates to each open page. It drops a page that does not
 //! keep up; the page then reconnects and gets the full state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -25,6 +25,10 @@ pub(super) type PageSender = mpsc::Sender<Bytes>;
 const NEW_PAGES: usize = 16;
 /// Capacity of a page's queue of updates: room for one change of every board in a large hall.
 pub(super) const PAGE_QUEUE: usize = 512;
+
+/// Names of the files with sessions. A hub and a daemon may share a state directory.
+const LOGINS: &str = "desk-logins.json";
+const LOGINS_OF_HUB: &str = "hub-desk-logins.json";
 
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
@@ -61,6 +65,10 @@ impl Output for DeskOutput {
             trials,
             language: starting.language,
             hall: starting.hall.clone(),
+            logins: starting.notes.join(match &self.in_hall {
+                Some(_) => LOGINS,
+                None => LOGINS_OF_HUB,
+            }),
         };
         start(self.settings.clone(), context, inputs);
     }
@@ -81,6 +89,8 @@ pub(super) struct DeskContext {
     /// Language of the event.
     pub(super) language: Language,
     pub(super) hall: ToHall,
+    /// File with sessions and the key of known devices.
+    pub(super) logins: PathBuf,
 }
 
 /// Starts the tasks. Must be called within a Tokio runtime.

@@ -287,17 +287,18 @@ async function reportsStaleData(context) {
   proxy.close();
 }
 
-/** After kiebitz has been killed and restarted, users log in again, and no decision is lost. */
+/** After kiebitz has been killed and restarted, users are still logged in, and no decision is lost. */
 async function survivesRestart(arbiter, second) {
   const { page } = arbiter;
+  const isStale = (one) => one.page.evaluate(() => document.body.classList.contains("stale"));
   await page.evaluate(() => {
     location.hash = location.hash.replace(/\/incident.*/, "");
   });
   const before = await arbiter.moves();
   console.log("restart");
-  for (const one of [arbiter, second]) await until("the form", 60, () => one.page.locator(".login").isVisible());
-  assert.match(await arbiter.text(".login .answer"), /session is over/);
-  await arbiter.logIn(user, password);
+  for (const one of [arbiter, second]) await until("the connection is lost", 60, () => isStale(one));
+  for (const one of [arbiter, second]) await until("it is back", 60, async () => !(await isStale(one)));
+  assert.equal(await page.locator(".login").count(), 0, "still logged in");
   await until("the game again", 20, async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
   await until("the note again", 20, async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
   await second.page.reload();

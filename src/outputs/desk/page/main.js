@@ -94,6 +94,10 @@ class Desk {
     this.element.hidden = true;
     this.look();
     this.source.troubled = () => this.drawState();
+    // The parts of the page depend on user and role.
+    this.source.entered = (session) => {
+      if (session && (session.user !== user || session.role !== role)) location.reload();
+    };
     this.source.paired = () => {
       this.room.pair(this.source.pairings);
       this.setup?.changed();
