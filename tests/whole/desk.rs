@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use reqwest::header::{COOKIE, SET_COOKIE};
+use reqwest::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -62,10 +62,21 @@ impl Guest {
 
     /// A browser with another address of this computer.
     fn at(address: [u8; 4], port: u16) -> Self {
+        Self::with_headers(address, port, HeaderMap::new())
+    }
+
+    /// A browser behind a proxy that sends its secret.
+    fn by_proxy(address: [u8; 4], port: u16, secret: &'static str) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert("kiebitz-proxy-secret", HeaderValue::from_static(secret));
+        Self::with_headers(address, port, headers)
+    }
+
+    fn with_headers(address: [u8; 4], port: u16, headers: HeaderMap) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder().local_address(core::net::IpAddr::from(address));
         Self {
-            http: http.build().expect("a client"),
+            http: http.default_headers(headers).build().expect("a client"),
             port,
             cookie: String::new(),
         }
@@ -481,17 +492,43 @@ async fn a_proxy_authenticates_users() {
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let config = std::fs::read_to_string(folder.join("kiebitz.toml")).expect("a configuration");
-    let config = config.replace("[ports]\n", "user_header = \"Remote-User\"\n[ports]\n");
-    std::fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let with = |settings: &str| config.replace("[ports]\n", &format!("{settings}\n[ports]\n"));
+    let header = "user_header = \"Remote-User\"";
+    std::fs::write(folder.join("kiebitz.toml"), with(header)).expect("a configuration");
+    let checked = Command::new(crate::program())
+        .args(["check-config", "kiebitz.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let said = String::from_utf8(checked.stderr).expect("UTF-8");
+    assert!(
+        !checked.status.success() && said.contains("set the proxy's address"),
+        "{said}"
+    );
+    let secret = folder.join("proxy-secret");
+    std::fs::write(&secret, "between-us\n").expect("a secret");
+    let settings = format!("{header}\nproxies = [\"127.0.0.1\"]\nproxy_secret_file = {secret:?}");
+    std::fs::write(folder.join("kiebitz.toml"), with(&settings)).expect("a configuration");
     let users = [
         user("meier", "arbiter", "rook-on-a1"),
         "wirth viewer -\n".to_owned(),
     ];
     std::fs::write(folder.join("users"), users.concat()).expect("users");
     let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    let mut guest = Guest::new(port);
-    guest.wait().await;
+    let direct = Guest::new(port);
+    direct.wait().await;
+    let named = direct.get("session").header("remote-user", "meier");
+    assert_eq!(sent(named).await.status(), 403, "without the secret of the proxy");
+    let mut guest = Guest::by_proxy([127, 0, 0, 1], port, "between-us");
+    let elsewhere = Guest::by_proxy([127, 0, 0, 2], port, "between-us");
     let session = |guest: &Guest, name: &str| guest.get("session").header("remote-user", name.to_owned());
+    assert_eq!(
+        sent(session(&elsewhere, "meier")).await.status(),
+        403,
+        "another address"
+    );
+    let rebound = session(&guest, "meier").header("host", format!("evil.example:{port}"));
+    assert_eq!(sent(rebound).await.status(), 403, "a page of another site");
     assert_eq!(
         guest.log_in("meier", "rook-on-a1").await,
         403,

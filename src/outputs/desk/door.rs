@@ -26,6 +26,7 @@ use super::outputs::{self, Outputs};
 use super::page;
 use super::pairings::{self, PairingsRefusal};
 use super::passwords::{PasswordChecks, Unchecked};
+use super::proxy::{Proxy, ProxyUser};
 use super::review::{self, GameReader};
 use super::secrets::{cookie, hex, random};
 use super::sessions::Guest;
@@ -60,6 +61,7 @@ const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 pub(super) struct DeskState {
     pub(super) settings: DeskSettings,
     pub(super) logins: Arc<Logins>,
+    proxy: Proxy,
     limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
     pub(super) hall: ToHall,
@@ -97,6 +99,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
     tracing::info!("serving the arbiters' desk at http://{address}/");
     let router = router(DeskState {
         first: FirstUserCode::offered(&settings),
+        proxy: Proxy::of(&settings),
         settings,
         logins,
         limits: Mutex::default(),
@@ -112,6 +115,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
 }
 
 fn router(state: DeskState) -> Router {
+    let state = Arc::new(state);
     Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -136,12 +140,24 @@ fn router(state: DeskState) -> Router {
         .route("/outputs", get(outputs::list).post(outputs::test))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(Arc::new(state))
-        .layer(middleware::from_fn(guard))
+        .with_state(Arc::clone(&state))
+        .layer(middleware::from_fn_with_state(state, guard))
 }
 
-/// Refuses changes from pages of other sites, and adds headers that forbid caching, content of other sites and framing.
-async fn guard(request: Request, next: Next) -> Response {
+/// Refuses requests that bypass the proxy, and changes from pages of other sites. Adds headers that forbid caching,
+/// content of other sites and framing.
+async fn guard(
+    State(state): SharedDesk,
+    Extension(Peer(peer)): Extension<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Err(why) = state.proxy.check(peer, request.headers()) {
+        tracing::debug!("[desk]: {why}");
+        return refused(StatusCode::FORBIDDEN, &why);
+    }
+    let client = state.proxy.client(peer, request.headers());
+    request.extensions_mut().insert(Peer(client));
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
@@ -185,25 +201,12 @@ impl DeskState {
         let secret = secret(headers)?;
         let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
-        let is_same = match self.proxy_user(headers) {
+        let is_same = match self.proxy.user(headers) {
             ProxyUser::NoProxy => true,
             ProxyUser::Invalid => false,
             ProxyUser::User(name) => name == guest.name,
         };
         is_same.then_some(guest)
-    }
-
-    /// Returns the user that the proxy's header names.
-    fn proxy_user<'h>(&self, headers: &'h HeaderMap) -> ProxyUser<'h> {
-        let Some(header) = &self.settings.user_header else {
-            return ProxyUser::NoProxy;
-        };
-        let mut names = headers.get_all(header.as_str()).iter();
-        // If the header occurs twice, one of them may come from the client instead of the proxy.
-        match (names.next().map(HeaderValue::to_str), names.next()) {
-            (Some(Ok(name)), None) if !name.is_empty() => ProxyUser::User(name),
-            _ => ProxyUser::Invalid,
-        }
     }
 
     /// Name and role of a user as JSON, and whether this is a hub.
@@ -246,16 +249,6 @@ impl DeskState {
         };
         (cookies, self.session_info(&guest)).into_response()
     }
-}
-
-/// User that the request's headers name, if a proxy checks passwords.
-enum ProxyUser<'h> {
-    /// No proxy is configured; the desk checks passwords itself.
-    NoProxy,
-    /// The proxy names this user.
-    User(&'h str),
-    /// The proxy does not name exactly one user.
-    Invalid,
 }
 
 fn login_unavailable(error: &anyhow::Error) -> Response {
@@ -304,7 +297,7 @@ async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, hea
     if let Some(guest) = state.guest(&headers) {
         return state.session_info(&guest).into_response();
     }
-    let ProxyUser::User(name) = state.proxy_user(&headers) else {
+    let ProxyUser::User(name) = state.proxy.user(&headers) else {
         if state.first.is_offered().await {
             let body = json!({ "error": LOG_IN_FIRST, "first": true });
             return (StatusCode::UNAUTHORIZED, Json(body)).into_response();

@@ -19,6 +19,8 @@ mod pairings;
 mod passwords;
 mod projection;
 #[cfg(target_os = "linux")]
+mod proxy;
+#[cfg(target_os = "linux")]
 mod review;
 #[cfg(target_os = "linux")]
 mod secrets;

@@ -15,6 +15,7 @@ use super::settings::DeskSettings as Settings;
 use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
+use crate::outputs::shared::address::read_token;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::files::PairingFiles;
@@ -74,11 +75,19 @@ impl Output for DeskOutput {
     }
 
     fn secrets(&self) -> Vec<&Path> {
-        vec![&self.settings.users_file]
+        let secret = self.settings.proxy_secret_file.as_deref();
+        let users: &Path = &self.settings.users_file;
+        [users].into_iter().chain(secret).collect()
     }
 
     fn file_problems(&self) -> Vec<String> {
-        users::problem(&self.settings.users_file).into_iter().collect()
+        let users = users::problem(&self.settings.users_file);
+        let secret = self.settings.proxy_secret_file.as_deref();
+        let secret = secret.and_then(|file| read_token(file).err());
+        let secret = secret.map(|error| {
+            format!("{error:#}: correct `proxy_secret_file`, or write the secret of the proxy to that file")
+        });
+        users.into_iter().chain(secret).collect()
     }
 }
 
