@@ -305,6 +305,28 @@ async function survivesRestart(arbiter, second) {
   await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
 }
 
+/** A note that is being typed outlasts a reload and the end of the session, but not the log-out. */
+async function keepsDrafts(context, arbiter) {
+  const { page } = arbiter;
+  const note = page.locator(".entries .fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
+  if ((await note.getAttribute("open")) === null) await note.locator("summary").click();
+  await note.locator("textarea").fill("Both players were");
+  await page.reload();
+  await until("the draft", 20, () => note.locator("textarea").isVisible());
+  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await context.clearCookies({ name: "kiebitz-desk" });
+  await page.reload();
+  await until("the form", 20, () => page.locator(".login").isVisible());
+  await arbiter.logIn(user, password);
+  await until("the draft again", 20, () => note.locator("textarea").isVisible());
+  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await note.getByRole("button", { name: "Save the note" }).click();
+  await until("it is sent", 20, async () => (await arbiter.text(".versions-of")).includes("Both players were"));
+  await note.locator("textarea").fill("Both clocks");
+  const drafts = () => page.evaluate(() => Object.values(sessionStorage));
+  assert.deepEqual(await drafts(), ["Both clocks"]);
+}
+
 async function logsOut(arbiter) {
   const { page, viewer } = arbiter;
   await page.keyboard.press("Escape");
@@ -312,6 +334,7 @@ async function logsOut(arbiter) {
   await page.getByRole("button", { name: "Log out" }).click();
   await until("the form", 10, () => page.locator(".login").isVisible());
   assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0, "no drafts are left");
 }
 
 setTimeout(() => {
@@ -339,6 +362,7 @@ try {
   await reportsStaleData(context);
   await survivesRestart(arbiter, second);
   await second.viewer.close();
+  await keepsDrafts(context, arbiter);
   await logsOut(arbiter);
   await arbiter.viewer.close();
 } catch (error) {
