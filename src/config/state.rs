@@ -100,12 +100,16 @@ impl Config {
         config
     }
 
-    /// Creates the state directory if it does not exist. That of an ordinary user is for that user alone.
+    /// Creates the state directory if it does not exist. That of an ordinary user is for that user alone. Logs if all
+    /// users can look into an existing one.
     #[cfg(target_os = "linux")]
     pub(crate) fn make_state_directory(&self) -> std::io::Result<()> {
         use std::os::unix::fs::DirBuilderExt;
 
         let directory = self.state_directory();
+        if let Some(problem) = crate::folder::exposed(&directory) {
+            tracing::warn!("{problem}");
+        }
         if Environment::of_process().user_directory() != Some(directory.clone()) {
             return crate::folder::create(&directory);
         }

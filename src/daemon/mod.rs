@@ -106,11 +106,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let lock = spawn_thread("lock", move || {
         // On failure, opening the journal in the directory reports the reason.
         let _ = lock_config.make_state_directory();
-        let directory = lock_config.state_directory();
-        if let Some(problem) = crate::folder::exposed(&directory) {
-            tracing::warn!("{problem}");
-        }
-        StateLock::take(&directory, wall_time())
+        StateLock::take(&lock_config.state_directory(), wall_time())
     })?;
     let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT, &Progress::default()).await? {
         Waited::Done(lock) => (lock?, None),

@@ -40,7 +40,14 @@ fn kiebitz(home: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs a daemon until it logs the directory of its files, and stops it. Returns the line.
-fn logged_directory(mut command: Command) -> String {
+fn logged_directory(command: Command) -> String {
+    let lines = logged(command);
+    let line = lines.iter().find(|line| line.contains("kiebitz is watching"));
+    line.unwrap_or_else(|| panic!("{lines:?}")).clone()
+}
+
+/// Runs a daemon until it watches boards, and stops it. Returns its log.
+fn logged(mut command: Command) -> Vec<String> {
     let mut daemon = command.stderr(Stdio::piped()).spawn().expect("kiebitz runs");
     let log = BufReader::new(daemon.stderr.take().expect("a log"));
     let lines: Vec<String> = log
@@ -54,8 +61,7 @@ fn logged_directory(mut command: Command) -> String {
         })
         .collect();
     assert!(daemon.wait().expect("it ends").success(), "{lines:?}");
-    let line = lines.iter().find(|line| line.contains("kiebitz is watching"));
-    line.unwrap_or_else(|| panic!("{lines:?}")).clone()
+    lines
 }
 
 #[test]
@@ -112,14 +118,16 @@ fn a_state_directory_is_closed_to_others_or_reported() {
         let output = output.expect("kiebitz runs");
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
     };
-    logged_directory(kiebitz(home, &["run", "--config", config]));
+    let log = logged(kiebitz(home, &["run", "--config", config]));
+    assert!(!log.concat().contains("chmod"), "{log:?}");
     assert!([0o750, 0o700].contains(&mode()), "{:o}", mode());
     assert!(!reported().concat().contains("chmod"), "{:?}", reported());
 
     std::fs::set_permissions(&state, Permissions::from_mode(0o755)).expect("its owner");
-    logged_directory(kiebitz(home, &["run", "--config", config]));
+    let log = logged(kiebitz(home, &["run", "--config", config]));
     assert_eq!(mode(), 0o755);
     let advice = format!("chmod 750 {}", state.display());
+    assert!(log.concat().contains(&advice), "{log:?}");
     assert!(reported().concat().contains(&advice), "{:?}", reported());
 }
 
