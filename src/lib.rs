@@ -10,6 +10,7 @@ pub mod config;
 #[cfg(target_os = "linux")]
 pub mod daemon;
 mod exit;
+mod folder;
 #[cfg(target_os = "linux")]
 mod hub;
 pub mod journal;

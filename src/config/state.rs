@@ -100,15 +100,18 @@ impl Config {
         config
     }
 
-    /// Creates the state directory of an ordinary user if it does not exist. Only that user may access it, because it
-    /// contains confidential advice to the arbiter.
+    /// Creates the state directory if it does not exist. That of an ordinary user is for that user alone. Logs if all
+    /// users can look into an existing one.
     #[cfg(target_os = "linux")]
-    pub(crate) fn make_own_state_directory(&self) -> std::io::Result<()> {
+    pub(crate) fn make_state_directory(&self) -> std::io::Result<()> {
         use std::os::unix::fs::DirBuilderExt;
 
         let directory = self.state_directory();
+        if let Some(problem) = crate::folder::exposed(&directory) {
+            tracing::warn!("{problem}");
+        }
         if Environment::of_process().user_directory() != Some(directory.clone()) {
-            return Ok(());
+            return crate::folder::create(&directory);
         }
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true).mode(0o700).create(directory)

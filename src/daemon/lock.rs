@@ -120,7 +120,7 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
 }
 
 fn create(directory: &Path, path: &Path) -> io::Result<File> {
-    std::fs::create_dir_all(directory)?;
+    crate::folder::create(directory)?;
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     options.open(path)

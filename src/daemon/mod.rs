@@ -105,7 +105,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     let lock_config = config.clone();
     let lock = spawn_thread("lock", move || {
         // On failure, opening the journal in the directory reports the reason.
-        let _ = lock_config.make_own_state_directory();
+        let _ = lock_config.make_state_directory();
         StateLock::take(&lock_config.state_directory(), wall_time())
     })?;
     let (lock, pending) = match patience::wait(&mut stop, lock, MAX_WAIT, &Progress::default()).await? {

@@ -172,7 +172,7 @@ impl SeqThread {
             Some(file) => self.file.insert(file),
             None => {
                 if let Some(directory) = self.path.parent() {
-                    std::fs::create_dir_all(directory)?;
+                    crate::folder::create(directory)?;
                 }
                 let file = self.file.insert(SeqFile::open(&self.path, &this_boot())?);
                 file.complete(self.others)?;

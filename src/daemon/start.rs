@@ -581,7 +581,7 @@ pub(super) fn restored(
 
 fn copied(gone: &Journal, copy: &Path) -> Result<()> {
     if let Some(directory) = copy.parent() {
-        std::fs::create_dir_all(directory)?;
+        crate::folder::create(directory)?;
     }
     match std::fs::remove_file(copy) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => bail!(error),

@@ -55,6 +55,9 @@ pub(crate) async fn run(config: Config) -> Result<()> {
              configuration (docs/halls.md)"
         );
     }
+    // Outputs keep their notes there. If this fails, each of them reports it.
+    let state = config.clone();
+    let _ = tokio::task::spawn_blocking(move || state.make_state_directory()).await;
     let halls = match config.halls.as_slice() {
         [] => vec![broker.prefix().clone()],
         halls => halls.to_vec(),

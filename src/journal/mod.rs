@@ -414,7 +414,7 @@ fn quoted(path: &Path) -> String {
 
 fn touch(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
+        crate::folder::create(directory)?;
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

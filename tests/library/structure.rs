@@ -47,6 +47,7 @@ const PACKAGES: [Package; 3] = [
         max_entries: 25,
         flow: &[
             "exit",
+            "folder",
             "progress",
             "shown",
             "text_file",

@@ -2,6 +2,8 @@
 
 mod first;
 mod hub;
+#[cfg(target_os = "linux")]
+mod login;
 mod review;
 mod setup;
 
@@ -11,7 +13,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use reqwest::header::{COOKIE, SET_COOKIE};
+use reqwest::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -46,6 +48,7 @@ pub(crate) fn user(name: &str, role: &str, password: &str) -> String {
 }
 
 /// A user's browser.
+#[derive(Clone)]
 pub(crate) struct Guest {
     http: Client,
     port: u16,
@@ -54,9 +57,26 @@ pub(crate) struct Guest {
 
 impl Guest {
     pub(crate) fn new(port: u16) -> Self {
+        Self::at([127, 0, 0, 1], port)
+    }
+
+    /// A browser with another address of this computer.
+    fn at(address: [u8; 4], port: u16) -> Self {
+        Self::with_headers(address, port, HeaderMap::new())
+    }
+
+    /// A browser behind a proxy that sends its secret.
+    fn by_proxy(address: [u8; 4], port: u16, secret: &'static str) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert("kiebitz-proxy-secret", HeaderValue::from_static(secret));
+        Self::with_headers(address, port, headers)
+    }
+
+    fn with_headers(address: [u8; 4], port: u16, headers: HeaderMap) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = Client::builder().local_address(core::net::IpAddr::from(address));
         Self {
-            http: Client::new(),
+            http: http.default_headers(headers).build().expect("a client"),
             port,
             cookie: String::new(),
         }
@@ -90,12 +110,29 @@ impl Guest {
     pub(crate) async fn log_in(&mut self, user: &str, password: &str) -> StatusCode {
         let login = json!({"user": user, "password": password});
         let response = sent(self.post("session", &login)).await;
-        if let Some(cookie) = response.headers().get(SET_COOKIE) {
+        self.take_cookies(&response);
+        response.status()
+    }
+
+    /// Keeps the cookies of a response, as a browser does.
+    fn take_cookies(&mut self, response: &Response) {
+        for cookie in response.headers().get_all(SET_COOKIE) {
             let cookie = cookie.to_str().expect("text");
             assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
-            self.cookie = cookie.split(';').next().expect("a pair").to_owned();
+            let pair = cookie.split(';').next().expect("a pair");
+            let (name, _) = pair.split_once('=').expect("a pair");
+            let known = self.cookie.split("; ").filter(|known| {
+                !known.is_empty() && known.split_once('=').is_none_or(|(other, _)| other != name)
+            });
+            let all: Vec<&str> = known.chain([pair]).collect();
+            self.cookie = all.join("; ");
         }
-        response.status()
+    }
+
+    async fn log_out(&self) {
+        let request = self.http.delete(self.url("session"));
+        let request = request.header(COOKIE, &self.cookie).header("kiebitz-desk", "1");
+        assert_eq!(sent(request).await.status(), 204);
     }
 
     /// Sends a command for the first board.
@@ -327,11 +364,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
             .is_some_and(|error| error.contains("wave"))
     );
 
-    let log_out = arbiter.http.delete(arbiter.url("session"));
-    let log_out = log_out
-        .header(COOKIE, &arbiter.cookie)
-        .header("kiebitz-desk", "1");
-    assert_eq!(sent(log_out).await.status(), 204);
+    arbiter.log_out().await;
     assert_eq!(sent(arbiter.get("session")).await.status(), 401);
     for _ in 0..5 {
         arbiter.log_in("meier", "guessing").await;
@@ -459,17 +492,43 @@ async fn a_proxy_authenticates_users() {
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let config = std::fs::read_to_string(folder.join("kiebitz.toml")).expect("a configuration");
-    let config = config.replace("[ports]\n", "user_header = \"Remote-User\"\n[ports]\n");
-    std::fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let with = |settings: &str| config.replace("[ports]\n", &format!("{settings}\n[ports]\n"));
+    let header = "user_header = \"Remote-User\"";
+    std::fs::write(folder.join("kiebitz.toml"), with(header)).expect("a configuration");
+    let checked = Command::new(crate::program())
+        .args(["check-config", "kiebitz.toml"])
+        .current_dir(folder)
+        .output()
+        .expect("kiebitz runs");
+    let said = String::from_utf8(checked.stderr).expect("UTF-8");
+    assert!(
+        !checked.status.success() && said.contains("set the proxy's address"),
+        "{said}"
+    );
+    let secret = folder.join("proxy-secret");
+    std::fs::write(&secret, "between-us\n").expect("a secret");
+    let settings = format!("{header}\nproxies = [\"127.0.0.1\"]\nproxy_secret_file = {secret:?}");
+    std::fs::write(folder.join("kiebitz.toml"), with(&settings)).expect("a configuration");
     let users = [
         user("meier", "arbiter", "rook-on-a1"),
         "wirth viewer -\n".to_owned(),
     ];
     std::fs::write(folder.join("users"), users.concat()).expect("users");
     let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    let mut guest = Guest::new(port);
-    guest.wait().await;
+    let direct = Guest::new(port);
+    direct.wait().await;
+    let named = direct.get("session").header("remote-user", "meier");
+    assert_eq!(sent(named).await.status(), 403, "without the secret of the proxy");
+    let mut guest = Guest::by_proxy([127, 0, 0, 1], port, "between-us");
+    let elsewhere = Guest::by_proxy([127, 0, 0, 2], port, "between-us");
     let session = |guest: &Guest, name: &str| guest.get("session").header("remote-user", name.to_owned());
+    assert_eq!(
+        sent(session(&elsewhere, "meier")).await.status(),
+        403,
+        "another address"
+    );
+    let rebound = session(&guest, "meier").header("host", format!("evil.example:{port}"));
+    assert_eq!(sent(rebound).await.status(), 403, "a page of another site");
     assert_eq!(
         guest.log_in("meier", "rook-on-a1").await,
         403,
@@ -480,8 +539,7 @@ async fn a_proxy_authenticates_users() {
     let two = session(&guest, "meier").header("remote-user", "wirth");
     assert_eq!(sent(two).await.status(), 401, "two are nobody");
     let welcome = sent(session(&guest, "wirth")).await;
-    let cookie = welcome.headers()[SET_COOKIE].to_str().expect("text");
-    guest.cookie = cookie.split(';').next().expect("a pair").to_owned();
+    guest.take_cookies(&welcome);
     let text = welcome.text().await.expect("an answer");
     assert!(text.contains("wirth") && text.contains("viewer"), "{text}");
     let stream = |guest: &Guest, name: &str| guest.get("stream").header("remote-user", name.to_owned());

@@ -43,6 +43,14 @@ impl Program {
         Self(child.expect("kiebitz runs"))
     }
 
+    /// Resident memory in bytes, without mapped files such as the program itself, which is large without optimization.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("a status");
+        let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kibibytes = resident.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        kibibytes.expect("a size") << 10
+    }
+
     /// Makes the program reload its configuration.
     fn hang_up(&self) {
         let sent = Command::new("kill")

@@ -40,7 +40,14 @@ fn kiebitz(home: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs a daemon until it logs the directory of its files, and stops it. Returns the line.
-fn logged_directory(mut command: Command) -> String {
+fn logged_directory(command: Command) -> String {
+    let lines = logged(command);
+    let line = lines.iter().find(|line| line.contains("kiebitz is watching"));
+    line.unwrap_or_else(|| panic!("{lines:?}")).clone()
+}
+
+/// Runs a daemon until it watches boards, and stops it. Returns its log.
+fn logged(mut command: Command) -> Vec<String> {
     let mut daemon = command.stderr(Stdio::piped()).spawn().expect("kiebitz runs");
     let log = BufReader::new(daemon.stderr.take().expect("a log"));
     let lines: Vec<String> = log
@@ -54,8 +61,7 @@ fn logged_directory(mut command: Command) -> String {
         })
         .collect();
     assert!(daemon.wait().expect("it ends").success(), "{lines:?}");
-    let line = lines.iter().find(|line| line.contains("kiebitz is watching"));
-    line.unwrap_or_else(|| panic!("{lines:?}")).clone()
+    lines
 }
 
 #[test]
@@ -91,6 +97,38 @@ fn an_ordinary_users_games_are_in_their_home() {
         line.ends_with(&format!("are in {}", elsewhere.join("kiebitz").display())),
         "{line}"
     );
+}
+
+/// A directory that kiebitz creates is closed to others. The mode of an existing one is not changed, but reported.
+#[test]
+fn a_state_directory_is_closed_to_others_or_reported() {
+    let home = home();
+    let home = home.path();
+    std::fs::copy(crate::program(), home.join("bin")).expect("room");
+    let (state, config) = (home.join("all/state"), home.join("kiebitz.toml"));
+    let text = format!("[daemon]\nstate_directory = {state:?}\n[ports]\nusb = false\n");
+    std::fs::write(&config, text).expect("room");
+    let config = config.to_str().expect("UTF-8");
+    let mode = || {
+        let metadata = std::fs::metadata(&state).expect("a directory");
+        metadata.permissions().mode() & 0o777
+    };
+    let reported = || {
+        let output = kiebitz(home, &["check-config", config]).output();
+        let output = output.expect("kiebitz runs");
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+    };
+    let log = logged(kiebitz(home, &["run", "--config", config]));
+    assert!(!log.concat().contains("chmod"), "{log:?}");
+    assert!([0o750, 0o700].contains(&mode()), "{:o}", mode());
+    assert!(!reported().concat().contains("chmod"), "{:?}", reported());
+
+    std::fs::set_permissions(&state, Permissions::from_mode(0o755)).expect("its owner");
+    let log = logged(kiebitz(home, &["run", "--config", config]));
+    assert_eq!(mode(), 0o755);
+    let advice = format!("chmod 750 {}", state.display());
+    assert!(log.concat().contains(&advice), "{log:?}");
+    assert!(reported().concat().contains(&advice), "{:?}", reported());
 }
 
 /// A user with read access only reads the files of the system's daemon after it has stopped.

@@ -33,6 +33,7 @@ pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
     doubts.extend(output_files(config));
     doubts.extend(config.pairings.iter().filter_map(|file| pairing_file(file)));
     doubts.extend(not_writable(&config.state_directory()));
+    doubts.extend(crate::folder::exposed(&config.state_directory()));
     if config.recorder.enabled && config.recorder.directory.is_some() {
         doubts.extend(not_writable(&config.recordings()));
     }

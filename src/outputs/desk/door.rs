@@ -10,26 +10,31 @@ use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::first::{self, FirstUserCode};
+use super::limits::{AttemptLimits, Source};
+use super::logins::Logins;
 use super::orders::{self, PATIENCE};
 use super::outputs::{self, Outputs};
 use super::page;
 use super::pairings::{self, PairingsRefusal};
+use super::passwords::{PasswordChecks, Unchecked};
+use super::proxy::{Proxy, ProxyUser};
 use super::review::{self, GameReader};
-use super::sessions::{Guest, Sessions};
+use super::secrets::{cookie, hex, random};
+use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
-use super::users::{self, Role};
+use super::users::{self, Role, User};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
-use crate::outputs::shared::http::{self, WebConnection};
+use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
@@ -37,12 +42,12 @@ use crate::tournament::files::PairingFiles;
 /// Limits on concurrent requests and on open pages: enough for the arbiters of one event.
 const MAX_CONNECTIONS: usize = 64;
 const MAX_PAGES: usize = 64;
-/// Concurrent password checks. Each Argon2 run takes 19 MiB.
-const PASSWORDS_AT_ONCE: usize = 2;
 /// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
 /// Interval of keep-alive messages: a page cannot notice otherwise that its connection is dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Time after which a client may try again if the queue of password checks is full.
+const RETRY_BUSY: Duration = Duration::from_secs(2);
 pub(super) const LOG_IN_FIRST: &str = "log in first";
 /// Error message of a hub for requests about the journal, recordings and pairings, which only daemons have.
 pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
@@ -55,13 +60,15 @@ const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 #[derive(Debug)]
 pub(super) struct DeskState {
     pub(super) settings: DeskSettings,
-    sessions: Mutex<Sessions>,
+    pub(super) logins: Arc<Logins>,
+    proxy: Proxy,
+    limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
     page_permits: Arc<Semaphore>,
-    pub(super) password_permits: Arc<Semaphore>,
+    pub(super) passwords: Arc<PasswordChecks>,
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
     pub(super) reading: GameReader,
@@ -76,20 +83,31 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         trials,
         language,
         hall,
+        logins,
     } = context;
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
+    let logins = match Logins::open(logins, settings.users_file.clone()).await {
+        Ok(logins) => Arc::new(logins),
+        Err(error) => {
+            tracing::error!("[desk]: the desk is not served: {error:#}");
+            return;
+        }
+    };
+    tokio::spawn(Arc::clone(&logins).keep());
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("serving the arbiters' desk at http://{address}/");
     let router = router(DeskState {
         first: FirstUserCode::offered(&settings),
+        proxy: Proxy::of(&settings),
         settings,
-        sessions: Mutex::default(),
+        logins,
+        limits: Mutex::default(),
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         page_permits: Arc::new(Semaphore::new(MAX_PAGES)),
-        password_permits: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+        passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
     });
@@ -97,6 +115,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
 }
 
 fn router(state: DeskState) -> Router {
+    let state = Arc::new(state);
     Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -121,12 +140,24 @@ fn router(state: DeskState) -> Router {
         .route("/outputs", get(outputs::list).post(outputs::test))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(Arc::new(state))
-        .layer(middleware::from_fn(guard))
+        .with_state(Arc::clone(&state))
+        .layer(middleware::from_fn_with_state(state, guard))
 }
 
-/// Refuses changes from pages of other sites, and adds headers that forbid caching, content of other sites and framing.
-async fn guard(request: Request, next: Next) -> Response {
+/// Refuses requests that bypass the proxy, and changes from pages of other sites. Adds headers that forbid caching,
+/// content of other sites and framing.
+async fn guard(
+    State(state): SharedDesk,
+    Extension(Peer(peer)): Extension<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Err(why) = state.proxy.check(peer, request.headers()) {
+        tracing::debug!("[desk]: {why}");
+        return refused(StatusCode::FORBIDDEN, &why);
+    }
+    let client = state.proxy.client(peer, request.headers());
+    request.extensions_mut().insert(Peer(client));
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
@@ -161,34 +192,21 @@ fn asset(path: &str) -> Response {
 }
 
 impl DeskState {
-    pub(super) fn sessions<T>(&self, operation: impl FnOnce(&mut Sessions) -> T) -> T {
-        operation(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn limits<T>(&self, operation: impl FnOnce(&mut AttemptLimits) -> T) -> T {
+        operation(&mut self.limits.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The user of the request's session; `None` if there is no valid one.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
-        let guest = self.sessions(|all| all.guest(moment(), secret))?;
+        let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
-        let is_same = match self.proxy_user(headers) {
+        let is_same = match self.proxy.user(headers) {
             ProxyUser::NoProxy => true,
             ProxyUser::Invalid => false,
             ProxyUser::User(name) => name == guest.name,
         };
         is_same.then_some(guest)
-    }
-
-    /// Returns the user that the proxy's header names.
-    fn proxy_user<'h>(&self, headers: &'h HeaderMap) -> ProxyUser<'h> {
-        let Some(header) = &self.settings.user_header else {
-            return ProxyUser::NoProxy;
-        };
-        let mut names = headers.get_all(header.as_str()).iter();
-        // If the header occurs twice, one of them may come from the client instead of the proxy.
-        match (names.next().map(HeaderValue::to_str), names.next()) {
-            (Some(Ok(name)), None) if !name.is_empty() => ProxyUser::User(name),
-            _ => ProxyUser::Invalid,
-        }
     }
 
     /// Name and role of a user as JSON, and whether this is a hub.
@@ -200,34 +218,37 @@ impl DeskState {
         Json(info)
     }
 
-    /// Begins a session and sets its cookie.
-    pub(super) fn begin_session(&self, headers: &HeaderMap, guest: Guest) -> Response {
-        let mut random = [0; 32];
-        if let Err(error) = getrandom::fill(&mut random) {
-            return login_unavailable(&error.into());
-        }
-        let secret: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    /// Begins a session and sets its cookie. A new device also gets a cookie by which it is known.
+    pub(super) async fn begin_session(&self, headers: &HeaderMap, user: &User, source: Source) -> Response {
         // If the proxy is reached over HTTPS, the browser must not send the cookie in the clear.
         let is_encrypted = headers
             .get("x-forwarded-proto")
             .is_some_and(|protocol| protocol == "https");
         let secure = if is_encrypted { "; Secure" } else { "" };
-        let cookie = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
-        tracing::info!("[desk]: {} logged in as {}", guest.name, guest.role);
-        let answer = self.session_info(&guest);
-        self.sessions(|all| all.begin(moment(), secret, guest));
-        ([(header::SET_COOKIE, cookie)], answer).into_response()
+        let attributes = format!("; Path=/; HttpOnly; SameSite=Strict{secure}");
+        let device = match source {
+            Source::Network(_) if self.settings.user_header.is_none() => {
+                self.logins.key.issue(&user.name, &attributes).map(Some)
+            }
+            Source::Network(_) | Source::Device(_) => Ok(None),
+        };
+        let (secret, device) = match random::<32>().and_then(|secret| Ok((hex(&secret), device?))) {
+            Ok(created) => created,
+            Err(error) => return login_unavailable(&error),
+        };
+        let session = format!("{COOKIE}={secret}{attributes}");
+        tracing::info!("[desk]: {} logged in as {}", user.name, user.role);
+        self.limits(|limits| limits.succeed(source, &user.name));
+        self.logins.sessions(|all| all.begin(moment(), &secret, user));
+        self.logins.until_stored().await;
+        let cookies = [Some(session), device].into_iter().flatten();
+        let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
+        let guest = Guest {
+            name: user.name.clone(),
+            role: user.role,
+        };
+        (cookies, self.session_info(&guest)).into_response()
     }
-}
-
-/// User that the request's headers name, if a proxy checks passwords.
-enum ProxyUser<'h> {
-    /// No proxy is configured; the desk checks passwords itself.
-    NoProxy,
-    /// The proxy names this user.
-    User(&'h str),
-    /// The proxy does not name exactly one user.
-    Invalid,
 }
 
 fn login_unavailable(error: &anyhow::Error) -> Response {
@@ -269,17 +290,14 @@ pub(super) fn not_logged_in() -> Response {
 
 /// The session's secret from the cookie.
 fn secret(headers: &HeaderMap) -> Option<&str> {
-    let cookies = headers.get_all(header::COOKIE).iter();
-    let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
-    let mut pairs = cookies.flat_map(|cookie| cookie.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+    cookie(headers, COOKIE)
 }
 
-async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
+async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, headers: HeaderMap) -> Response {
     if let Some(guest) = state.guest(&headers) {
         return state.session_info(&guest).into_response();
     }
-    let ProxyUser::User(name) = state.proxy_user(&headers) else {
+    let ProxyUser::User(name) = state.proxy.user(&headers) else {
         if state.first.is_offered().await {
             let body = json!({ "error": LOG_IN_FIRST, "first": true });
             return (StatusCode::UNAUTHORIZED, Json(body)).into_response();
@@ -287,9 +305,13 @@ async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
         return not_logged_in();
     };
     let (file, name) = (state.settings.users_file.clone(), name.to_owned());
-    let found = tokio::task::spawn_blocking(move || Ok((users::role_by_proxy(&file, &name)?, name)));
+    let found = tokio::task::spawn_blocking(move || Ok((users::find(&file, &name)?, name)));
     match found.await.context("interrupted").and_then(|found| found) {
-        Ok((Some(role), name)) => state.begin_session(&headers, Guest { name, role }),
+        Ok((Some(user), _)) => {
+            state
+                .begin_session(&headers, &user, Source::of_address(peer.0))
+                .await
+        }
         Ok((None, name)) => {
             let users = state.settings.users_file.display();
             tracing::warn!("[desk]: the proxy names the user {name:?}, who is not listed in {users}");
@@ -303,8 +325,21 @@ async fn session(State(state): SharedDesk, headers: HeaderMap) -> Response {
 }
 
 pub(super) fn too_many_tries(wait: Duration) -> Response {
-    let why = "too many wrong passwords: wait a minute";
-    let mut response = refused(StatusCode::TOO_MANY_REQUESTS, why);
+    // Rounded up, so that the next attempt is not too early.
+    let wait = Duration::from_secs(wait.as_secs() + 1);
+    let why = format!("too many wrong passwords: try again in {} s", wait.as_secs());
+    retry_after(wait, refused(StatusCode::TOO_MANY_REQUESTS, &why))
+}
+
+/// Response to a request whose password was not checked.
+pub(super) fn try_again(unchecked: &Unchecked) -> Response {
+    retry_after(
+        RETRY_BUSY,
+        refused(StatusCode::SERVICE_UNAVAILABLE, &unchecked.to_string()),
+    )
+}
+
+fn retry_after(wait: Duration, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, wait.as_secs().into());
     response
@@ -316,36 +351,42 @@ struct LoginForm {
     password: String,
 }
 
-async fn log_in(State(state): SharedDesk, headers: HeaderMap, Json(login): Json<LoginForm>) -> Response {
+async fn log_in(
+    State(state): SharedDesk,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    Json(login): Json<LoginForm>,
+) -> Response {
     if state.settings.user_header.is_some() {
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
-    let now = moment();
-    if let Err(wait) = state.sessions(|all| all.may_try(now, &login.user)) {
+    let device = state.logins.key.device(&headers, &login.user);
+    let source = device.unwrap_or_else(|| Source::of_address(peer.0));
+    if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, &login.user)) {
         return too_many_tries(wait);
     }
-    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
-    // Argon2 is slow on purpose. The check runs to its end even if the client hangs up.
-    let checked = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        users::role_of(&file, &login.user, &login.password)
-    });
-    let role = match checked.await.context("interrupted").and_then(|role| role) {
-        Ok(Some(role)) => role,
-        Ok(None) => {
-            tracing::warn!("[desk]: a login failed: wrong name or password");
+    let check = move |memory: &mut _| users::by_password(&file, &login.user, &login.password, memory);
+    let user = match state.passwords.run(source, check).await {
+        Err(unchecked) => {
+            state.limits(|limits| limits.withdraw(source, &name));
+            return try_again(&unchecked);
+        }
+        Ok(Ok(Some(user))) => user,
+        Ok(Ok(None)) => {
+            tracing::warn!("[desk]: a login from {} failed: wrong name or password", peer.0);
             return refused(StatusCode::UNAUTHORIZED, "wrong name or password");
         }
-        Err(error) => return login_unavailable(&error),
+        Ok(Err(error)) => return login_unavailable(&error),
     };
-    state.begin_session(&headers, Guest { name, role })
+    state.begin_session(&headers, &user, source).await
 }
 
 async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
     if let Some(secret) = secret(&headers) {
-        state.sessions(|all| all.end(secret));
+        state.logins.sessions(|all| all.end(secret));
+        state.logins.until_stored().await;
     }
     let expired = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, expired)]).into_response()
@@ -353,9 +394,10 @@ async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
 
 /// State of an open page's stream of updates.
 struct DeskViewer {
-    state: Arc<DeskState>,
-    secret: String,
-    updates: mpsc::Receiver<Bytes>,
+    /// Fails when the session ends.
+    session: watch::Receiver<()>,
+    /// `None` after the last message.
+    updates: Option<mpsc::Receiver<Bytes>>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -364,9 +406,11 @@ async fn stream_updates(
     Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
 ) -> Response {
-    if state.guest(&headers).is_none() {
+    let guest = state.guest(&headers);
+    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(secret(&headers)?)));
+    let Some(session) = session else {
         return not_logged_in();
-    }
+    };
     let Ok(permit) = Arc::clone(&state.page_permits).try_acquire_owned() else {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -379,9 +423,8 @@ async fn stream_updates(
     }
     connection.stay();
     let viewer = DeskViewer {
-        secret: secret(&headers).unwrap_or_default().to_owned(),
-        state,
-        updates,
+        session,
+        updates: Some(updates),
         _permit: permit,
     };
     let headers = [
@@ -398,16 +441,20 @@ async fn stream_updates(
 
 impl DeskViewer {
     async fn next_message(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
-        match tokio::time::timeout(KEEP_ALIVE, self.updates.recv()).await {
-            Ok(Some(message)) => Some((Ok(message), self)),
-            Ok(None) => None,
-            Err(_) => {
-                // Ends the stream of a page whose session has ended. An open page counts as activity, so the check
-                // prolongs the session.
-                let is_known = self.state.sessions(|all| all.guest(moment(), &self.secret));
-                is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
+        let updates = self.updates.as_mut()?;
+        let message = tokio::select! {
+            biased;
+            // The sender is dropped, so this fails, when the session ends.
+            _ = self.session.changed() => {
+                self.updates = None;
+                Bytes::from_static(b"event: over\ndata: {}\n\n")
             }
-        }
+            update = tokio::time::timeout(KEEP_ALIVE, updates.recv()) => match update {
+                Ok(update) => update?,
+                Err(_) => Bytes::from_static(b"event: here\ndata: {}\n\n"),
+            },
+        };
+        Some((Ok(message), self))
     }
 }
 

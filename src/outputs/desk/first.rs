@@ -2,21 +2,22 @@
 //! one-time code that kiebitz logs at its start.
 
 use core::fmt;
-use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use axum::Json;
+use anyhow::Result;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::door::{SharedDesk, refused, too_many_tries};
-use super::sessions::Guest;
+use super::door::{SharedDesk, refused, too_many_tries, try_again};
+use super::limits::Source;
+use super::secrets::{are_same, random};
 use super::settings::DeskSettings;
-use super::users::{self, Role};
+use super::users;
 use crate::outputs::mqtt::host_name;
+use crate::outputs::shared::http::Peer;
 use crate::system_time::moment;
 
 /// One-time code; `None` if there are users, or once it has been used.
@@ -66,19 +67,9 @@ impl fmt::Debug for FirstUserCode {
 }
 
 fn code() -> Result<String> {
-    let mut random = [0; LENGTH];
-    getrandom::fill(&mut random).context("the system provides no random numbers")?;
+    let random: [u8; LENGTH] = random()?;
     let letters = random.iter().map(|byte| LETTERS[usize::from(byte % 32)]);
     Ok(letters.map(char::from).collect())
-}
-
-/// Compares two texts in a time that does not depend on the position of the first difference.
-fn are_same(one: &str, other: &str) -> bool {
-    let differ = one
-        .bytes()
-        .zip(other.bytes())
-        .fold(0, |all, (a, b)| all | (a ^ b));
-    one.len() == other.len() && differ == 0
 }
 
 #[derive(Deserialize)]
@@ -91,6 +82,7 @@ pub(super) struct FirstUserForm {
 /// Creates the first operator and begins their session.
 pub(super) async fn create(
     State(state): SharedDesk,
+    Extension(peer): Extension<Peer>,
     headers: HeaderMap,
     Json(form): Json<FirstUserForm>,
 ) -> Response {
@@ -99,26 +91,27 @@ pub(super) async fn create(
     let Some(expected) = &*code else {
         return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");
     };
-    if let Err(wait) = state.sessions(|all| all.may_try(moment(), CODE_ATTEMPTS)) {
+    let source = Source::of_address(peer.0);
+    if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, CODE_ATTEMPTS)) {
         return too_many_tries(wait);
     }
     if !are_same(expected, form.code.trim()) {
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
-    let permit = Arc::clone(&state.password_permits).acquire_owned().await;
-    let (file, name) = (state.settings.users_file.clone(), form.user.clone());
-    let created = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        users::add_first(&file, &form.user, &form.password)
-    });
-    if let Err(error) = created.await.context("interrupted").and_then(|created| created) {
-        return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}"));
-    }
+    let file = state.settings.users_file.clone();
+    let create = move |memory: &mut _| users::add_first(&file, &form.user, &form.password, memory);
+    let user = match state.passwords.run(source, create).await {
+        Err(unchecked) => {
+            state.limits(|limits| limits.withdraw(source, CODE_ATTEMPTS));
+            return try_again(&unchecked);
+        }
+        Ok(Err(error)) => return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
+        Ok(Ok(user)) => user,
+    };
     *code = None;
-    tracing::info!("[desk]: {name} is the first operator");
-    let role = Role::Operator;
-    state.begin_session(&headers, Guest { name, role })
+    tracing::info!("[desk]: {} is the first operator", user.name);
+    state.begin_session(&headers, &user, source).await
 }
 
 #[cfg(test)]

@@ -5,15 +5,25 @@ mod door;
 #[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod logins;
+#[cfg(target_os = "linux")]
 mod orders;
 #[cfg(target_os = "linux")]
 mod outputs;
 mod page;
 #[cfg(target_os = "linux")]
 mod pairings;
+#[cfg(target_os = "linux")]
+mod passwords;
 mod projection;
 #[cfg(target_os = "linux")]
+mod proxy;
+#[cfg(target_os = "linux")]
 mod review;
+#[cfg(target_os = "linux")]
+mod secrets;
 #[cfg(target_os = "linux")]
 mod sessions;
 mod settings;

@@ -20,6 +20,7 @@ const ASSETS: Assets = assets![
     "deed.js",
     "desk.css",
     "diagram.js",
+    "draft.js",
     "entry.js",
     "english-review.js",
     "english-setup.js",

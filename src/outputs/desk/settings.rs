@@ -1,13 +1,13 @@
 //! Configuration table `[desk]`.
 
 use core::str::FromStr;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
-use crate::settings::required_path;
+use crate::settings::{path, required_path};
 
 /// Settings of the desk.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -19,6 +19,12 @@ pub struct DeskSettings {
     pub users_file: PathBuf,
     /// Header in which a proxy names the logged-in user; `None` if the desk asks for passwords itself.
     pub user_header: Option<String>,
+    /// Addresses of proxies, whose headers about their clients are believed.
+    pub proxies: Vec<IpAddr>,
+    /// File with a secret that a proxy which names users sends with each request.
+    pub proxy_secret_file: Option<PathBuf>,
+    /// Names under which a proxy that names users may ask for the desk, besides those of its own computer.
+    pub hosts: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -29,6 +35,12 @@ struct DeskTable {
     #[serde(deserialize_with = "required_path")]
     users_file: PathBuf,
     user_header: Option<String>,
+    #[serde(default)]
+    proxies: Vec<IpAddr>,
+    #[serde(default, deserialize_with = "path")]
+    proxy_secret_file: Option<PathBuf>,
+    #[serde(default)]
+    hosts: Vec<String>,
 }
 
 impl TryFrom<DeskTable> for DeskSettings {
@@ -39,22 +51,32 @@ impl TryFrom<DeskTable> for DeskSettings {
             listen,
             users_file,
             user_header,
+            proxies,
+            proxy_secret_file,
+            hosts,
         } = table;
         if let Some(header) = &user_header {
             if HeaderName::from_str(header).is_err() {
                 return Err("`user_header` must be the name of a header, as in \"Remote-User\"");
             }
-            if !listen.ip().is_loopback() {
+            if proxies.is_empty() && proxy_secret_file.is_none() {
                 return Err(
-                    "with `user_header`, `listen` must be an address of this computer: others could bypass the \
-                     proxy and claim any name",
+                    "with `user_header`, set the proxy's address, as in `proxies = [\"127.0.0.1\"]`, or \
+                     `proxy_secret_file`: others could bypass the proxy and claim any name",
                 );
             }
+        } else if proxy_secret_file.is_some() || !hosts.is_empty() {
+            return Err(
+                "`proxy_secret_file` and `hosts` are only for a proxy that names users in `user_header`",
+            );
         }
         Ok(Self {
             listen,
             users_file,
             user_header,
+            proxies: proxies.iter().map(IpAddr::to_canonical).collect(),
+            proxy_secret_file,
+            hosts,
         })
     }
 }
@@ -97,14 +119,24 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_must_run_on_the_same_computer() {
+    fn a_proxy_that_names_users_needs_an_address_or_a_secret() {
         let read = |text: &str| toml::from_str::<DeskSettings>(&format!("users_file = \"/u\"\n{text}"));
-        let desk = read("user_header = \"Remote-User\"").expect("a desk");
+        let by_address = "user_header = \"Remote-User\"\nproxies = [\"127.0.0.1\", \"::ffff:10.0.0.5\"]";
+        let desk = read(by_address).expect("a desk");
         assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));
+        assert_eq!(desk.proxies[1].to_string(), "10.0.0.5");
+        assert!(read(&format!("{by_address}\nhosts = [\"desk.club.example\"]")).is_ok());
+        assert!(read("user_header = \"Remote-User\"\nproxy_secret_file = \"/s\"").is_ok());
+        assert!(read("proxies = [\"::1\"]").is_ok(), "a proxy that only encrypts");
         for wrong in [
-            "user_header = \"\"",
-            "user_header = \"Remote User\"",
-            "user_header = \"Remote-User\"\nlisten = \"0.0.0.0:8038\"",
+            "user_header = \"\"\nproxies = [\"127.0.0.1\"]",
+            "user_header = \"Remote User\"\nproxies = [\"127.0.0.1\"]",
+            "user_header = \"Remote-User\"",
+            "user_header = \"Remote-User\"\nproxies = []",
+            "user_header = \"Remote-User\"\nproxies = [\"proxy.example\"]",
+            "user_header = \"Remote-User\"\nproxy_secret_file = \"s\"",
+            "proxy_secret_file = \"/s\"",
+            "hosts = [\"desk.club.example\"]",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -1,7 +1,7 @@
 //! Runs the desk. One task follows the event feed and sends updates to each open page. It drops a page that does not
 //! keep up; the page then reconnects and gets the full state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -15,6 +15,7 @@ use super::settings::DeskSettings as Settings;
 use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
+use crate::outputs::shared::address::read_token;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trial;
 use crate::tournament::files::PairingFiles;
@@ -25,6 +26,10 @@ pub(super) type PageSender = mpsc::Sender<Bytes>;
 const NEW_PAGES: usize = 16;
 /// Capacity of a page's queue of updates: room for one change of every board in a large hall.
 pub(super) const PAGE_QUEUE: usize = 512;
+
+/// Names of the files with sessions. A hub and a daemon may share a state directory.
+const LOGINS: &str = "desk-logins.json";
+const LOGINS_OF_HUB: &str = "hub-desk-logins.json";
 
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
@@ -61,16 +66,28 @@ impl Output for DeskOutput {
             trials,
             language: starting.language,
             hall: starting.hall.clone(),
+            logins: starting.notes.join(match &self.in_hall {
+                Some(_) => LOGINS,
+                None => LOGINS_OF_HUB,
+            }),
         };
         start(self.settings.clone(), context, inputs);
     }
 
     fn secrets(&self) -> Vec<&Path> {
-        vec![&self.settings.users_file]
+        let secret = self.settings.proxy_secret_file.as_deref();
+        let users: &Path = &self.settings.users_file;
+        [users].into_iter().chain(secret).collect()
     }
 
     fn file_problems(&self) -> Vec<String> {
-        users::problem(&self.settings.users_file).into_iter().collect()
+        let users = users::problem(&self.settings.users_file);
+        let secret = self.settings.proxy_secret_file.as_deref();
+        let secret = secret.and_then(|file| read_token(file).err());
+        let secret = secret.map(|error| {
+            format!("{error:#}: correct `proxy_secret_file`, or write the secret of the proxy to that file")
+        });
+        users.into_iter().chain(secret).collect()
     }
 }
 
@@ -81,6 +98,8 @@ pub(super) struct DeskContext {
     /// Language of the event.
     pub(super) language: Language,
     pub(super) hall: ToHall,
+    /// File with sessions and the key of known devices.
+    pub(super) logins: PathBuf,
 }
 
 /// Starts the tasks. Must be called within a Tokio runtime.

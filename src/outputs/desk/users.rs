@@ -1,18 +1,19 @@
 //! Users of the desk: a file with a line `NAME ROLE HASH` for each.
 
 use core::fmt;
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use anyhow::{Context, Result, bail};
 use kiebitz_game::events::Action;
 use kiebitz_game::vocabulary;
 use rustix::fs::Access;
+
+use super::passwords::{HashMemory, check_hash};
+use super::secrets::{Digest, digest};
 
 vocabulary! {
     "role"
@@ -56,47 +57,65 @@ const DUMMY_HASH: &str =
 /// Placeholder for the hash of users who log in at a proxy.
 const BY_PROXY: &str = "-";
 
-/// Checks a password and returns the user's role; `None` if the user is unknown or the password wrong. Fails if the
-/// file cannot be read or has an invalid line.
-pub(super) fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+/// Checks a password and returns the user; `None` if the user is unknown or the password wrong. Fails if the file cannot
+/// be read or has an invalid line.
+pub(super) fn by_password(
+    file: &Path,
+    name: &str,
+    password: &str,
+    memory: &mut HashMemory,
+) -> Result<Option<User>> {
     let found = find(file, name)?;
-    let hash = found.as_ref().map(|(_, hash)| &**hash);
+    let hash = found.as_ref().map(|user| &*user.hash);
     let hash = hash.filter(|hash| *hash != BY_PROXY).unwrap_or(DUMMY_HASH);
-    let hash = PasswordHash::new(hash).map_err(|error| anyhow!("{}: {error}", file.display()))?;
-    let is_right = Argon2::default()
-        .verify_password(password.as_bytes(), &hash)
-        .is_ok();
-    Ok(found.filter(|_| is_right).map(|(role, _)| role))
+    let is_right = memory.is_right(password, hash);
+    let is_right = is_right.with_context(|| format!("{}: the line of {name}", file.display()))?;
+    Ok(found.filter(|_| is_right))
 }
 
-/// Returns the role of a user who has logged in at a proxy; `None` if the user is unknown. Fails if the file cannot be
-/// read or has an invalid line.
-pub(super) fn role_by_proxy(file: &Path, name: &str) -> Result<Option<Role>> {
-    Ok(find(file, name)?.map(|(role, _)| role))
-}
-
-fn find(file: &Path, name: &str) -> Result<Option<(Role, String)>> {
+/// Returns a user who has logged in at a proxy; `None` if the user is unknown. Fails if the file cannot be read or has
+/// an invalid line.
+pub(super) fn find(file: &Path, name: &str) -> Result<Option<User>> {
     let users = users(file)?;
-    let found = users.into_iter().rfind(|user| user.name == name);
-    Ok(found.map(|user| (user.role, user.hash)))
+    // If a name occurs twice, the last line applies.
+    Ok(users.into_iter().rfind(|user| user.name == name))
 }
 
 fn users(file: &Path) -> Result<Vec<User>> {
     let text = crate::text_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let lines = (1..).zip(text.lines().map(str::trim));
-    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines = lines_with_users(&text);
     lines
         .map(|(number, line)| User::read(line).with_context(|| format!("{}:{number}", file.display())))
         .collect()
 }
 
+/// Returns the lines that are neither empty nor comments, with their numbers.
+fn lines_with_users(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Returns the digests of the lines that apply, without invalid ones. A missing file has none. Fails if the file cannot
+/// be read.
+pub(super) fn listed(file: &Path) -> io::Result<Vec<Digest>> {
+    let text = match crate::text_file::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let users = lines_with_users(&text).filter_map(|(_, line)| User::read(line).ok());
+    let users: BTreeMap<String, Digest> = users
+        .map(|user| {
+            let line = user.line_digest();
+            (user.name, line)
+        })
+        .collect();
+    Ok(users.into_values().collect())
+}
+
 /// Whether the file has no users or does not exist. A file that cannot be read may have some.
 pub(super) fn has_no_users(file: &Path) -> bool {
     match crate::text_file::read(file) {
-        Ok(text) => text
-            .lines()
-            .map(str::trim)
-            .all(|line| line.is_empty() || line.starts_with('#')),
+        Ok(text) => lines_with_users(&text).next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
@@ -123,7 +142,7 @@ pub(super) fn problem(file: &Path) -> Option<String> {
             ));
         }
     };
-    let is_damaged = |user: &&User| user.hash != BY_PROXY && PasswordHash::new(&user.hash).is_err();
+    let is_damaged = |user: &&User| user.hash != BY_PROXY && check_hash(&user.hash).is_err();
     let user = users.iter().find(is_damaged)?;
     Some(format!(
         "{} cannot log in at the desk: {shown} has no valid hash for this user; copy the whole line that `kiebitz user` \
@@ -132,13 +151,13 @@ pub(super) fn problem(file: &Path) -> Option<String> {
     ))
 }
 
-/// Adds an operator to a file without users. Fails if the file has users, the name or the password is not allowed, or
+/// Adds an operator to a file without users and returns them. Fails if the file has users, the name or the password is not allowed, or
 /// the file cannot be written.
-pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
+pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut HashMemory) -> Result<User> {
     if !has_no_users(file) {
         bail!("there already is an operator: log in");
     }
-    let line = line(name, Role::Operator, password)?;
+    let line = line_with(name, Role::Operator, password, memory)?;
     let mut options = OpenOptions::new();
     let opened = options.create(true).append(true).mode(0o600).open(file);
     opened
@@ -148,11 +167,16 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str) -> Result<()> {
                 "cannot write {} (`kiebitz user` prints a line to add by hand)",
                 file.display()
             )
-        })
+        })?;
+    User::read(&line)
 }
 
 /// Creates the line of a user. Fails if the name or the password is not allowed.
 pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
+    line_with(name, role, password, &mut HashMemory::default())
+}
+
+fn line_with(name: &str, role: Role, password: &str, memory: &mut HashMemory) -> Result<String> {
     if name.is_empty()
         || name.starts_with('#')
         || name.contains(|c: char| c.is_whitespace() || c.is_control())
@@ -162,9 +186,7 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
     if password.chars().count() < MIN_PASSWORD {
         bail!("a password needs at least {MIN_PASSWORD} characters");
     }
-    let hash = Argon2::default()
-        .hash_password(password.as_bytes())
-        .map_err(|error| anyhow!("cannot hash the password: {error}"))?;
+    let hash = memory.hash(password).context("cannot hash the password")?;
     Ok(format!("{name} {role} {hash}"))
 }
 
@@ -172,14 +194,19 @@ pub(crate) fn line(name: &str, role: Role, password: &str) -> Result<String> {
 const MIN_PASSWORD: usize = 8;
 
 /// A line of the file.
-struct User {
-    name: String,
-    role: Role,
+pub(super) struct User {
+    pub(super) name: String,
+    pub(super) role: Role,
     hash: String,
 }
 
 impl User {
-    fn read(line: &str) -> Result<Self> {
+    /// Digest of the line, which changes with role and password.
+    pub(super) fn line_digest(&self) -> Digest {
+        digest(&format!("{} {} {}", self.name, self.role, self.hash))
+    }
+
+    pub(super) fn read(line: &str) -> Result<Self> {
         let mut parts = line.split_whitespace();
         let (Some(name), Some(role), Some(hash), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
@@ -209,6 +236,15 @@ impl fmt::Debug for User {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn role_of(file: &Path, name: &str, password: &str) -> Result<Option<Role>> {
+        let user = by_password(file, name, password, &mut HashMemory::default());
+        Ok(user?.map(|user| user.role))
+    }
+
+    fn add_first(file: &Path, name: &str, password: &str) -> Result<User> {
+        super::add_first(file, name, password, &mut HashMemory::default())
+    }
 
     #[test]
     fn a_user_is_let_in_only_with_their_password() {
@@ -257,6 +293,26 @@ mod tests {
     }
 
     #[test]
+    fn the_lines_that_apply_are_listed() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        let digests = |lines: &[&str]| -> Vec<Digest> {
+            let users = lines.iter().map(|line| User::read(line).expect("a user"));
+            users.map(|user| user.line_digest()).collect()
+        };
+        assert_eq!(listed(&file).ok(), Some(Vec::new()), "there is no file");
+        let text = "hall viewer -\n# meier viewer -\nmeier chief -\nmeier  arbiter x\nhall viewer y\n";
+        std::fs::write(&file, text).expect("a file");
+        assert_eq!(
+            listed(&file).ok(),
+            Some(digests(&["hall viewer y", "meier arbiter x"]))
+        );
+        assert_ne!(digests(&["meier arbiter x"]), digests(&["meier viewer x"]));
+        assert_ne!(digests(&["meier arbiter x"]), digests(&["meier arbiter y"]));
+        assert!(listed(directory.path()).is_err());
+    }
+
+    #[test]
     fn the_first_operator_is_added_to_a_file_without_users() {
         let directory = tempfile::tempdir().expect("a directory");
         let file = directory.path().join("users");
@@ -277,7 +333,10 @@ mod tests {
 
     #[test]
     fn unknown_users_take_as_long_as_known_ones() {
-        let hash = PasswordHash::new(DUMMY_HASH).expect("a hash");
-        assert!(Argon2::default().verify_password(b"any", &hash).is_err());
+        let known = line("meier", Role::Arbiter, "rook-on-a1").expect("a line");
+        let cost = "$argon2id$v=19$m=19456,t=2,p=1$";
+        assert!(known.contains(cost) && DUMMY_HASH.starts_with(cost), "{known}");
+        let is_right = HashMemory::default().is_right("any", DUMMY_HASH);
+        assert_eq!(is_right.ok(), Some(false));
     }
 }

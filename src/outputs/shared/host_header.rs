@@ -5,11 +5,15 @@
 /// A page of another site could have its host name point to this computer (DNS rebinding) and so read the answers. Its
 /// requests carry that host name, never one of the computer's own.
 pub(crate) fn is_own_name(host: &str) -> bool {
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+    ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host))
+}
+
+/// Returns the name in a `Host` header.
+pub(crate) fn without_port(host: &str) -> &str {
+    host.rsplit_once(':').map_or(host, |(name, port)| {
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
         if is_port { name } else { host }
-    });
-    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! HTTP servers of the outputs: broadcast, desk, LiveChess and status.
 
 use core::time::Duration;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,6 +26,10 @@ const RETRY_PAUSE: Duration = Duration::from_secs(10);
 /// Handle with which a request handler controls its connection.
 #[derive(Debug, Clone)]
 pub(in crate::outputs) struct WebConnection(Arc<HeldConnection>);
+
+/// Address of the client, or of the proxy in front of it.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::outputs) struct Peer(pub(in crate::outputs) IpAddr);
 
 #[derive(Debug)]
 struct HeldConnection {
@@ -102,9 +106,14 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
 }
 
 pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connection: WebConnection) {
+    // The address is unknown if the client has hung up by now, and does not matter then.
+    let peer = stream.peer_addr().map(|peer| peer.ip().to_canonical());
+    let peer = peer.unwrap_or_else(|_| Ipv4Addr::UNSPECIFIED.into());
+    let peer = Peer(peer);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(connection.clone());
+        request.extensions_mut().insert(peer);
         router.call(request)
     });
     let mut http = hyper::server::conn::http1::Builder::new();

@@ -98,6 +98,9 @@ fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
         listen,
         users_file,
         user_header: None,
+        proxies: Vec::new(),
+        proxy_secret_file: None,
+        hosts: Vec::new(),
     })
 }
 

@@ -287,21 +287,44 @@ async function reportsStaleData(context) {
   proxy.close();
 }
 
-/** After kiebitz has been killed and restarted, users log in again, and no decision is lost. */
+/** After kiebitz has been killed and restarted, users are still logged in, and no decision is lost. */
 async function survivesRestart(arbiter, second) {
   const { page } = arbiter;
+  const isStale = (one) => one.page.evaluate(() => document.body.classList.contains("stale"));
   await page.evaluate(() => {
     location.hash = location.hash.replace(/\/incident.*/, "");
   });
   const before = await arbiter.moves();
   console.log("restart");
-  for (const one of [arbiter, second]) await until("the form", 60, () => one.page.locator(".login").isVisible());
-  assert.match(await arbiter.text(".login .answer"), /session is over/);
-  await arbiter.logIn(user, password);
+  for (const one of [arbiter, second]) await until("the connection is lost", 60, () => isStale(one));
+  for (const one of [arbiter, second]) await until("it is back", 60, async () => !(await isStale(one)));
+  assert.equal(await page.locator(".login").count(), 0, "still logged in");
   await until("the game again", 20, async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
   await until("the note again", 20, async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
   await second.page.reload();
   await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
+}
+
+/** A note that is being typed outlasts a reload and the end of the session, but not the log-out. */
+async function keepsDrafts(context, arbiter) {
+  const { page } = arbiter;
+  const note = page.locator(".entries .fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
+  if ((await note.getAttribute("open")) === null) await note.locator("summary").click();
+  await note.locator("textarea").fill("Both players were");
+  await page.reload();
+  await until("the draft", 20, () => note.locator("textarea").isVisible());
+  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await context.clearCookies({ name: "kiebitz-desk" });
+  await page.reload();
+  await until("the form", 20, () => page.locator(".login").isVisible());
+  await arbiter.logIn(user, password);
+  await until("the draft again", 20, () => note.locator("textarea").isVisible());
+  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await note.getByRole("button", { name: "Save the note" }).click();
+  await until("it is sent", 20, async () => (await arbiter.text(".versions-of")).includes("Both players were"));
+  await note.locator("textarea").fill("Both clocks");
+  const drafts = () => page.evaluate(() => Object.values(sessionStorage));
+  assert.deepEqual(await drafts(), ["Both clocks"]);
 }
 
 async function logsOut(arbiter) {
@@ -311,6 +334,7 @@ async function logsOut(arbiter) {
   await page.getByRole("button", { name: "Log out" }).click();
   await until("the form", 10, () => page.locator(".login").isVisible());
   assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0, "no drafts are left");
 }
 
 setTimeout(() => {
@@ -338,6 +362,7 @@ try {
   await reportsStaleData(context);
   await survivesRestart(arbiter, second);
   await second.viewer.close();
+  await keepsDrafts(context, arbiter);
   await logsOut(arbiter);
   await arbiter.viewer.close();
 } catch (error) {

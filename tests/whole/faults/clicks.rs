@@ -90,7 +90,7 @@ async fn world_with_desk(seed: u64) -> (World, u16) {
     let (port, users) = (free_port(), world.directory.path().join("users"));
     fs::write(&users, "meier arbiter -\n").unwrap();
     let desk = format!(
-        "[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {users:?}\nuser_header = \"Remote-User\""
+        "[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {users:?}\nuser_header = \"Remote-User\"\nproxies = [\"127.0.0.1\"]"
     );
     world.configure("", &desk);
     (world, port)

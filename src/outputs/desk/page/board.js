@@ -24,6 +24,7 @@ export class Board {
     Object.assign(this, { session, source, back });
     this.context = {
       status: null,
+      user: session.user,
       isHub: session.hub === true,
       may: (command) => may(session, command),
       say: announce,

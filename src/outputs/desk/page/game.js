@@ -3,6 +3,7 @@
 import { button, make, mark } from "/page/dom.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
+import { Draft } from "./draft.js";
 import { isPlaying } from "./lines.js";
 import { after, standing } from "./position.js";
 import { fill, numbered, result, words } from "./words.js";
@@ -171,9 +172,14 @@ function notes(context) {
       const game = context.status.game ? { game: context.status.game.game } : {};
       return text.value.trim() ? { do: "annotate", text: text.value.trim(), ...game } : null;
     },
-    done: () => (text.value = ""),
+    done() {
+      text.value = "";
+      draft.done();
+    },
   });
+  const draft = new Draft(text, context.user, context.status.board, "note");
   const element = fold(words.deeds.note, field(words.deeds.noteText, text), note.element);
+  element.open = draft.isRestored;
   return { element, update: ({ game }) => (element.hidden = !game) };
 }
 

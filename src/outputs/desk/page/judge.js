@@ -3,6 +3,7 @@
 import { make } from "/page/dom.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
+import { Draft } from "./draft.js";
 import { after } from "./position.js";
 import { fill, words } from "./words.js";
 
@@ -101,9 +102,12 @@ function settling(context, { incident: number, severity, kind }) {
       const chosen = isOffence ? counts.value() : "";
       return { do: "close_incident", incident: number, decision: text, ...(chosen ? { counts: chosen === "true" } : {}) };
     },
+    done: () => draft.done(),
   });
+  const draft = new Draft(decision, context.user, context.status.board, "decision", number);
   const about = field(words.deeds.decision, decision, words.deeds.decisionHelp);
   const element = fold(words.deeds.settle, about, ...(isOffence ? [counts.element] : []), deed.element);
+  element.open = draft.isRestored;
   const title = element.querySelector("summary");
   return {
     element,

@@ -5,6 +5,7 @@ import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
 import { Archive } from "./archive.js";
 import { Board } from "./board.js";
+import { forgetDrafts } from "./draft.js";
 import { Entries } from "./entry.js";
 import { Memory, isPlaying, lines } from "./lines.js";
 import { List, address } from "./list.js";
@@ -81,6 +82,7 @@ class Desk {
     const { user, role } = this.session;
     const out = button("", words.leave, words.leave, async () => {
       await logOut().catch(() => {});
+      forgetDrafts();
       leave();
     });
     const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
@@ -94,6 +96,10 @@ class Desk {
     this.element.hidden = true;
     this.look();
     this.source.troubled = () => this.drawState();
+    // The parts of the page depend on user and role.
+    this.source.entered = (session) => {
+      if (session && (session.user !== user || session.role !== role)) location.reload();
+    };
     this.source.paired = () => {
       this.room.pair(this.source.pairings);
       this.setup?.changed();

@@ -47,7 +47,8 @@ async function logIn(where, said) {
     body: JSON.stringify(said),
   });
   if (answer.ok) return { session: await answer.json() };
-  if (answer.status === 429) {
+  // 429: too many attempts; 503: the server checks other passwords first.
+  if (answer.status === 429 || (answer.status === 503 && answer.headers.has("retry-after"))) {
     const seconds = Number(answer.headers.get("retry-after")) || 0;
     return { error: seconds ? fill(words.login.wait, { seconds }) : words.login.later };
   }

@@ -38,6 +38,8 @@ export class DeskSource {
     this.heardAt = Date.now();
     this.isFailing = false;
     this.stream = null;
+    /** Called with the session when it may have changed. */
+    this.entered = null;
     /** Called when the connection has failed or the value of `isKept` has changed. */
     this.troubled = null;
     this.timers = [];
@@ -133,6 +135,8 @@ export class DeskSource {
       this.shown(null);
     });
     hear("here", () => {});
+    // The session has ended. A proxy may begin another one at once, possibly with another role.
+    hear("over", () => this.refused());
     stream.onerror = () => {
       if (this.stream !== stream) return;
       this.fail();
@@ -155,6 +159,7 @@ export class DeskSource {
       this.left();
       return;
     }
+    this.entered?.(session);
     clearTimeout(this.later);
     this.later = setTimeout(() => this.again(), PAUSE);
   }
