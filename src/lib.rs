@@ -14,6 +14,7 @@ mod exit;
 mod hub;
 pub mod journal;
 mod kept;
+mod limits;
 pub mod outputs;
 #[cfg(target_os = "linux")]
 mod port;

@@ -36,6 +36,7 @@ fn begin(file: Option<&Path>) -> Option<Config> {
         }
     };
     crate::daemon::start_logging(config.daemon.log.clone());
+    crate::limits::prepare_open_files();
     if let Some(file) = config.exposed_file(file) {
         let file = file.display();
         tracing::warn!(

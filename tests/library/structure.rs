@@ -50,6 +50,7 @@ const PACKAGES: [Package; 3] = [
             "progress",
             "shown",
             "text_file",
+            "limits",
             "system_time",
             "clock",
             "settings",

@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::files::Files;
 use super::task::Snapshot;
+use crate::limits::Listener;
 use crate::outputs::shared::http::WebConnection;
 
 /// The header with the URL of the stream, relative to the page. It is sent with the list of rounds.
@@ -29,9 +30,6 @@ pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
 /// Path of the list of rounds.
 pub(super) const LIST: &str = "wall.json";
 
-/// Maximum number of viewers with a stream; further viewers have to poll. Together with all other connections, this
-/// stays below 1,024 open files, the usual limit of a process.
-const MAX_VIEWERS: usize = 600;
 /// Interval between keep-alive messages to an idle viewer. Without them, a page cannot notice that its connection is
 /// dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -111,7 +109,7 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
     });
     Live {
         recent,
-        permits: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        permits: Arc::new(Semaphore::new(Listener::Broadcast.streams())),
     }
 }
 

@@ -28,15 +28,13 @@ use super::sessions::{Guest, Sessions};
 use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role};
+use crate::limits::{Listener, Places};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
 use crate::outputs::shared::http::{self, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
 
-/// Limits on concurrent requests and on open pages: enough for the arbiters of one event.
-const MAX_CONNECTIONS: usize = 64;
-const MAX_PAGES: usize = 64;
 /// Concurrent password checks. Each Argon2 run takes 19 MiB.
 const PASSWORDS_AT_ONCE: usize = 2;
 /// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
@@ -88,12 +86,12 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
-        page_permits: Arc::new(Semaphore::new(MAX_PAGES)),
+        page_permits: Arc::new(Semaphore::new(Listener::Desk.streams())),
         password_permits: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
     });
-    http::accept(&listener, &router, MAX_CONNECTIONS).await;
+    http::accept(&listener, &router, &Places::of(Listener::Desk)).await;
 }
 
 fn router(state: DeskState) -> Router {
@@ -243,7 +241,11 @@ impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
-        state.guest(&parts.headers).ok_or_else(not_logged_in)
+        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
+        if let Some(connection) = parts.extensions.get::<WebConnection>() {
+            connection.set_known();
+        }
+        Ok(guest)
     }
 }
 

@@ -19,12 +19,10 @@ use tokio::time::MissedTickBehavior;
 use super::projection::Session;
 use super::settings::LiveChessSettings;
 use super::task::{ClientRequest, Lookup, WAITING};
+use crate::limits::{Listener, Places};
 use crate::outputs::shared::host_header::is_own_name;
 use crate::outputs::shared::http;
 
-/// Maximum numbers of connections and of WebSocket clients. Clients are programs in one hall.
-const MAX_CONNECTIONS: usize = 64;
-const MAX_CLIENTS: usize = 32;
 /// Maximum size of a client's message in bytes. A call with a position has about 200.
 const MAX_MESSAGE: usize = 16 << 10;
 /// Maximum time to produce an answer, and for a client to accept a frame.
@@ -39,7 +37,7 @@ pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<Cl
     let listener = http::listen(address, "[livechess]").await;
     tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
     let router = router(settings, requests);
-    http::accept(&listener, &router, MAX_CONNECTIONS).await;
+    http::accept(&listener, &router, &Places::of(Listener::LiveChess)).await;
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +50,7 @@ struct LiveChessState {
 fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) -> Router {
     let door = LiveChessState {
         requests,
-        clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
+        clients: Arc::new(Semaphore::new(Listener::LiveChess.streams())),
         last: Arc::default(),
     };
     Router::new()
@@ -146,7 +144,7 @@ async fn socket(
         Err(rejection) => return rejection.into_response(),
     };
     let Ok(permit) = Arc::clone(&door.clients).try_acquire_owned() else {
-        let reason = format!("{MAX_CLIENTS} clients are connected already");
+        let reason = format!("{} clients are connected already", Listener::LiveChess.streams());
         return (StatusCode::SERVICE_UNAVAILABLE, Json(error_body(&reason))).into_response();
     };
     upgrade
