@@ -59,6 +59,7 @@ fn run_to_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(work);
+    crate::daemon::finish_logging();
     // Do not wait for threads that are blocked by a disk.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::ClockView;
 use crate::config::Config;
+use crate::daemon::report_repeats;
 use crate::exit::Stop;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::Feeds;
@@ -355,6 +356,7 @@ impl Hub {
     }
 
     fn tick(&mut self, now: Now) {
+        report_repeats(now.moment);
         for key in self.boards.keys().cloned().collect::<Vec<_>>() {
             let board = self.boards.get_mut(&key);
             let unanswered = board.map(|board| board.events.poll_unanswered());
