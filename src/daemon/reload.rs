@@ -201,7 +201,15 @@ impl ConfigChange {
 
 /// Whether a file that had settings has none any more, for example because it was written on a full disk.
 fn is_emptied(old: &Config, new: &Config) -> bool {
-    *new == Config::default() && *old != Config::default()
+    // The text of tables without settings does not matter.
+    let has_settings = |config: &Config| {
+        let of_boards = Config::default().of_boards;
+        Config {
+            of_boards,
+            ..config.clone()
+        } != Config::default()
+    };
+    has_settings(old) && !has_settings(new)
 }
 
 /// The renamed boards, as pairs of old and new name.
@@ -308,7 +316,12 @@ mod tests {
 
     #[test]
     fn a_file_that_lost_all_settings_is_not_applied() {
-        for emptied in ["", "# only comments are left\n", "[daemon]\n"] {
+        for emptied in [
+            "",
+            "# only comments are left\n",
+            "[daemon]\n",
+            "[event]\n#name = \"Open\"\n",
+        ] {
             let new = config(emptied);
             assert!(is_emptied(&config(OLD), &new), "{emptied:?}");
             assert!(!is_emptied(&config("[event]\n"), &new), "it had none before");
