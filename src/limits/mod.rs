@@ -3,7 +3,7 @@
 
 mod places;
 
-pub(crate) use places::{Ended, Place, Places};
+pub(crate) use places::{Place, Places};
 
 use std::sync::OnceLock;
 
@@ -44,6 +44,11 @@ impl Listener {
     /// Maximum number of connections with short requests.
     pub(crate) fn connections(self) -> usize {
         scaled(self.all_connections(), OPEN_FILES.get().copied())
+    }
+
+    /// Places for long-lived connections.
+    pub(crate) fn stream_places(self) -> Places {
+        Places::new(self.streams())
     }
 
     /// Maximum number of long-lived connections, in addition to [`connections`](Self::connections).

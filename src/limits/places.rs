@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use super::Listener;
 
@@ -46,27 +46,17 @@ struct Held {
     address: IpAddr,
     is_known: bool,
     is_served: bool,
-    /// `None` if the connection was told to end.
-    end: Option<oneshot::Sender<()>>,
+    /// Whether the connection was told to end.
+    is_told: bool,
+    end: Arc<Notify>,
 }
 
 /// The place of one connection, free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
-    shared: Arc<Shared>,
-    id: u64,
-}
-
-/// Resolves when a connection has to end because a new one needs its place. Never resolves once the place is free.
-#[derive(Debug)]
-pub(crate) struct Ended(oneshot::Receiver<()>);
-
-impl Ended {
-    pub(crate) async fn wait(self) {
-        if self.0.await.is_err() {
-            core::future::pending().await
-        }
-    }
+    /// The table and the number in it.
+    spot: Mutex<(Arc<Shared>, u64)>,
+    end: Arc<Notify>,
 }
 
 impl Places {
@@ -86,20 +76,19 @@ impl Places {
     }
 
     /// Accepts the next connection and gives it a place. Waits while no place can be had, and after errors.
-    pub(crate) async fn accept(&self, listener: &TcpListener) -> (TcpStream, Place, Ended) {
+    pub(crate) async fn accept(&self, listener: &TcpListener) -> (TcpStream, Place) {
         loop {
             match listener.accept().await {
                 Ok((stream, address)) => {
-                    let (place, ended) = self.take(address).await;
-                    return (stream, place, ended);
+                    return (stream, self.take(address).await);
                 }
                 Err(error) => wait_after(&error).await,
             }
         }
     }
 
-    /// Takes a place for a client. The caller must drop the place when [`Ended`] resolves.
-    async fn take(&self, address: SocketAddr) -> (Place, Ended) {
+    /// Takes a place for a client. The caller must drop the place when [`Place::ended`] resolves.
+    async fn take(&self, address: SocketAddr) -> Place {
         loop {
             if let Some(taken) = self.try_take(address) {
                 return taken;
@@ -109,24 +98,22 @@ impl Places {
     }
 
     /// Takes a place; `None` if none is free, after telling a connection to end.
-    fn try_take(&self, address: SocketAddr) -> Option<(Place, Ended)> {
+    fn try_take(&self, address: SocketAddr) -> Option<Place> {
         let mut table = self.0.lock();
         if table.held.len() >= table.max {
             table.end_one();
             return None;
         }
-        let id = table.next;
-        table.next += 1;
-        let (end, ended) = oneshot::channel();
-        let held = Held {
+        let end = Arc::new(Notify::new());
+        let id = table.insert(Held {
             address: network(address.ip()),
             is_known: false,
             is_served: false,
-            end: Some(end),
-        };
-        table.held.insert(id, held);
-        let shared = Arc::clone(&self.0);
-        Some((Place { shared, id }, Ended(ended)))
+            is_told: false,
+            end: Arc::clone(&end),
+        });
+        let spot = Mutex::new((Arc::clone(&self.0), id));
+        Some(Place { spot, end })
     }
 }
 
@@ -150,39 +137,119 @@ impl Shared {
 }
 
 impl Table {
+    fn insert(&mut self, held: Held) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        self.held.insert(id, held);
+        id
+    }
+
+    /// Number of connections of each address that were not told to end.
+    fn of_addresses(&self) -> BTreeMap<IpAddr, usize> {
+        let mut of_addresses = BTreeMap::<IpAddr, usize>::new();
+        for held in self.held.values().filter(|held| !held.is_told) {
+            *of_addresses.entry(held.address).or_default() += 1;
+        }
+        of_addresses
+    }
+
+    /// Makes room for a long-lived connection from this address: tells the oldest of the address that has the most to
+    /// end, if that address still has as many as this one then. Returns whether there is room.
+    fn make_fair_room(&mut self, newcomer: IpAddr) -> bool {
+        let of_addresses = self.of_addresses();
+        if of_addresses.values().sum::<usize>() < self.max {
+            return true;
+        }
+        let own = of_addresses.get(&newcomer).copied().unwrap_or(0);
+        let most = of_addresses.iter().max_by_key(|(_, count)| **count);
+        let Some((address, _)) = most.filter(|(_, count)| **count > own + 1) else {
+            return false;
+        };
+        let mut oldest = self
+            .held
+            .values_mut()
+            .filter(|held| held.address == *address && !held.is_told);
+        if let Some(oldest) = oldest.next() {
+            oldest.tell();
+        }
+        true
+    }
+
     /// Tells the connection that is missed least to end, unless one has been told already.
     fn end_one(&mut self) {
-        if self.held.values().any(|held| held.end.is_none()) {
+        if self.held.values().any(|held| held.is_told) {
             return;
         }
-        let mut of_address = BTreeMap::<IpAddr, usize>::new();
-        for held in self.held.values() {
-            *of_address.entry(held.address).or_default() += 1;
-        }
+        let of_addresses = self.of_addresses();
         let missed_least = self
             .held
             .iter_mut()
             .filter(|(_, held)| !(held.is_known && held.is_served))
             .min_by_key(|(id, held)| {
-                let others = of_address.get(&held.address).copied().unwrap_or(0);
+                let others = of_addresses.get(&held.address).copied().unwrap_or(0);
                 (held.is_known, core::cmp::Reverse(others), held.is_served, **id)
             });
-        if let Some(end) = missed_least.and_then(|(_, held)| held.end.take()) {
-            // Fails if the connection is ending by itself.
-            let _ = end.send(());
+        if let Some((_, held)) = missed_least {
+            held.tell();
         }
     }
 }
 
+impl Held {
+    fn tell(&mut self) {
+        self.is_told = true;
+        self.end.notify_one();
+    }
+}
+
 impl Place {
+    /// Resolves when the connection has to end because a new one needs its place.
+    pub(crate) async fn ended(&self) {
+        self.end.notified().await;
+    }
+
+    /// Moves a connection that becomes long-lived to the places for those. Returns whether there is room; if not, the
+    /// connection keeps its old place.
+    ///
+    /// If all places are taken, a connection of another address ends if that address has more of them. An address that
+    /// has the most gets no further place.
+    pub(crate) fn move_to(&self, places: &Places) -> bool {
+        let mut spot = self.spot();
+        let (shared, id) = &*spot;
+        // The tables are never locked at the same time.
+        let Some(held) = shared.lock().held.remove(id) else {
+            return false;
+        };
+        let mut table = places.0.lock();
+        if !table.make_fair_room(held.address) {
+            drop(table);
+            shared.lock().held.insert(*id, held);
+            return false;
+        }
+        let id = table.insert(Held {
+            is_told: false,
+            ..held
+        });
+        drop(table);
+        shared.freed.notify_one();
+        *spot = (Arc::clone(&places.0), id);
+        true
+    }
+
+    fn spot(&self) -> MutexGuard<'_, (Arc<Shared>, u64)> {
+        self.spot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that the client has shown who it is, for example by a valid session.
     pub(crate) fn set_known(&self) {
         self.change(|held| held.is_known = true);
     }
 
     pub(crate) fn is_known(&self) -> bool {
-        let table = self.shared.lock();
-        table.held.get(&self.id).is_some_and(|held| held.is_known)
+        let spot = self.spot();
+        let (shared, id) = &*spot;
+        let table = shared.lock();
+        table.held.get(id).is_some_and(|held| held.is_known)
     }
 
     /// Notes whether the client has sent a complete request that is being answered.
@@ -191,22 +258,21 @@ impl Place {
     }
 
     fn change(&self, change: impl FnOnce(&mut Held)) {
-        if let Some(held) = self.shared.lock().held.get_mut(&self.id) {
+        let spot = self.spot();
+        let (shared, id) = &*spot;
+        if let Some(held) = shared.lock().held.get_mut(id) {
             change(held);
-        }
-    }
-
-    /// Frees the place of a connection that goes on. The caller must limit such connections itself.
-    pub(crate) fn free(&self) {
-        if self.shared.lock().held.remove(&self.id).is_some() {
-            self.shared.freed.notify_one();
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.free();
+        let spot = self.spot();
+        let (shared, id) = &*spot;
+        if shared.lock().held.remove(id).is_some() {
+            shared.freed.notify_one();
+        }
     }
 }
 
@@ -218,57 +284,60 @@ mod tests {
         ([192, 0, 2, host], 1000).into()
     }
 
-    fn is_told(ended: &mut Ended) -> bool {
-        ended.0.try_recv().is_ok()
+    fn is_told(place: &Place) -> bool {
+        let spot = place.spot();
+        let (shared, id) = &*spot;
+        let table = shared.lock();
+        table.held.get(id).is_some_and(|held| held.is_told)
     }
 
     /// Takes all places of a listener for these hosts.
-    fn taken(hosts: &[u8]) -> (Places, Vec<(Place, Ended)>) {
+    fn taken(hosts: &[u8]) -> (Places, Vec<Place>) {
         let places = Places::new(hosts.len());
         let held = hosts.iter().map(|host| places.try_take(from(*host)));
-        let held: Option<Vec<(Place, Ended)>> = held.collect();
+        let held: Option<Vec<Place>> = held.collect();
         (places, held.expect("room"))
     }
 
     /// The number of the connection that ends when another client connects.
-    fn ends(places: &Places, held: &mut [(Place, Ended)]) -> Option<usize> {
+    fn ends(places: &Places, held: &[Place]) -> Option<usize> {
         assert!(places.try_take(from(99)).is_none());
-        held.iter_mut().position(|(_, ended)| is_told(ended))
+        held.iter().position(is_told)
     }
 
     #[test]
     fn the_address_with_most_connections_loses_its_oldest() {
         let (places, mut held) = taken(&[1, 2, 2, 2, 1]);
-        assert_eq!(ends(&places, &mut held), Some(1));
-        assert_eq!(ends(&places, &mut held), None, "one that ends is enough");
+        assert_eq!(ends(&places, &held), Some(1));
+        assert_eq!(ends(&places, &held), Some(1), "one that ends is enough");
+        assert_eq!(held.iter().filter(|place| is_told(place)).count(), 1);
         drop(held.remove(1));
-        let newcomer = places.try_take(from(99));
-        assert!(newcomer.is_some());
+        assert!(places.try_take(from(99)).is_some());
     }
 
     #[test]
     fn known_clients_keep_their_places() {
-        let (places, mut held) = taken(&[1, 1, 1, 2]);
-        for (place, _) in &held[..3] {
+        let (places, held) = taken(&[1, 1, 1, 2]);
+        for place in &held[..3] {
             place.set_known();
         }
-        assert_eq!(ends(&places, &mut held), Some(3));
-        let (places, mut held) = taken(&[1, 1, 2]);
-        for (place, _) in &held {
+        assert_eq!(ends(&places, &held), Some(3));
+        let (places, held) = taken(&[1, 1, 2]);
+        for place in &held {
             place.set_known();
             place.set_served(true);
         }
-        assert_eq!(ends(&places, &mut held), None);
-        held[2].0.set_served(false);
-        assert_eq!(ends(&places, &mut held), Some(2));
+        assert_eq!(ends(&places, &held), None);
+        held[2].set_served(false);
+        assert_eq!(ends(&places, &held), Some(2));
     }
 
     #[test]
     fn a_connection_that_waits_for_its_client_ends_before_one_that_is_served() {
-        let (places, mut held) = taken(&[1, 1, 1]);
-        held[0].0.set_served(true);
-        held[1].0.set_served(true);
-        assert_eq!(ends(&places, &mut held), Some(2));
+        let (places, held) = taken(&[1, 1, 1]);
+        held[0].set_served(true);
+        held[1].set_served(true);
+        assert_eq!(ends(&places, &held), Some(2));
     }
 
     #[test]
@@ -279,34 +348,59 @@ mod tests {
                 .try_take(SocketAddr::new(address.parse().expect("an address"), 1))
                 .expect("room")
         };
-        let mut one = take("::ffff:192.0.2.1");
-        let mut other = take("2001:db8::1");
-        let mut third = take("2001:db8::ffff:2");
-        assert!(places.try_take(from(1)).is_none());
-        assert!(!is_told(&mut one.1) && is_told(&mut other.1) && !is_told(&mut third.1));
+        let held = ["::ffff:192.0.2.1", "2001:db8::1", "2001:db8::ffff:2"].map(take);
+        assert_eq!(ends(&places, &held), Some(1));
     }
 
     #[tokio::test]
     async fn a_new_connection_waits_until_the_other_has_ended() {
         let (places, mut held) = taken(&[1]);
-        let (place, ended) = held.remove(0);
-        let old = tokio::spawn(async move {
-            ended.wait().await;
-            drop(place);
-        });
-        let (_place, _) = places.take(from(2)).await;
+        let place = held.remove(0);
+        let old = tokio::spawn(async move { place.ended().await });
+        let _place = places.take(from(2)).await;
         old.await.expect("it ends");
         assert_eq!(places.0.lock().held.len(), 1);
     }
 
     #[tokio::test]
-    async fn a_place_can_be_freed_while_its_connection_goes_on() {
+    async fn a_long_lived_connection_leaves_its_place_to_another() {
         let (places, mut held) = taken(&[1]);
-        let (place, mut ended) = held.remove(0);
-        place.free();
+        let streams = Places::new(1);
+        let place = held.remove(0);
+        assert!(place.move_to(&streams));
         let _other = places.take(from(2)).await;
         drop(place);
         assert_eq!(places.0.lock().held.len(), 1, "the place of the other is kept");
-        assert!(!is_told(&mut ended));
+        assert_eq!(streams.0.lock().held.len(), 0);
+    }
+
+    #[tokio::test]
+    async fn long_lived_connections_are_divided_among_addresses() {
+        let streams = Places::new(4);
+        let stream_from = |host: u8| {
+            let place = Places::new(1).try_take(from(host)).expect("room");
+            let has_room = place.move_to(&streams);
+            has_room.then_some(place)
+        };
+        let mut greedy: Vec<Place> = (0..4).filter_map(|_| stream_from(1)).collect();
+        assert_eq!(greedy.len(), 4);
+        assert!(stream_from(1).is_none(), "all places are taken");
+        let second = stream_from(2).expect("a place of the greedy one");
+        greedy.first().expect("a place").ended().await;
+        greedy.remove(0);
+        let third = stream_from(2).expect("another one");
+        greedy.first().expect("a place").ended().await;
+        greedy.remove(0);
+        assert!(stream_from(2).is_none() && stream_from(1).is_none(), "two each");
+        assert!(!greedy.iter().chain([&second, &third]).any(is_told));
+        let fourth = stream_from(3).expect("one has two");
+        assert_eq!(
+            greedy
+                .iter()
+                .chain([&second, &third, &fourth])
+                .filter(|place| is_told(place))
+                .count(),
+            1
+        );
     }
 }

@@ -115,8 +115,8 @@ async fn accept(listener: &tokio::net::TcpListener) {
     let exchange = SharedExchange::default();
     let places = Places::of(Listener::DemoBroker);
     loop {
-        let (stream, place, ended) = places.accept(listener).await;
+        let (stream, place) = places.accept(listener).await;
         let exchange = exchange.clone();
-        drop(tokio::spawn(connection::serve(stream, place, ended, exchange)));
+        drop(tokio::spawn(connection::serve(stream, place, exchange)));
     }
 }

@@ -16,7 +16,7 @@ use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{self, Semaphore, mpsc, oneshot};
 
 use super::first::{self, FirstUserCode};
 use super::orders::{self, PATIENCE};
@@ -58,7 +58,7 @@ pub(super) struct DeskState {
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
-    page_permits: Arc<Semaphore>,
+    page_places: Places,
     pub(super) password_permits: Arc<Semaphore>,
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
@@ -86,7 +86,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
-        page_permits: Arc::new(Semaphore::new(Listener::Desk.streams())),
+        page_places: Listener::Desk.stream_places(),
         password_permits: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
@@ -358,7 +358,6 @@ struct DeskViewer {
     state: Arc<DeskState>,
     secret: String,
     updates: mpsc::Receiver<Bytes>,
-    _permit: OwnedSemaphorePermit,
 }
 
 async fn stream_updates(
@@ -369,22 +368,20 @@ async fn stream_updates(
     if state.guest(&headers).is_none() {
         return not_logged_in();
     }
-    let Ok(permit) = Arc::clone(&state.page_permits).try_acquire_owned() else {
+    if !connection.stay(&state.page_places) {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many pages are open: close some",
         );
-    };
+    }
     let (page, updates) = mpsc::channel(PAGE_QUEUE);
     if state.pages.send(page).await.is_err() {
         return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz is stopping");
     }
-    connection.stay();
     let viewer = DeskViewer {
         secret: secret(&headers).unwrap_or_default().to_owned(),
         state,
         updates,
-        _permit: permit,
     };
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),

@@ -11,9 +11,9 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 use super::projection::Session;
@@ -21,7 +21,7 @@ use super::settings::LiveChessSettings;
 use super::task::{ClientRequest, Lookup, WAITING};
 use crate::limits::{Listener, Places};
 use crate::outputs::shared::host_header::is_own_name;
-use crate::outputs::shared::http;
+use crate::outputs::shared::http::{self, WebConnection};
 
 /// Maximum size of a client's message in bytes. A call with a position has about 200.
 const MAX_MESSAGE: usize = 16 << 10;
@@ -43,14 +43,14 @@ pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<Cl
 #[derive(Debug, Clone)]
 struct LiveChessState {
     requests: mpsc::Sender<ClientRequest>,
-    clients: Arc<Semaphore>,
+    clients: Places,
     last: Arc<AtomicU64>,
 }
 
 fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) -> Router {
     let door = LiveChessState {
         requests,
-        clients: Arc::new(Semaphore::new(Listener::LiveChess.streams())),
+        clients: Listener::LiveChess.stream_places(),
         last: Arc::default(),
     };
     Router::new()
@@ -137,20 +137,21 @@ async fn game(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> R
 
 async fn socket(
     State(door): State<LiveChessState>,
+    Extension(connection): Extension<WebConnection>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
-    let Ok(permit) = Arc::clone(&door.clients).try_acquire_owned() else {
+    if !connection.stay(&door.clients) {
         let reason = format!("{} clients are connected already", Listener::LiveChess.streams());
         return (StatusCode::SERVICE_UNAVAILABLE, Json(error_body(&reason))).into_response();
-    };
+    }
     upgrade
         .max_message_size(MAX_MESSAGE)
         .max_frame_size(MAX_MESSAGE)
-        .on_upgrade(move |socket| door.receive(socket, permit))
+        .on_upgrade(move |socket| door.receive(socket, connection))
 }
 
 impl LiveChessState {
@@ -173,8 +174,8 @@ impl LiveChessState {
         }
     }
 
-    /// Serves a WebSocket client until it disconnects.
-    async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
+    /// Serves a WebSocket client until it disconnects, or until a client of another address needs its place.
+    async fn receive(self, socket: WebSocket, connection: WebConnection) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
         if self
@@ -183,11 +184,13 @@ impl LiveChessState {
             .await
             .is_ok()
         {
-            self.converse(socket, session, to_send).await;
+            tokio::select! {
+                () = self.converse(socket, session, to_send) => {}
+                () = connection.ended() => {}
+            }
             // Sending fails only if the program is ending.
             let _ = self.requests.send(ClientRequest::Close(session)).await;
         }
-        drop(permit);
     }
 
     async fn converse(&self, mut socket: WebSocket, session: Session, mut to_send: mpsc::Receiver<String>) {

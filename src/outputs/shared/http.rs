@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::limits::{Ended, Place, Places};
+use crate::limits::{Place, Places};
 
 /// Deadlines of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -75,10 +75,17 @@ impl WebConnection {
         }))
     }
 
-    /// Lets the connection last as long as a stream and frees its place. The caller must limit such connections itself.
-    pub(in crate::outputs) fn stay(&self) {
-        self.0.is_long_lived.store(true, Ordering::Relaxed);
-        self.0.place.free();
+    /// Lets the connection last as long as a stream, at a place among `streams`. Returns whether there is room.
+    pub(in crate::outputs) fn stay(&self, streams: &Places) -> bool {
+        let has_room = self.0.place.move_to(streams);
+        self.0.is_long_lived.fetch_or(has_room, Ordering::Relaxed);
+        has_room
+    }
+
+    /// Resolves when the connection has to end because a new one needs its place. HTTP connections end by themselves; a
+    /// WebSocket has to wait for this.
+    pub(in crate::outputs) async fn ended(&self) {
+        self.0.place.ended().await;
     }
 
     /// Notes that the connection has shown a valid session. It then keeps its place although others want it.
@@ -91,8 +98,8 @@ impl WebConnection {
     }
 }
 
-/// Accepts and serves connections, as many at a time as there are places. WebSockets and streams that called
-/// [`WebConnection::stay`] are not counted.
+/// Accepts and serves connections, as many at a time as there are places. Those that called [`WebConnection::stay`] have
+/// other places.
 pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, places: &Places) {
     accept_with(listener, router, places, Deadlines::default()).await;
 }
@@ -105,22 +112,17 @@ pub(in crate::outputs) async fn accept_with(
     deadlines: Deadlines,
 ) {
     loop {
-        let (stream, place, ended) = places.accept(listener).await;
+        let (stream, place) = places.accept(listener).await;
         let router = router.clone();
         tokio::spawn(async move {
             let connection = WebConnection::new(place);
-            serve(stream, router, (connection, ended), deadlines).await;
+            serve(stream, router, connection, deadlines).await;
         });
     }
 }
 
 /// Serves a connection to its end, or until a new one needs its place.
-async fn serve(
-    stream: TcpStream,
-    router: Router,
-    (connection, ended): (WebConnection, Ended),
-    deadlines: Deadlines,
-) {
+async fn serve(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
     let answering = answer(stream, router, connection.clone(), deadlines);
     let in_time = async {
         tokio::pin!(answering);
@@ -131,7 +133,7 @@ async fn serve(
     };
     tokio::select! {
         () = in_time => {}
-        () = ended.wait() => {}
+        () = connection.ended() => {}
     }
 }
 

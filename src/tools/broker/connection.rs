@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Attached, Exchange, Outgoing};
 use super::wire::{self, MAX_PACKET_BYTES, PacketReader, PacketWriter, WireError};
-use crate::limits::{Ended, Place};
+use crate::limits::Place;
 
 pub(super) type SharedExchange = Arc<Mutex<Exchange>>;
 
@@ -49,14 +49,14 @@ enum AfterPacket {
 }
 
 /// Serves a client until its connection ends. Errors concern this client only.
-pub(super) async fn serve(stream: TcpStream, place: Place, ended: Ended, exchange: SharedExchange) {
+pub(super) async fn serve(stream: TcpStream, place: Place, exchange: SharedExchange) {
     // Send small packets at once. If the option cannot be set, packets are merely delayed.
     let _ = stream.set_nodelay(true);
     let (mut reader, writer) = wire::split(stream);
     let deadline = Instant::now() + CLIENT_TIMEOUT;
     let first = tokio::select! {
         first = timeout_at(deadline, reader.next()) => first,
-        () = ended.wait() => return,
+        () = place.ended() => return,
     };
     // From here on the client keeps its place.
     place.set_known();
