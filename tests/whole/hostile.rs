@@ -6,9 +6,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use kiebitz::system_time::LiveTime;
+
 use crate::desk::{Guest, user};
 use crate::eventually::eventually;
-use crate::mosquitto::free_port;
+use crate::mosquitto::{Mosquitto, free_port};
+use crate::mqtt_world::{Listener, json, topic};
+use crate::spectators::Program;
 
 const PART_OF_BODY: &str = "POST /session HTTP/1.1\r\nHost: 127.0.0.1\r\nKiebitz-Desk: 1\r\n\
                             Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
@@ -155,4 +159,62 @@ async fn a_configuration_that_became_empty_or_a_pipe_is_refused_on_reload() {
         log().contains("this is a pipe or a device, not a file")
     });
     assert!(fetch(status, "/metrics").starts_with("HTTP/1.1 200"));
+}
+
+/// Every line in the log wears the memory card.
+#[tokio::test]
+async fn refused_commands_are_counted_in_the_log() {
+    const COMMANDS: usize = 1_000;
+    const BATCH: usize = 20;
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let folder = directory.path();
+    let broker = Mosquitto::start().await;
+    let listener = Listener::start("listener", broker.address()).await;
+    let config = format!(
+        "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[ports]\nusb = false\n\
+         [mqtt]\nurl = \"mqtt://{}\"\ncommands = true\n",
+        folder.join("state"),
+        broker.address(),
+    );
+    fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    listener
+        .until("the daemon is online", |inbox| {
+            let mut states = inbox
+                .iter()
+                .filter(|publish| topic(publish) == "daemons/hall/state");
+            states.any(|publish| json(publish)["state"] == "online")
+        })
+        .await;
+    let time = LiveTime::start();
+    let begun = time.now();
+    for sent in (BATCH..=COMMANDS).step_by(BATCH) {
+        for command in 0..BATCH {
+            let text = format!(r#"{{"id":"{sent}-{command}","do":"wave"}}"#);
+            listener.send("kiebitz/boards/nobody/command", &text, false, None);
+        }
+        listener
+            .until("the commands are refused", |inbox| {
+                let answers = inbox
+                    .iter()
+                    .filter(|publish| topic(publish) == "boards/nobody/answer");
+                answers.count() >= sent
+            })
+            .await;
+    }
+    daemon.stop();
+
+    let log = fs::read_to_string(folder.join("log")).expect("a log");
+    let left_out = log.lines().filter_map(|line| {
+        let (before, _) = line.split_once(" more lines were left out of the log")?;
+        before.split_whitespace().next_back()?.parse::<usize>().ok()
+    });
+    let left_out: usize = left_out.sum();
+    let is_refusal = |line: &&str| line.contains("command refused") && !line.contains("were left out");
+    let logged = log.lines().filter(is_refusal).count();
+    assert_eq!(logged + left_out, COMMANDS, "{logged} lines");
+    // 300 lines in each window of a minute, of which there were at most this many.
+    let windows =
+        usize::try_from(time.now().saturating_duration_since(begun).as_secs() / 60).expect("minutes") + 2;
+    assert!(logged <= 300 * windows, "{logged} lines in {windows} windows");
 }
