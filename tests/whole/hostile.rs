@@ -165,7 +165,7 @@ async fn a_configuration_that_became_empty_or_a_pipe_is_refused_on_reload() {
 #[tokio::test]
 async fn refused_commands_are_counted_in_the_log() {
     const COMMANDS: usize = 1_000;
-    const BATCH: usize = 20;
+    const BATCH: usize = 10;
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let folder = directory.path();
     let broker = Mosquitto::start().await;
