@@ -251,9 +251,12 @@ impl MergedRound {
                 }
             }
         }
-        // A report has no tables, but the only game of a round needs no number.
+        // A report has no tables, but the only game of a round needs no number. A bye may have taken it.
+        let is_free = !self.tables.contains_key(&1);
         let mut played = pairings.iter_mut().filter(|pairing| pairing.is_played());
-        if let (Some(only), None) = (played.next(), played.next()) {
+        if let (Some(only), None) = (played.next(), played.next())
+            && is_free
+        {
             only.table.get_or_insert(1);
         }
         pairings.sort_by_key(|pairing| (pairing.table.is_none(), pairing.table));
