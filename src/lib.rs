@@ -15,6 +15,7 @@ mod folder;
 mod hub;
 pub mod journal;
 mod kept;
+mod limits;
 pub mod outputs;
 #[cfg(target_os = "linux")]
 mod port;

@@ -10,6 +10,8 @@ use std::io::{self, IsTerminal, Write};
 
 /// Length of the longest character in UTF-8, in bytes.
 const LONGEST_CHARACTER: usize = 4;
+/// Maximum length of a line of the log, in characters. It may quote what a client has sent.
+const LONGEST_LINE: usize = 8000;
 
 /// Escapes control characters as JSON does (`\u001b`), except line breaks and tabs.
 #[derive(Debug)]
@@ -40,11 +42,15 @@ impl Write for LogLines {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(event);
         let mut shown = String::new();
-        for character in line.strip_suffix('\n').unwrap_or(&line).chars() {
+        let mut characters = line.strip_suffix('\n').unwrap_or(&line).chars();
+        for character in characters.by_ref().take(LONGEST_LINE) {
             match character {
                 '\n' => shown.push_str("\\n"),
                 character => push(&mut shown, character),
             }
+        }
+        if characters.next().is_some() {
+            shown.push('…');
         }
         shown.push('\n');
         io::stderr().lock().write_all(shown.as_bytes())?;
@@ -115,11 +121,23 @@ fn push(shown: &mut String, character: char) {
     }
 }
 
-/// Whether a terminal interprets the character instead of showing it: control characters, and characters that reverse
-/// the direction of writing, which make text look like other text.
+/// Whether a terminal interprets the character instead of showing it: control characters, characters that change the
+/// direction of writing or end a line, and invisible ones. They make text look like other text. The joiners U+200C and
+/// U+200D are shown, because some languages write names with them.
 fn is_interpreted(character: char) -> bool {
-    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (character.is_control() && character != '\t')
+    let deceives = matches!(
+        character,
+        '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    deceives || (character.is_control() && character != '\t')
 }
 
 /// Number of bytes at the end that may be the beginning of a character.
@@ -157,6 +175,17 @@ mod tests {
         for piece in 1..=text.len() {
             let shown = String::from_utf8(shown(text.as_bytes(), piece, true)).expect("UTF-8");
             assert_eq!(shown, expected, "in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn characters_that_make_text_look_like_other_text_are_escaped() {
+        let text = "a\u{202e}b\u{2067}c\u{200f}d\u{61c}e\u{200b}f\u{2028}g\u{feff}h\u{e0041}i\u{2060}";
+        let expected = "a\\u202eb\\u2067c\\u200fd\\u061ce\\u200bf\\u2028g\\ufeffh\\ue0041i\\u2060";
+        assert_eq!(escaped_line(text), expected);
+        assert_eq!(escaped(text.as_bytes()), expected);
+        for name in ["Zoë", "می\u{200c}نا", "नि\u{200d}क"] {
+            assert_eq!(escaped_line(name), name);
         }
     }
 

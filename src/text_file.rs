@@ -11,6 +11,8 @@ use thiserror::Error;
 pub(crate) enum NoText {
     #[error("this is a directory: name a file in it")]
     Folder,
+    #[error("the file is larger than 64 MB: check the file name")]
+    TooLarge,
     #[error("this is a pipe or a device, not a file: write its content to a file, and name that file")]
     NotAFile,
     #[error(
@@ -27,6 +29,8 @@ pub(crate) enum NoText {
     Binary { line: usize },
 }
 
+/// Maximum size of a text file, in bytes. All are much smaller than this.
+const MAX_BYTES: u64 = 64 << 20;
 /// Byte order mark that Windows editors put before UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Byte order marks of UTF-16, little-endian and big-endian.
@@ -35,9 +39,17 @@ pub(crate) const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 /// Reads a file as text, without a byte order mark. Fails if the file cannot be read, is a directory, or is not UTF-8.
 /// The message includes the next step.
 pub(crate) fn read(path: &Path) -> io::Result<String> {
+    decoded(&all_bytes(path, MAX_BYTES)?).map_err(no_text)
+}
+
+/// Reads a file of at most `max` bytes.
+fn all_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    decoded(&bytes).map_err(no_text)
+    open(path)?.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > max {
+        true => Err(no_text(NoText::TooLarge)),
+        false => Ok(bytes),
+    }
 }
 
 /// Reads the first line of a file without its end, at most `longest` bytes of it, as a wrong file may be endless.
@@ -54,8 +66,7 @@ pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
 /// Reads a file with ASCII lines among text in any encoding, such as PEM. Fails if the file cannot be read, is a
 /// directory, or is in UTF-16.
 pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
+    let bytes = all_bytes(path, MAX_BYTES)?;
     unmarked(&bytes).map(<[u8]>::to_vec).map_err(no_text)
 }
 
@@ -227,6 +238,26 @@ mod tests {
             }
         }
         assert_eq!(read(Path::new("/dev/null")).ok().as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("file");
+        std::fs::write(&file, "12345678").expect("room");
+        assert_eq!(all_bytes(&file, 8).expect("it fits"), b"12345678");
+        let error = all_bytes(&file, 7).expect_err("too large");
+        assert_eq!(error.to_string(), NoText::TooLarge.to_string());
+        // A file without content on the disk, larger than the memory of most computers.
+        File::create(&file)
+            .and_then(|file| file.set_len(1 << 36))
+            .expect("room");
+        for error in [
+            read(&file).expect_err("too large"),
+            read_bytes(&file).expect_err("too large"),
+        ] {
+            assert_eq!(error.to_string(), NoText::TooLarge.to_string());
+        }
     }
 
     #[test]

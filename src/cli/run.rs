@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::failure;
-use crate::Exit;
 use crate::config::{Config, USUAL_FILE};
+use crate::{Exit, text_file};
 
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
     let Some(config) = begin(file) else {
@@ -36,6 +36,11 @@ fn begin(file: Option<&Path>) -> Option<Config> {
         }
     };
     crate::daemon::start_logging(config.daemon.log.clone());
+    crate::limits::prepare_open_files();
+    if let Some(file) = Config::file(file).filter(|file| is_blank(file)) {
+        let file = file.display();
+        tracing::warn!("{file} is empty, so all settings are defaults: restore it if it had settings");
+    }
     if let Some(file) = config.exposed_file(file) {
         let file = file.display();
         tracing::warn!(
@@ -45,10 +50,16 @@ fn begin(file: Option<&Path>) -> Option<Config> {
     Some(config)
 }
 
+fn is_blank(file: &Path) -> bool {
+    // /dev/null is empty on purpose.
+    file.is_file() && text_file::read(file).is_ok_and(|text| text.trim().is_empty())
+}
+
 fn run_to_end(work: impl Future<Output = Result<()>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start")?;
     let ended = runtime.block_on(work);
+    crate::daemon::finish_logging();
     // Do not wait for threads that are blocked by a disk.
     runtime.shutdown_background();
     ended.map(|()| Exit::Fine)
@@ -77,6 +88,17 @@ fn startup_hint(config: &Config, file: Option<&Path>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_blank_file_is_noticed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("kiebitz.toml");
+        for (text, expected) in [("", true), (" \n", true), ("# nothing\n", false)] {
+            std::fs::write(&file, text).expect("room");
+            assert_eq!(is_blank(&file), expected, "{text:?}");
+        }
+        assert!(!is_blank(Path::new("/dev/null")));
+    }
 
     #[test]
     fn the_hint_without_a_broker_names_the_next_step() {

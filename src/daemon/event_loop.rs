@@ -272,6 +272,7 @@ impl EventLoop {
             let announced = mqtt.announce(self.time.now(), &self.hall, health);
             self.leaving.extend(announced.into_iter().map(Leaving::Message));
         }
+        log::report_repeats(moment());
         // Outside systemd this does nothing.
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }

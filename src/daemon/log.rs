@@ -1,5 +1,7 @@
 //! The daemon's log: to systemd's journal if systemd started the daemon, else to stderr.
 
+mod repeats;
+
 use std::sync::OnceLock;
 
 use kiebitz_game::events::{Event, EventKind};
@@ -14,6 +16,8 @@ use tracing_subscriber::{Layer, Registry};
 use crate::config::Config;
 use crate::outputs::status;
 use crate::shown::LogLines;
+use repeats::RepeatFilter;
+pub(crate) use repeats::{report as report_repeats, report_rest};
 
 /// Changes the filter at runtime; empty in a process that does not log.
 static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
@@ -21,7 +25,7 @@ static LOGGED: OnceLock<Handle<Targets, Registry>> = OnceLock::new();
 pub(crate) fn start(targets: Targets) {
     let (targets, handle) = tracing_subscriber::reload::Layer::new(targets);
     let _ = LOGGED.set(handle);
-    let registry = tracing_subscriber::registry().with(targets);
+    let registry = tracing_subscriber::registry().with(targets).with(RepeatFilter);
     // systemd sets this variable if stderr is connected to its journal.
     let journald = std::env::var_os("JOURNAL_STREAM").and_then(|_| tracing_journald::layer().ok());
     // A process has only one subscriber: if one is set already, it stays.

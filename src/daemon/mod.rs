@@ -85,7 +85,7 @@ use start::Beginning;
 use storage::Storage;
 use write_ahead::WriteAhead;
 
-pub(crate) use log::start as start_logging;
+pub(crate) use log::{report_repeats, report_rest as finish_logging, start as start_logging};
 
 /// Capacity of the queue to the event loop, in chunks. Ports are not read while it is full.
 const INPUTS: usize = 4096;

@@ -199,6 +199,19 @@ impl ConfigChange {
     }
 }
 
+/// Whether a file that had settings has none any more, for example because it was written on a full disk.
+fn is_emptied(old: &Config, new: &Config) -> bool {
+    // The text of tables without settings does not matter.
+    let has_settings = |config: &Config| {
+        let of_boards = Config::default().of_boards;
+        Config {
+            of_boards,
+            ..config.clone()
+        } != Config::default()
+    };
+    has_settings(old) && !has_settings(new)
+}
+
 /// The renamed boards, as pairs of old and new name.
 fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     let renamed = new.boards.iter().filter_map(|board| {
@@ -239,6 +252,12 @@ impl EventLoop {
                 );
             }
         };
+        if is_emptied(config, &new) {
+            return tracing::error!(
+                "the configuration file has no settings any more, which may be a mistake; the old configuration \
+                 stays in use. Restore the file, or restart kiebitz to use the default settings"
+            );
+        }
         let change = ConfigChange::between(config, new);
         if change.log {
             log::change(&change.config.daemon.log);
@@ -293,6 +312,22 @@ mod tests {
         let same = change(&format!("# a comment\n{OLD}"));
         assert_eq!((same.at_once(), same.later.len()), (String::new(), 0));
         assert_eq!(same.config, config(OLD));
+    }
+
+    #[test]
+    fn a_file_that_lost_all_settings_is_not_applied() {
+        for emptied in [
+            "",
+            "# only comments are left\n",
+            "[daemon]\n",
+            "[event]\n#name = \"Open\"\n",
+        ] {
+            let new = config(emptied);
+            assert!(is_emptied(&config(OLD), &new), "{emptied:?}");
+            assert!(!is_emptied(&config("[event]\n"), &new), "it had none before");
+        }
+        let less = config("[daemon]\nstate_directory = \"/srv/k\"\n");
+        assert!(!is_emptied(&config(OLD), &less));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use kiebitz_game::events::some_time;
 use kiebitz_hardware::Timestamp;
 use serde::Deserialize;
 
+use super::check_room;
 use super::clocks::Clocks;
 use crate::system_time::{Moment, Now};
 
@@ -63,6 +64,7 @@ impl Daemons {
         let age = age.map(|at| now.time.saturating_duration_since(at));
         let last_message = now.moment.before(age.unwrap_or_default());
         let host = (hall, report.host.clone());
+        check_room(&self.known, &host)?;
         match report.as_of {
             Some(at) if retained => self.clocks.update(now.time, host, at, false),
             Some(at) => self.clocks.set(now.time, host, at),
@@ -182,6 +184,20 @@ mod tests {
             .update(now(192), 0, br#"{"state":"online","host":"pi"}"#, false)
             .expect("understood");
         assert!(daemons.is_there(at(192), 0, "pi"));
+    }
+
+    #[test]
+    fn a_limited_number_of_daemons_is_known() {
+        let mut daemons = world();
+        let state = |host: usize| format!(r#"{{"state":"online","host":"pi-{host}"}}"#);
+        for host in 0..5_000 {
+            let is_known = daemons.update(now(0), 0, state(host).as_bytes(), false).is_ok();
+            assert_eq!(is_known, host < 2_000, "{host}");
+        }
+        assert_eq!(daemons.known.len(), 2_000);
+        daemons
+            .update(now(1), 0, state(7).as_bytes(), false)
+            .expect("a known one");
     }
 
     #[test]

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::ClockView;
 use crate::config::Config;
+use crate::daemon::report_repeats;
 use crate::exit::Stop;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::Feeds;
@@ -37,6 +38,20 @@ use remote_board::RemoteBoard;
 /// Time span of the events that the hub requests. Older events belong to another tournament.
 const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
 const TICK: Duration = Duration::from_secs(1);
+/// Maximum number of boards, and of daemons, in all halls. Messages about others are ignored: whoever may publish could
+/// name any number.
+const MAX_KNOWN: usize = 2000;
+
+/// Fails if `key` is new and there are too many known ones.
+fn check_room<K: Ord, V>(known: &BTreeMap<K, V>, key: &K) -> Result<()> {
+    if known.len() >= MAX_KNOWN && !known.contains_key(key) {
+        bail!(
+            "there are already {MAX_KNOWN} others: remove retained topics that are not needed from the broker"
+        );
+    }
+    Ok(())
+}
+
 /// Upper bound for waiting commands.
 const COMMANDS: usize = 64;
 
@@ -218,6 +233,7 @@ impl Hub {
             }
             return Ok(());
         }
+        check_room(&self.boards, &key)?;
         let name = self.name_of(&key);
         let board = self.boards.entry(key.clone()).or_insert_with(|| {
             let mut board = HubBoard::default();
@@ -358,6 +374,7 @@ impl Hub {
     }
 
     fn tick(&mut self, now: Now) {
+        report_repeats(now.moment);
         for key in self.boards.keys().cloned().collect::<Vec<_>>() {
             let board = self.boards.get_mut(&key);
             let unanswered = board.map(|board| board.events.poll_unanswered());

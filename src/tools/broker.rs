@@ -10,7 +10,6 @@ mod exchange;
 mod tests;
 mod wire;
 
-use core::time::Duration;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
@@ -18,6 +17,7 @@ use std::thread::JoinHandle;
 use tokio::runtime::{self, Runtime};
 use tokio::sync::oneshot;
 
+use crate::limits::{Listener, Places};
 use connection::SharedExchange;
 
 /// A broker that runs on its own thread until it is dropped.
@@ -52,9 +52,6 @@ pub enum BrokerError {
     #[error("cannot start a thread for the broker: {0}")]
     Thread(#[from] io::Error),
 }
-
-/// Pause after a failed `accept`, for example when the process is out of file descriptors.
-const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl Broker {
     /// Starts a broker that listens on `addr`; port 0 picks a free port.
@@ -116,13 +113,10 @@ fn run(runtime: Runtime, listener: &tokio::net::TcpListener, stopped: oneshot::R
 
 async fn accept(listener: &tokio::net::TcpListener) {
     let exchange = SharedExchange::default();
+    let places = Places::of(Listener::DemoBroker);
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(connection::serve(stream, exchange.clone()))),
-            Err(error) => {
-                tracing::debug!(%error, "the embedded broker cannot accept a connection");
-                tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
-            }
-        }
+        let (stream, place) = places.accept(listener).await;
+        let exchange = exchange.clone();
+        drop(tokio::spawn(connection::serve(stream, place, exchange)));
     }
 }

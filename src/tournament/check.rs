@@ -6,7 +6,7 @@ use kiebitz_game::laws::TimeControl;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::doubt::{DoubtKind, Severity};
+use super::doubt::{Capped, DoubtKind, Problem, Severity, shortened};
 use super::{Doubt, FideEntry, FideList, FilePosition, Pairing, Player, Round, Tournament, names, table_of};
 
 /// Data to compare an event with.
@@ -31,6 +31,8 @@ pub struct Finding {
     pub place: Option<FilePosition>,
     /// A sentence with the next step.
     pub text: String,
+    /// Number of problems that this finding stands for: 1, unless it is the last of many of one kind.
+    pub count: usize,
 }
 
 /// Numbers of rounds, pairings and players.
@@ -63,8 +65,24 @@ impl Finding {
             severity,
             about,
             place: place.cloned(),
-            text: text.into(),
+            text: shortened(text.into()),
+            count: 1,
         }
+    }
+}
+
+impl Problem for Finding {
+    fn kind(&self) -> (Severity, DoubtKind) {
+        (self.severity, self.about)
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn stand_for(&mut self, count: usize, text: String) {
+        self.count = count;
+        self.text = text;
     }
 }
 
@@ -75,6 +93,7 @@ impl From<Doubt> for Finding {
             about: doubt.about,
             place: Some(doubt.place),
             text: doubt.text,
+            count: doubt.count,
         }
     }
 }
@@ -97,7 +116,8 @@ impl Check<'_> {
     /// come first, then those for information only; each group is in the order of the files.
     #[must_use]
     pub fn findings(&self, event: &Tournament, doubts: Vec<Doubt>) -> Vec<Finding> {
-        let mut found: Vec<Finding> = doubts.into_iter().map(Finding::from).collect();
+        let mut found = Capped::default();
+        found.extend(doubts.into_iter().map(Finding::from));
         let checked = self.rounds(event);
         if let Some(round) = self.round.filter(|_| checked.is_empty()) {
             let text = format!("the files have no round {round}: export its pairings");
@@ -107,11 +127,12 @@ impl Check<'_> {
             found.push(Finding::lost(DoubtKind::Round, None, text));
         }
         for (number, round) in &checked {
-            found.extend(self::round(*number, round));
+            self::round(*number, round, &mut found);
             found.extend(time_control(*number, event.time_control(*number), round));
-            found.extend(boards(*number, round, self.boards));
+            boards(*number, round, self.boards, &mut found);
         }
-        found.extend(self.players(event, &checked));
+        self.players(event, &checked, &mut found);
+        let mut found = found.finish();
         let order = |finding: &Finding| {
             let place = finding.place.as_ref();
             let place = place.map(|place| (place.file.clone(), place.line, place.column));
@@ -137,7 +158,7 @@ impl Check<'_> {
     }
 
     /// Checks the players of these rounds, or all players of the event if these rounds have none.
-    fn players(&self, event: &Tournament, rounds: &[(u32, &Round)]) -> Vec<Finding> {
+    fn players(&self, event: &Tournament, rounds: &[(u32, &Round)], found: &mut Capped<Finding>) {
         let mut seen = BTreeSet::new();
         let pairings = rounds.iter().flat_map(|(_, round)| &round.pairings);
         let mut players: Vec<&Player> = pairings
@@ -159,9 +180,9 @@ impl Check<'_> {
                 "none of the {without_id} players has a FIDE id, which broadcasts need: export the pairings with \
                  ids, or add the FIDE report (TRF) or a list of players"
             );
-            return vec![Finding::lost(DoubtKind::NoFideId, Some(&first.place), text)];
+            return found.push(Finding::lost(DoubtKind::NoFideId, Some(&first.place), text));
         }
-        players.iter().flat_map(|player| self.player(player)).collect()
+        found.extend(players.iter().flat_map(|player| self.player(player)));
     }
 
     fn player(&self, player: &Player) -> Vec<Finding> {
@@ -277,8 +298,7 @@ fn describe(entry: &FideEntry) -> String {
 }
 
 /// Checks tables and byes of a round.
-fn round(number: u32, round: &Round) -> Vec<Finding> {
-    let mut found = Vec::new();
+fn round(number: u32, round: &Round, found: &mut Capped<Finding>) {
     let is_untabled = |pairing: &&Pairing| pairing.is_played() && pairing.table.is_none();
     let untabled: Vec<&Pairing> = round.pairings.iter().filter(is_untabled).collect();
     let played = round
@@ -306,7 +326,6 @@ fn round(number: u32, round: &Round) -> Vec<Finding> {
         let text = format!("{} has no opponent in round {number}", names_of(pairing));
         found.push(Finding::note(DoubtKind::Bye, Some(&pairing.place), text));
     }
-    found
 }
 
 fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Finding> {
@@ -322,8 +341,7 @@ fn time_control(number: u32, control: Option<&str>, round: &Round) -> Option<Fin
 }
 
 /// Finds boards without a pairing and pairings without a board.
-fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
-    let mut found = Vec::new();
+fn boards(number: u32, round: &Round, boards: &[String], found: &mut Capped<Finding>) {
     let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
     for board in boards {
         let Some(table) = table_of(board) else {
@@ -346,7 +364,7 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
         .filter_map(|pairing| Some((pairing.table?, pairing)))
         .collect();
     let (Some(last_board), Some(last_table)) = (tables.keys().next_back(), paired.keys().next_back()) else {
-        return found;
+        return;
     };
     for (table, board) in tables.iter().filter(|(table, _)| !paired.contains_key(table)) {
         found.push(match table < last_table {
@@ -380,7 +398,6 @@ fn boards(number: u32, round: &Round, boards: &[String]) -> Vec<Finding> {
         );
         found.push(Finding::note(DoubtKind::NoBoard, Some(&pairing.place), text));
     }
-    found
 }
 
 /// Joins the names of a pairing's players with "and".
@@ -395,7 +412,7 @@ pub(crate) fn lost(findings: &[Finding]) -> usize {
     let lost = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Lost);
-    lost.count()
+    lost.map(|finding| finding.count).sum()
 }
 
 pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
@@ -410,6 +427,7 @@ pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
                 "line": place.map(|place| place.line),
                 "column": place.map(|place| place.column),
                 "text": finding.text,
+                "count": finding.count,
             })
         })
         .collect();

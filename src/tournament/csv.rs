@@ -132,6 +132,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             begins,
             titles: &titles,
         };
+        doubts.add_entries(1, number)?;
         rows.line(&line, doubts);
     }
     if rows.games.is_empty() && rows.players.is_empty() {
@@ -337,7 +338,7 @@ impl CsvLine<'_> {
             doubts,
         );
         Some(Player {
-            name: bare.to_owned(),
+            name: doubts.name(bare, place),
             facts: PlayerFacts {
                 fide_id: id.map(|(id, _)| id),
                 title: known(Fact::Title).or(title).and_then(values::title),

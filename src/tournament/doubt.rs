@@ -1,13 +1,17 @@
 //! Problems of a file, with their positions: doubts, which do not prevent reading the rest of the file, and errors,
 //! which do.
+//!
+//! A file may have as many problems as lines. [`Capped`] lists the first of each kind and counts the others where they
+//! are found, so that memory and answers stay small.
 
 use core::fmt;
+use std::collections::BTreeMap;
 use std::io;
 
 use kiebitz_game::vocabulary;
 use thiserror::Error;
 
-use super::FilePosition;
+use super::{FilePosition, values};
 use crate::text_file::NoText;
 
 vocabulary! {
@@ -73,6 +77,8 @@ pub struct Doubt {
     pub place: FilePosition,
     /// A sentence, with the next step if there is one.
     pub text: String,
+    /// Number of problems that this doubt stands for: 1, unless it is the last of many of one kind.
+    pub count: usize,
 }
 
 impl fmt::Display for Doubt {
@@ -119,9 +125,15 @@ pub enum FileError {
     /// The file is empty.
     #[error("the file is empty: pair the round, and export it again")]
     Empty,
-    /// The file is larger than 32 MB.
-    #[error("the file is larger than 32 MB: check that it is a pairing file")]
+    /// The file is larger than 8 MB.
+    #[error("the file is larger than 8 MB: check that it is a pairing file")]
     TooLong,
+    /// The file, or the file together with the others, has more players and pairings than any event.
+    #[error(
+        "there are more than {MAX_ENTRIES} players and pairings in all files: export a single event, and remove \
+         files that are not needed"
+    )]
+    TooMany,
     /// The file is a zip archive.
     #[error(
         "this is a zip file: unpack it; if it is a spreadsheet, save it as CSV in the program that wrote it"
@@ -210,9 +222,92 @@ impl ReadError {
     pub(super) fn no_text(file: &str, cause: NoText) -> Self {
         let line = match cause {
             NoText::OtherBytes { line } | NoText::Binary { line } => line,
-            NoText::Folder | NoText::NotAFile | NoText::Utf16 => 1,
+            NoText::Folder | NoText::NotAFile | NoText::TooLarge | NoText::Utf16 => 1,
         };
         FileError::NoText(cause.to_string()).at(file, line, 1)
+    }
+}
+
+/// Maximum number of players and pairings of an event. A season of a large league has 10,000.
+pub(super) const MAX_ENTRIES: usize = 50_000;
+/// Number of problems of one kind that are listed.
+const LISTED: usize = 100;
+/// Maximum length of the text of a doubt, in characters. It may quote a line of the file.
+const LONGEST_TEXT: usize = 1000;
+
+/// A problem that [`Capped`] collects.
+pub(super) trait Problem {
+    fn kind(&self) -> (Severity, DoubtKind);
+    /// Number of problems that this one stands for.
+    fn count(&self) -> usize;
+    /// Makes the problem stand for `count` of its kind, with the text that says so.
+    fn stand_for(&mut self, count: usize, text: String);
+}
+
+/// A list of problems with at most [`LISTED`] of each kind, and one more that counts the others.
+#[derive(Debug)]
+pub(super) struct Capped<P> {
+    list: Vec<P>,
+    listed: BTreeMap<(Severity, DoubtKind), usize>,
+    /// The first problem of a kind that is not listed, and the number of such problems.
+    others: BTreeMap<(Severity, DoubtKind), (P, usize)>,
+}
+
+impl<P: Problem> Default for Capped<P> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            listed: BTreeMap::new(),
+            others: BTreeMap::new(),
+        }
+    }
+}
+
+impl<P: Problem> Capped<P> {
+    pub(super) fn push(&mut self, problem: P) {
+        let kind = problem.kind();
+        let count = problem.count();
+        let listed = self.listed.entry(kind).or_default();
+        if *listed < LISTED && count == 1 {
+            *listed += 1;
+            self.list.push(problem);
+            return;
+        }
+        let (_, others) = self.others.entry(kind).or_insert((problem, 0));
+        *others = others.saturating_add(count);
+    }
+
+    /// Returns the problems in the order in which they were found, with those that count others at the end.
+    pub(super) fn finish(self) -> Vec<P> {
+        let mut list = self.list;
+        list.extend(self.others.into_values().map(|(mut first, count)| {
+            if count > 1 {
+                first.stand_for(count, format!("and {count} more of this kind, from here on"));
+            }
+            first
+        }));
+        list
+    }
+}
+
+impl<P: Problem> Extend<P> for Capped<P> {
+    fn extend<I: IntoIterator<Item = P>>(&mut self, problems: I) {
+        problems.into_iter().for_each(|problem| self.push(problem));
+    }
+}
+
+impl Problem for Doubt {
+    fn kind(&self) -> (Severity, DoubtKind) {
+        (self.severity, self.about)
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn stand_for(&mut self, count: usize, text: String) {
+        self.count = count;
+        self.text = text;
     }
 }
 
@@ -220,15 +315,46 @@ impl ReadError {
 #[derive(Debug)]
 pub(super) struct Doubts {
     file: String,
-    pub(super) list: Vec<Doubt>,
+    list: Capped<Doubt>,
+    /// Number of players and pairings so far.
+    entries: usize,
 }
 
 impl Doubts {
     pub(super) fn about(file: &str) -> Self {
         Self {
             file: file.to_owned(),
-            list: Vec::new(),
+            list: Capped::default(),
+            entries: 0,
         }
+    }
+
+    pub(super) fn finish(self) -> Vec<Doubt> {
+        self.list.finish()
+    }
+
+    /// Returns the number of players and pairings so far.
+    pub(super) const fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// Counts players and pairings that a line adds. Fails if there are more than any event has.
+    pub(super) fn add_entries(&mut self, added: usize, line: usize) -> Result<(), ReadError> {
+        self.entries = self.entries.saturating_add(added);
+        if self.entries > MAX_ENTRIES {
+            return Err(FileError::TooMany.at(&self.file, line, 1));
+        }
+        Ok(())
+    }
+
+    /// Returns a name, cut if it is too long for pages and lists.
+    pub(super) fn name(&mut self, name: &str, place: (usize, usize)) -> String {
+        let cut = values::shortened(name);
+        if cut.len() < name.len() {
+            let text = format!("this name is very long, and is cut after {cut:?}: correct it");
+            self.note(DoubtKind::Value, place, text);
+        }
+        cut.to_owned()
     }
 
     pub(super) fn place(&self, line: usize, column: usize) -> FilePosition {
@@ -261,7 +387,17 @@ impl Doubt {
             severity,
             about,
             place,
-            text: text.into(),
+            text: shortened(text.into()),
+            count: 1,
         }
     }
+}
+
+/// Cuts the text of a problem to [`LONGEST_TEXT`].
+pub(super) fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

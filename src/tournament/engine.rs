@@ -31,7 +31,7 @@ pub(super) fn is_list(text: &str) -> bool {
 
 /// Reads a list. Fails if it has another number of pairings than its first line says, as a file that is still being
 /// written.
-pub(super) fn read(text: &str, file: &str) -> Result<Vec<EnginePair>, ReadError> {
+pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Vec<EnginePair>, ReadError> {
     let mut lines = (1..)
         .zip(text.lines().map(|line| numbers(line).unwrap_or_default()))
         .filter(|(_, numbers)| !numbers.is_empty());
@@ -46,10 +46,11 @@ pub(super) fn read(text: &str, file: &str) -> Result<Vec<EnginePair>, ReadError>
             _ => None,
         })
         .collect();
+    doubts.add_entries(pairs.len(), first)?;
     let expected = count.first().copied().unwrap_or_default();
     if usize::try_from(expected) != Ok(pairs.len()) || pairs.is_empty() {
         let found = pairs.len();
-        return Err(FileError::Incomplete { expected, found }.at(file, first, 1));
+        return Err(FileError::Incomplete { expected, found }.at(&doubts.place(first, 1).file, first, 1));
     }
     Ok(pairs)
 }
@@ -80,7 +81,7 @@ pub(super) fn resolve(mut files: Vec<ParsedFile>) -> Result<Vec<ParsedFile>, Rea
             rounds: BTreeMap::from([(number, round)]),
             ..Tournament::default()
         };
-        file.doubts = doubts.list;
+        file.doubts = doubts.finish();
     }
     Ok(files)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::doubt::{Doubt, DoubtKind, Severity};
+use super::doubt::{Capped, Doubt, DoubtKind, Severity};
 use super::people::People;
 use super::read::ParsedFile;
 use super::{FilePosition, Pairing, Player, Round, Tournament};
@@ -15,10 +15,10 @@ use super::{FilePosition, Pairing, Player, Round, Tournament};
 /// table.
 pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
     files.sort_by_key(|file| file.format);
-    let mut doubts: Vec<Doubt> = files
-        .iter_mut()
-        .flat_map(|file| core::mem::take(&mut file.doubts))
-        .collect();
+    let mut doubts = Capped::default();
+    for file in &mut files {
+        doubts.extend(core::mem::take(&mut file.doubts));
+    }
     let people = People::of(
         files.iter().flat_map(|file| file.tournament.everybody()),
         &mut doubts,
@@ -60,7 +60,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
         .into_iter()
         .map(|(number, round)| (number, round.finish(&people)))
         .collect();
-    (tournament, doubts)
+    (tournament, doubts.finish())
 }
 
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl MergedRound {
         }
     }
 
-    fn add(&mut self, pairing: Pairing, people: &People, doubts: &mut Vec<Doubt>) {
+    fn add(&mut self, pairing: Pairing, people: &People, doubts: &mut Capped<Doubt>) {
         let mut report = |severity, about, place: &FilePosition, text| {
             doubts.push(Doubt::new(severity, about, place.clone(), text))
         };
@@ -168,7 +168,7 @@ impl MergedRound {
         }
     }
 
-    fn insert(&mut self, mut pairing: Pairing, pair: Pair, doubts: &mut Vec<Doubt>) {
+    fn insert(&mut self, mut pairing: Pairing, pair: Pair, doubts: &mut Capped<Doubt>) {
         let index = self.pairings.len();
         for person in [pair.white, pair.black].into_iter().flatten() {
             self.first_pairing.entry(person).or_insert(index);
@@ -183,7 +183,7 @@ impl MergedRound {
         table: Option<u32>,
         index: usize,
         pairing: &Pairing,
-        doubts: &mut Vec<Doubt>,
+        doubts: &mut Capped<Doubt>,
     ) -> Option<u32> {
         let table = table?;
         let taken = self
@@ -211,7 +211,7 @@ impl MergedRound {
     }
 
     /// Adds data about a pairing from another position.
-    fn complete(&mut self, index: usize, more: Pairing, doubts: &mut Vec<Doubt>) {
+    fn complete(&mut self, index: usize, more: Pairing, doubts: &mut Capped<Doubt>) {
         let Some(known) = self.pairings.get(index) else {
             return;
         };
@@ -253,14 +253,17 @@ impl MergedRound {
             }
         }
         // A report has no tables, but the only match of a round is played in the order of its boards, and the only game
-        // needs no number.
+        // needs no number. A bye may have taken it.
         if pairings.iter().all(|pairing| pairing.table.is_none()) {
             pairings
                 .iter_mut()
                 .for_each(|pairing| pairing.table = pairing.board);
         }
+        let is_free = !self.tables.contains_key(&1);
         let mut played = pairings.iter_mut().filter(|pairing| pairing.is_played());
-        if let (Some(only), None) = (played.next(), played.next()) {
+        if let (Some(only), None) = (played.next(), played.next())
+            && is_free
+        {
             only.table.get_or_insert(1);
         }
         pairings.sort_by_key(|pairing| (pairing.table.is_none(), pairing.table));

@@ -31,7 +31,7 @@ pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
 pub use doubt::{Doubt, DoubtKind, FileError, ReadError, Severity};
 pub use fide_list::{FideEntry, FideList, ListError};
-pub(crate) use read::read_with;
+pub(crate) use read::{MAX_FILE_BYTES, read_with};
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
 pub use table::table_of;

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::doubt::{Doubt, DoubtKind, Severity};
+use super::doubt::{Capped, Doubt, DoubtKind, Severity};
 use super::{FilePosition, Player, names};
+
+/// Maximum number of players that are told apart with the same FIDE id.
+const MOST_OF_ID: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct People {
@@ -20,7 +23,7 @@ pub(super) struct People {
 
 impl People {
     /// Joins all mentions of players, given in the order of precedence.
-    pub(super) fn of<'p>(all: impl Iterator<Item = &'p Player> + Clone, doubts: &mut Vec<Doubt>) -> Self {
+    pub(super) fn of<'p>(all: impl Iterator<Item = &'p Player> + Clone, doubts: &mut Capped<Doubt>) -> Self {
         let mut people = Self::default();
         for player in all.clone() {
             if let Some(id) = player.facts.fide_id {
@@ -37,7 +40,7 @@ impl People {
     }
 
     /// Reports names that occur with several FIDE ids.
-    fn report_names_with_two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Vec<Doubt>) {
+    fn report_names_with_two_ids<'p>(all: impl Iterator<Item = &'p Player>, doubts: &mut Capped<Doubt>) {
         let mut first: BTreeMap<String, (u32, &FilePosition)> = BTreeMap::new();
         let mut reported = BTreeSet::new();
         for player in all {
@@ -56,7 +59,7 @@ impl People {
     }
 
     /// Finds or adds the person of a mention.
-    fn find(&mut self, player: &Player, doubts: &mut Vec<Doubt>) -> usize {
+    fn find(&mut self, player: &Player, doubts: &mut Capped<Doubt>) -> usize {
         if let Some(id) = player.facts.fide_id {
             return self.with_id(id, player, doubts);
         }
@@ -97,7 +100,7 @@ impl People {
         index
     }
 
-    fn with_id(&mut self, id: u32, player: &Player, doubts: &mut Vec<Doubt>) -> usize {
+    fn with_id(&mut self, id: u32, player: &Player, doubts: &mut Capped<Doubt>) -> usize {
         let same = self.by_id.entry(id).or_default();
         let key = names::key(&player.name);
         let mut known = same
@@ -107,6 +110,10 @@ impl People {
             |other: &Player| names::key(&other.name) == key || names::share_a_word(&other.name, &player.name);
         if let Some((index, _)) = known.clone().find(|(_, other)| is_same_person(other)) {
             return index;
+        }
+        // Comparing many names with each other would take long, and the id is wrong anyway.
+        if let Some(last) = same.get(MOST_OF_ID - 1) {
+            return *last;
         }
         if let Some((_, other)) = known.next() {
             let text = format!(
@@ -126,7 +133,7 @@ impl People {
     }
 
     /// Adds facts that are not known yet, and reports contradictions.
-    fn add_facts(&mut self, index: usize, player: &Player, doubts: &mut Vec<Doubt>) {
+    fn add_facts(&mut self, index: usize, player: &Player, doubts: &mut Capped<Doubt>) {
         let Some(known) = self.list.get_mut(index) else {
             return;
         };

@@ -17,7 +17,7 @@ pub(super) use tags::is_tag_line;
 /// Reads the pairings of a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let place = doubts.place(1, 1);
-    let games = tags::games(text, doubts);
+    let games = tags::games(text, doubts)?;
     report_second_event(&games, doubts);
     let mut tournament = Tournament::default();
     for game in &games {
@@ -136,7 +136,7 @@ fn player(tags: &[Tag], side: &str, doubts: &mut Doubts) -> Option<Player> {
     }
     let rating = read_value(tags, &name_of(RATING), doubts, DoubtKind::Value, values::rating);
     Some(Player {
-        name: bare.to_owned(),
+        name: doubts.name(bare, (name.line, name.column)),
         facts: PlayerFacts {
             fide_id: id.map(|(id, _)| id),
             title: text(TITLE).as_deref().or(title).and_then(values::title),

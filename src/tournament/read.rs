@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::doubt::{Doubts, FileError};
+use super::doubt::{Doubts, FileError, MAX_ENTRIES};
 use super::engine::{self, EnginePair};
 use super::{Doubt, Player, ReadError, Tournament};
 use super::{csv, merge, pgn, text, trf};
@@ -29,8 +29,11 @@ pub fn read(paths: &[PathBuf]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
 ///
 /// Fails like [`read`].
 pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let files: Result<Vec<ParsedFile>, ReadError> = paths.iter().map(|path| file(path, round)).collect();
-    Ok(merge::merge(engine::resolve(files?)?))
+    let mut files = Vec::new();
+    for path in paths {
+        add(&mut files, file(path, round)?)?;
+    }
+    Ok(merge::merge(engine::resolve(files)?))
 }
 
 /// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
@@ -51,14 +54,26 @@ pub(crate) fn read_with(
 ) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let mut files = vec![source(name, bytes, 1)?];
     for path in paths {
-        files.push(file(path, 1)?);
+        add(&mut files, file(path, 1)?)?;
     }
     Ok(merge::merge(engine::resolve(files)?))
+}
+
+/// Adds a file to those of an event. Fails if all of them together have more entries than any event.
+fn add(files: &mut Vec<ParsedFile>, file: ParsedFile) -> Result<(), ReadError> {
+    let entries = files.iter().map(|file| file.entries).sum::<usize>() + file.entries;
+    if entries > MAX_ENTRIES {
+        return Err(FileError::TooMany.at(&file.name, 1, 1));
+    }
+    files.push(file);
+    Ok(())
 }
 
 #[derive(Debug)]
 pub(super) struct ParsedFile {
     pub(super) name: String,
+    /// Number of players and pairings.
+    entries: usize,
     pub(super) format: Format,
     pub(super) tournament: Tournament,
     pub(super) doubts: Vec<Doubt>,
@@ -100,7 +115,7 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     let tournament = match format {
         Format::Pgn => pgn::read(&text, round, &mut doubts)?,
         Format::Engine => {
-            pairs = engine::read(&text, name)?;
+            pairs = engine::read(&text, &mut doubts)?;
             Tournament::default()
         }
         Format::Trf => {
@@ -112,9 +127,10 @@ fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError>
     };
     Ok(ParsedFile {
         name: name.to_owned(),
+        entries: doubts.entries(),
         format,
         tournament,
-        doubts: doubts.list,
+        doubts: doubts.finish(),
         numbered,
         pairs,
     })
@@ -163,7 +179,7 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Size limit of a file, in bytes. A season of a large league has 3 MB.
-const MAX_FILE_BYTES: u64 = 32_000_000;
+pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
 /// Number of lines in which the first tag is searched.
 const SEARCHED_LINES: usize = 50;
 /// Signatures of zip (also of current spreadsheets), gzip and old spreadsheets.

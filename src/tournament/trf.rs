@@ -35,7 +35,11 @@ pub(super) fn read(
     for (number, line) in (1..).zip(text.lines()) {
         match line.get(..3) {
             Some("001") if line.contains('|') => return Err(FileError::Divided.at(&place.file, number, 1)),
-            Some("001") => entries.player(number, line, doubts),
+            Some("001") => {
+                entries.player(number, line, doubts);
+                let rounds = entries.list.last().map_or(0, |entry| entry.rounds.len());
+                doubts.add_entries(1 + rounds / 2, number)?;
+            }
             Some(code) => header.line(code, line, number, doubts),
             None => {}
         }

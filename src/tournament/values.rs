@@ -22,9 +22,21 @@ pub(super) enum ImplausibleValue {
     Table(String),
 }
 
-/// Trims blanks and quotation marks. Returns `None` for a placeholder such as "-" or "?".
+/// Maximum length of a name or another value, in characters. Longer ones do not fit on pages.
+const LONGEST: usize = 120;
+
+/// Cuts a value to [`LONGEST`].
+pub(super) fn shortened(text: &str) -> &str {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().trim_end(),
+        None => text,
+    }
+}
+
+/// Trims blanks and quotation marks, and cuts text that is too long. Returns `None` for a placeholder such as "-" or "?".
 pub(super) fn known(text: &str) -> Option<&str> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '”' | '„'));
+    let text = shortened(text);
     let is_placeholder = text.chars().all(|c| matches!(c, '-' | '?' | '–' | '.' | '*'));
     (!is_placeholder).then_some(text)
 }

@@ -39,6 +39,8 @@ mod flags;
 mod games;
 mod halls;
 #[cfg(target_os = "linux")]
+mod hostile;
+#[cfg(target_os = "linux")]
 mod hub;
 mod late;
 #[cfg(target_os = "linux")]

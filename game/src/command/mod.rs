@@ -315,6 +315,9 @@ pub enum InvalidCommand {
         /// The error.
         reason: String,
     },
+    /// A name or a fact about a player is too long. The string is the name of the argument.
+    #[error("\"{0}\" has more than {LONGEST_NAME} characters: shorten it")]
+    LongName(String),
 }
 
 /// The answer to a command.
@@ -387,6 +390,7 @@ impl Command {
         let by = take_text(&mut fields, "by")?.unwrap_or_else(|| Self::ARBITER.to_owned());
         let known = Action::ALL.iter().find(|action| action.as_str() == given);
         let action = *known.ok_or(InvalidCommand::Unknown { given })?;
+        check_names(&fields)?;
         let arguments = Value::Object(fields);
         let order = order(action, &arguments)?;
         Ok(Self {
@@ -527,6 +531,27 @@ fn check_pairing(action: Action, round: Option<u32>, table: Option<u32>) -> Resu
         action,
         reason: "\"round\" and \"table\" must be given together, each from 1 to 9999".to_owned(),
     })
+}
+
+/// Maximum length of a name or a fact about a player, in characters. Longer ones do not fit on pages.
+const LONGEST_NAME: usize = 120;
+
+/// Fails if a name or a fact about a player is too long.
+fn check_names(fields: &Map<String, Value>) -> Result<(), InvalidCommand> {
+    for (name, value) in fields {
+        let is_name = matches!(
+            name.as_str(),
+            "white" | "black" | "title" | "federation" | "team" | "name"
+        );
+        match value {
+            Value::Object(facts) => check_names(facts)?,
+            Value::String(text) if is_name && text.chars().count() > LONGEST_NAME => {
+                return Err(InvalidCommand::LongName(name.clone()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn names() -> String {

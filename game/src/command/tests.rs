@@ -75,3 +75,21 @@ fn every_action_name_is_accepted() {
         );
     }
 }
+
+#[test]
+fn long_names_are_refused_wherever_they_are() {
+    let name = |length: usize| "ä".repeat(length);
+    for (arguments, field) in [
+        (format!(r#""do":"set_players","white":"{}""#, name(121)), "white"),
+        (
+            format!(r#""do":"set_players","black_player":{{"team":"{}"}}"#, name(121)),
+            "team",
+        ),
+        (format!(r#""do":"new_game","black":"{}""#, name(10_000)), "black"),
+    ] {
+        let expected = format!("\"{field}\" has more than 120 characters: shorten it");
+        assert_eq!(error(&format!(r#"{{"id":"7",{arguments}}}"#)), expected);
+    }
+    let text = format!(r#"{{"id":"7","do":"set_players","white":"{}"}}"#, name(120));
+    assert!(Command::parse(&text).is_ok());
+}

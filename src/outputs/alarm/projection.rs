@@ -1,5 +1,9 @@
 //! Alarms of the hall, computed from the events and from the health of the outputs. Each alarm is raised once and
 //! cleared once.
+//!
+//! Alarms about devices and outputs come and go, for example if kiebitz is restarted several times. They are raised only
+//! once they have lasted for a while, and cleared only once they have been over for a while. If one comes again before
+//! it is cleared, nothing is sent.
 
 use core::fmt;
 use core::str::FromStr;
@@ -72,6 +76,8 @@ pub(crate) struct Alarms {
     failing: BTreeMap<String, (Timestamp, String)>,
     /// Alarms that were raised and not yet cleared, as they were sent.
     sent: BTreeMap<String, Alarm>,
+    /// Time since which an alarm that was sent is over, while it may still come again.
+    over_since: BTreeMap<String, Timestamp>,
     /// An alarm that began before this time is not raised. `None` before the first call of `changes`.
     not_before: Option<Timestamp>,
     /// Recent forward steps of the computer's clock: time and size.
@@ -85,6 +91,11 @@ struct AlarmBoard(BoardRecord);
 const RECENT: Duration = Duration::from_secs(10 * 60);
 /// Duration of an output's failure from which it is an alarm. Shorter failures often end without intervention.
 const FAILS: Duration = Duration::from_secs(60);
+/// Duration for which a board or a clock is missing from which it is an alarm. A restart of kiebitz takes less.
+const MISSING: Duration = Duration::from_secs(30);
+/// Duration for which an alarm about a device or an output is over from which it is cleared. After a restart, an output
+/// needs some time to notice that it still fails.
+const STAYS_OVER: Duration = Duration::from_secs(60);
 /// Age from which a drawn game is no longer an alarm.
 const DRAWN: Duration = Duration::from_secs(5 * 60);
 
@@ -94,6 +105,14 @@ impl AlarmKind {
         let both = Self::Incident(IncidentKind::TwoFlags);
         let is_flag = self == Self::Incident(IncidentKind::FlagFall);
         core::iter::once(self).chain(is_flag.then_some(both))
+    }
+
+    /// Whether such an alarm is about a device or an output, which may fail repeatedly within a short time.
+    const fn comes_and_goes(self) -> bool {
+        matches!(
+            self,
+            Self::Output | Self::Incident(IncidentKind::BoardDisconnected | IncidentKind::ClockDisconnected)
+        )
     }
 
     const DRAW: &'static str = "draw";
@@ -141,6 +160,24 @@ impl<'de> Deserialize<'de> for AlarmKind {
     }
 }
 
+impl Alarm {
+    /// Whether the other alarm is about the same device or output. It has another number if it is a new incident.
+    fn comes_again_as(&self, other: &Self) -> bool {
+        let subject = |alarm: &Self| {
+            (
+                alarm.kind,
+                alarm.color,
+                alarm.board.is_none().then(|| alarm.title.clone()),
+            )
+        };
+        self.kind.comes_and_goes() && self.board == other.board && subject(self) == subject(other)
+    }
+}
+
+fn output_key(name: &str) -> String {
+    format!("output {name}")
+}
+
 impl AlarmChange {
     pub(crate) const fn alarm(&self) -> (&String, &Alarm) {
         match self {
@@ -159,6 +196,7 @@ impl Alarms {
             boards: BTreeMap::new(),
             failing: BTreeMap::new(),
             sent,
+            over_since: BTreeMap::new(),
             not_before: None,
             steps: Vec::new(),
         }
@@ -206,19 +244,10 @@ impl Alarms {
         let not_before = *self.not_before.get_or_insert_with(|| now.saturating_sub(RECENT));
         let mut wanted = self.wanted(now);
         wanted.retain(|key, alarm| self.sent.contains_key(key) || alarm.since >= not_before);
-        let is_over = |(key, alarm): &(&String, &Alarm)| {
-            let is_known = alarm
-                .board
-                .as_ref()
-                .is_none_or(|board| self.boards.contains_key(board));
-            is_known && !wanted.contains_key(*key)
-        };
-        let over = self.sent.iter().filter(is_over);
-        let over = over.map(|(key, alarm)| AlarmChange::Cleared(key.clone(), alarm.clone()));
-        let over: Vec<AlarmChange> = over.collect();
+        let over = self.over(now, &wanted);
         let mut fresh: Vec<(String, Alarm)> = wanted
             .into_iter()
-            .filter(|(key, _)| !self.sent.contains_key(key))
+            .filter(|(key, alarm)| !self.sent.contains_key(key) && self.is_due(now, alarm))
             .collect();
         // Order by descending severity, then by age.
         fresh.sort_by_key(|(_, alarm)| (core::cmp::Reverse(alarm.severity), alarm.since));
@@ -226,6 +255,43 @@ impl Alarms {
             .into_iter()
             .map(|(key, alarm)| AlarmChange::Raised(key, alarm));
         over.into_iter().chain(fresh).collect()
+    }
+
+    /// Returns the messages about alarms that are over at `now`.
+    fn over(&mut self, now: Timestamp, wanted: &BTreeMap<String, Alarm>) -> Vec<AlarmChange> {
+        let is_over = |(key, alarm): &(&String, &Alarm)| {
+            let is_known = alarm
+                .board
+                .as_ref()
+                .is_none_or(|board| self.boards.contains_key(board));
+            let goes_on = || wanted.values().any(|other| alarm.comes_again_as(other));
+            is_known && !wanted.contains_key(*key) && !goes_on()
+        };
+        let over: BTreeMap<String, Alarm> = self
+            .sent
+            .iter()
+            .filter(is_over)
+            .map(|(key, alarm)| (key.clone(), alarm.clone()))
+            .collect();
+        self.over_since.retain(|key, _| over.contains_key(key));
+        for key in over.keys() {
+            self.over_since.entry(key.clone()).or_insert(now);
+        }
+        over.into_iter()
+            .filter(|(key, alarm)| {
+                let since = self.over_since.get(key).copied().unwrap_or(now);
+                !alarm.kind.comes_and_goes() || self.passed(since, now) >= STAYS_OVER
+            })
+            .map(|(key, alarm)| AlarmChange::Cleared(key, alarm))
+            .collect()
+    }
+
+    /// Returns whether an alarm that was not sent must be sent: it has lasted long enough, and is not one that was sent
+    /// and has come again.
+    fn is_due(&self, now: Timestamp, alarm: &Alarm) -> bool {
+        let is_missing = matches!(alarm.kind, AlarmKind::Incident(_)) && alarm.kind.comes_and_goes();
+        let lasts = !is_missing || self.passed(alarm.since, now) >= MISSING;
+        lasts && !self.sent.values().any(|sent| sent.comes_again_as(alarm))
     }
 
     /// Marks a message as sent.
@@ -261,7 +327,10 @@ impl Alarms {
         let of_outputs = self
             .failing
             .iter()
-            .filter(|(_, (since, _))| self.passed(*since, now) >= FAILS)
+            .filter(|(name, (since, _))| {
+                // After a restart, an output that failed before is still the same alarm.
+                self.passed(*since, now) >= FAILS || self.sent.contains_key(&output_key(name))
+            })
             .map(|(name, (since, problem))| {
                 let alarm = Alarm {
                     kind: AlarmKind::Output,
@@ -276,7 +345,7 @@ impl Alarms {
                     title: format!("{}: {name}", word(self.language, "alarm", "output")),
                     text: problem.clone(),
                 };
-                (format!("output {name}"), alarm)
+                (output_key(name), alarm)
             });
         let all = of_boards.chain(of_outputs);
         all.filter(|(_, alarm)| self.kinds.is_empty() || self.kinds.contains(&alarm.kind))

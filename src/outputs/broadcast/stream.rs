@@ -18,10 +18,11 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::files::Files;
 use super::task::Snapshot;
+use crate::limits::{Listener, Places};
 use crate::outputs::shared::http::WebConnection;
 
 /// The header with the URL of the stream, relative to the page. It is sent with the list of rounds.
@@ -29,9 +30,6 @@ pub(super) const HEADER: HeaderName = HeaderName::from_static("kiebitz-stream");
 /// Path of the list of rounds.
 pub(super) const LIST: &str = "wall.json";
 
-/// Maximum number of viewers with a stream; further viewers have to poll. Together with all other connections, this
-/// stays below 1,024 open files, the usual limit of a process.
-const MAX_VIEWERS: usize = 600;
 /// Interval between keep-alive messages to an idle viewer. Without them, a page cannot notice that its connection is
 /// dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -45,7 +43,7 @@ const MAX_KEPT: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     recent: watch::Receiver<RecentMessages>,
-    permits: Arc<Semaphore>,
+    places: Places,
 }
 
 #[derive(Debug)]
@@ -63,7 +61,6 @@ struct StreamViewer {
     recent: watch::Receiver<RecentMessages>,
     /// Number of the viewer's next message; `None` if the page must read the files first.
     next: Option<u64>,
-    _place: OwnedSemaphorePermit,
 }
 
 #[derive(Deserialize)]
@@ -111,7 +108,7 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
     });
     Live {
         recent,
-        permits: Arc::new(Semaphore::new(MAX_VIEWERS)),
+        places: Listener::Broadcast.stream_places(),
     }
 }
 
@@ -121,7 +118,7 @@ pub(super) async fn open(
     headers: HeaderMap,
 ) -> Response {
     let no_store = (header::CACHE_CONTROL, "no-store");
-    let Ok(place) = Arc::clone(&live.permits).try_acquire_owned() else {
+    if !connection.stay(&live.places) {
         let later = [(header::RETRY_AFTER, "60"), no_store];
         return (
             StatusCode::SERVICE_UNAVAILABLE,
@@ -129,17 +126,12 @@ pub(super) async fn open(
             "there are too many viewers\n",
         )
             .into_response();
-    };
-    connection.stay();
+    }
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let next = last.and_then(|id| live.recent.borrow().after(id));
     let mut recent = live.recent;
     recent.mark_changed();
-    let viewer = StreamViewer {
-        recent,
-        next,
-        _place: place,
-    };
+    let viewer = StreamViewer { recent, next };
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         no_store,
@@ -344,12 +336,9 @@ mod tests {
     #[tokio::test]
     async fn a_viewer_reads_the_files_once_and_then_gets_all_messages() {
         let (sender, receiver) = watch::channel(recent(0));
-        let permits = Arc::new(Semaphore::new(1));
-        let place = permits.try_acquire_owned().expect("a place");
         let viewer = StreamViewer {
             recent: receiver,
             next: None,
-            _place: place,
         };
         let (message, viewer) = viewer.wait().await.expect("a message");
         let message = message.expect("it cannot fail");

@@ -19,16 +19,14 @@ use tower_http::compression::CompressionLayer;
 use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::task::Snapshot;
 use super::{page, stream};
+use crate::limits::{Listener, Places};
 use crate::outputs::shared::http::{accept, listen};
-
-/// Maximum number of open connections; further ones wait. Larger audiences need a proxy or a bucket.
-const MAX_CONNECTIONS: usize = 256;
 
 /// Serves the files at this address until the program ends.
 pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
     tracing::info!("serving the broadcast at http://{address}/");
-    accept(&listener, &router(files), MAX_CONNECTIONS).await;
+    accept(&listener, &router(files), &Places::of(Listener::Broadcast)).await;
 }
 
 fn router(files: Snapshot) -> Router {
@@ -173,7 +171,6 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::outputs::shared::http::{WebConnection, answer};
 
     async fn fetch(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
@@ -196,12 +193,8 @@ mod tests {
         let sender = Arc::new(sender);
         let kept = Arc::clone(&sender);
         tokio::spawn(async move {
-            let router = router(snapshot);
-            loop {
-                let (stream, _) = listener.accept().await.expect("a caller");
-                tokio::spawn(answer(stream, router.clone(), WebConnection::new(None)));
-                let _ = &kept;
-            }
+            let _kept = kept;
+            accept(&listener, &router(snapshot), &Places::new(8)).await;
         });
         (address, sender)
     }
@@ -301,7 +294,7 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let file = PublishedFile::new("{}");
         let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
-        tokio::spawn(async move { accept(&listener, &router(snapshot), 1).await });
+        tokio::spawn(async move { accept(&listener, &router(snapshot), &Places::new(1)).await });
         let mut stream = TcpStream::connect(address).await.expect("a server");
         let request = b"GET /stream HTTP/1.1\r\nHost: pi.example\r\n\r\n";
         stream.write_all(request).await.expect("it listens");

@@ -16,7 +16,7 @@ use axum::{Extension, Json, Router};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{self, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{self, mpsc, oneshot, watch};
 
 use super::first::{self, FirstUserCode};
 use super::limits::{AttemptLimits, Source};
@@ -33,15 +33,13 @@ use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
+use crate::limits::{Listener, Places};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
 use crate::tournament::files::PairingFiles;
 
-/// Limits on concurrent requests and on open pages: enough for the arbiters of one event.
-const MAX_CONNECTIONS: usize = 64;
-const MAX_PAGES: usize = 64;
 /// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
 /// Interval of keep-alive messages: a page cannot notice otherwise that its connection is dead.
@@ -67,7 +65,7 @@ pub(super) struct DeskState {
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
-    page_permits: Arc<Semaphore>,
+    page_places: Places,
     pub(super) passwords: Arc<PasswordChecks>,
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
@@ -106,12 +104,12 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         pages,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
-        page_permits: Arc::new(Semaphore::new(MAX_PAGES)),
+        page_places: Listener::Desk.stream_places(),
         passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
     });
-    http::accept(&listener, &router, MAX_CONNECTIONS).await;
+    http::accept(&listener, &router, &Places::of(Listener::Desk)).await;
 }
 
 fn router(state: DeskState) -> Router {
@@ -264,7 +262,11 @@ impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
-        state.guest(&parts.headers).ok_or_else(not_logged_in)
+        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
+        if let Some(connection) = parts.extensions.get::<WebConnection>() {
+            connection.set_known();
+        }
+        Ok(guest)
     }
 }
 
@@ -398,7 +400,6 @@ struct DeskViewer {
     session: watch::Receiver<()>,
     /// `None` after the last message.
     updates: Option<mpsc::Receiver<Bytes>>,
-    _permit: OwnedSemaphorePermit,
 }
 
 async fn stream_updates(
@@ -411,21 +412,19 @@ async fn stream_updates(
     let Some(session) = session else {
         return not_logged_in();
     };
-    let Ok(permit) = Arc::clone(&state.page_permits).try_acquire_owned() else {
+    if !connection.stay(&state.page_places) {
         return refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "too many pages are open: close some",
         );
-    };
+    }
     let (page, updates) = mpsc::channel(PAGE_QUEUE);
     if state.pages.send(page).await.is_err() {
         return refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz is stopping");
     }
-    connection.stay();
     let viewer = DeskViewer {
         session,
         updates: Some(updates),
-        _permit: permit,
     };
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),

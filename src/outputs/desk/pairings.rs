@@ -18,9 +18,6 @@ use super::door::{DeskState, IN_HALL, Operator, SharedDesk, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Check, ReadError, Totals};
 
-/// Limit for a pairing file, in bytes. A season of a large league has 3 MB.
-const MAX_FILE: usize = 8 << 20;
-
 type PairingsResponse = Result<Response, PairingsRefusal>;
 
 #[derive(Debug)]
@@ -142,9 +139,14 @@ fn missing() -> Response {
 }
 
 async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {
-    let why = "the file is larger than 8 MB: check that it is a pairing file";
-    let too_large = |_| PairingsRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why);
-    to_bytes(body, MAX_FILE).await.map_err(too_large)
+    let too_large = |_| {
+        PairingsRefusal::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            tournament::FileError::TooLong.to_string(),
+        )
+    };
+    let limit = usize::try_from(tournament::MAX_FILE_BYTES).unwrap_or(usize::MAX);
+    to_bytes(body, limit).await.map_err(too_large)
 }
 
 /// Runs an operation on the files, one request at a time, on a thread that may block.

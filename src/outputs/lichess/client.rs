@@ -13,7 +13,7 @@ use super::form::LichessForm;
 use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::address::read_token;
-use crate::outputs::shared::answers::{shortened, silence};
+use crate::outputs::shared::answers::{MAX_ERROR, shortened, silence, text_up_to};
 
 pub(super) struct LichessClient {
     http: reqwest::Client,
@@ -78,6 +78,8 @@ impl LichessFailure {
 
 /// Timeout of a request. Lichess processes a push for at most ten seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Limit for an answer in bytes. The longest lists the games of a round.
+const MAX_ANSWER: usize = 4 << 20;
 const CREDENTIAL: &str = "lichess-token";
 const SCOPE: &str = "study:write";
 /// Query of an edit that keeps the fields that the form does not have. Without it, Lichess deletes their values.
@@ -258,7 +260,7 @@ async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {
         });
         return Err(LichessFailure::TooMany { pause });
     }
-    let text = answer.text().await.unwrap_or_default();
+    let text = text_up_to(answer, MAX_ERROR).await.unwrap_or_default();
     let error: Option<Value> = serde_json::from_str(&text).ok();
     let error = error.as_ref().and_then(|error| error.get("error"));
     let text = error.map_or(text, |error| {
@@ -272,7 +274,9 @@ async fn checked(request: RequestBuilder) -> Result<Response, LichessFailure> {
 
 async fn json(answer: Response) -> Result<Value, LichessFailure> {
     let status = answer.status();
-    let text = answer.text().await.map_err(|error| no_answer(&error))?;
+    let text = text_up_to(answer, MAX_ANSWER)
+        .await
+        .map_err(|error| no_answer(&error))?;
     serde_json::from_str(&text).map_err(|_| LichessFailure::Answer {
         status,
         text: shortened(&text),

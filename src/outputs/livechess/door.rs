@@ -11,20 +11,18 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 use super::projection::Session;
 use super::settings::LiveChessSettings;
 use super::task::{ClientRequest, Lookup, WAITING};
+use crate::limits::{Listener, Places};
 use crate::outputs::shared::host_header::is_own_name;
-use crate::outputs::shared::http;
+use crate::outputs::shared::http::{self, WebConnection};
 
-/// Maximum numbers of connections and of WebSocket clients. Clients are programs in one hall.
-const MAX_CONNECTIONS: usize = 64;
-const MAX_CLIENTS: usize = 32;
 /// Maximum size of a client's message in bytes. A call with a position has about 200.
 const MAX_MESSAGE: usize = 16 << 10;
 /// Maximum time to produce an answer, and for a client to accept a frame.
@@ -39,20 +37,20 @@ pub(super) async fn serve(settings: LiveChessSettings, requests: mpsc::Sender<Cl
     let listener = http::listen(address, "[livechess]").await;
     tracing::info!("serving the boards like LiveChess at http://{address}/api/v1.0");
     let router = router(settings, requests);
-    http::accept(&listener, &router, MAX_CONNECTIONS).await;
+    http::accept(&listener, &router, &Places::of(Listener::LiveChess)).await;
 }
 
 #[derive(Debug, Clone)]
 struct LiveChessState {
     requests: mpsc::Sender<ClientRequest>,
-    clients: Arc<Semaphore>,
+    clients: Places,
     last: Arc<AtomicU64>,
 }
 
 fn router(settings: LiveChessSettings, requests: mpsc::Sender<ClientRequest>) -> Router {
     let door = LiveChessState {
         requests,
-        clients: Arc::new(Semaphore::new(MAX_CLIENTS)),
+        clients: Listener::LiveChess.stream_places(),
         last: Arc::default(),
     };
     Router::new()
@@ -139,20 +137,21 @@ async fn game(State(door): State<LiveChessState>, Path(uuid): Path<String>) -> R
 
 async fn socket(
     State(door): State<LiveChessState>,
+    Extension(connection): Extension<WebConnection>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
-    let Ok(permit) = Arc::clone(&door.clients).try_acquire_owned() else {
-        let reason = format!("{MAX_CLIENTS} clients are connected already");
+    if !connection.stay(&door.clients) {
+        let reason = format!("{} clients are connected already", Listener::LiveChess.streams());
         return (StatusCode::SERVICE_UNAVAILABLE, Json(error_body(&reason))).into_response();
-    };
+    }
     upgrade
         .max_message_size(MAX_MESSAGE)
         .max_frame_size(MAX_MESSAGE)
-        .on_upgrade(move |socket| door.receive(socket, permit))
+        .on_upgrade(move |socket| door.receive(socket, connection))
 }
 
 impl LiveChessState {
@@ -175,8 +174,8 @@ impl LiveChessState {
         }
     }
 
-    /// Serves a WebSocket client until it disconnects.
-    async fn receive(self, socket: WebSocket, permit: OwnedSemaphorePermit) {
+    /// Serves a WebSocket client until it disconnects, or until a client of another address needs its place.
+    async fn receive(self, socket: WebSocket, connection: WebConnection) {
         let session = self.last.fetch_add(1, Ordering::Relaxed);
         let (frames, to_send) = mpsc::channel(WAITING);
         if self
@@ -185,11 +184,13 @@ impl LiveChessState {
             .await
             .is_ok()
         {
-            self.converse(socket, session, to_send).await;
+            tokio::select! {
+                () = self.converse(socket, session, to_send) => {}
+                () = connection.ended() => {}
+            }
             // Sending fails only if the program is ending.
             let _ = self.requests.send(ClientRequest::Close(session)).await;
         }
-        drop(permit);
     }
 
     async fn converse(&self, mut socket: WebSocket, session: Session, mut to_send: mpsc::Receiver<String>) {

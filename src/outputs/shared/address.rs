@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 
-use super::answers::{shortened, silence};
+use super::answers::{MAX_ERROR, shortened, silence, text_up_to};
 
 /// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -110,7 +110,7 @@ impl Address {
             }
             _ => {
                 let moved = moved.unwrap_or_default();
-                let text = shortened(&answer.text().await.unwrap_or_default());
+                let text = shortened(&text_up_to(answer, MAX_ERROR).await.unwrap_or_default());
                 let text = if text.is_empty() {
                     text
                 } else {

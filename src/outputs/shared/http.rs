@@ -1,27 +1,58 @@
 //! HTTP servers of the outputs: broadcast, desk, LiveChess and status.
 
+use core::pin::Pin;
+use core::task::{Context, Poll};
 use core::time::Duration;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::http::Request;
-use hyper::body::Incoming;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep};
 
-/// Timeout for the header of a request.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Longest duration of a connection, however slowly the client reads.
-const MAX_DURATION: Duration = Duration::from_secs(120);
-/// Longest duration of a connection that streams updates. Browsers then reconnect without missing any.
-const MAX_STREAM_DURATION: Duration = Duration::from_secs(3600);
+use crate::limits::{Place, Places};
+
+/// Deadlines of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::outputs) struct Deadlines {
+    /// Timeout for the header of a request.
+    header: Duration,
+    /// Timeout for the body of a request, from the end of its header.
+    body: Duration,
+    /// The same for a client that has shown who it is, and may upload files over a slow line.
+    known_body: Duration,
+    /// Longest duration of a connection, however slowly the client reads.
+    connection: Duration,
+    /// Longest duration of a connection that streams updates. Browsers then reconnect without missing any.
+    stream: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            header: Duration::from_secs(15),
+            body: Duration::from_secs(15),
+            known_body: Duration::from_secs(110),
+            connection: Duration::from_secs(120),
+            stream: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// Limit for the header of a request, in bytes.
+const MAX_HEADER: usize = 64 << 10;
 /// Pause between attempts to bind a port that is in use.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
+const BODY_TOO_SLOW: &str = "the rest of the request did not arrive in time: send it again\n";
 
 /// Handle with which a request handler controls its connection.
 #[derive(Debug, Clone)]
@@ -33,25 +64,37 @@ pub(in crate::outputs) struct Peer(pub(in crate::outputs) IpAddr);
 
 #[derive(Debug)]
 struct HeldConnection {
-    /// Permit that counts the connection towards the limit; `None` once it was returned.
-    permit: Mutex<Option<OwnedSemaphorePermit>>,
+    place: Place,
     is_long_lived: AtomicBool,
+    /// Whether the body of the current request exceeded its deadline.
+    is_body_late: AtomicBool,
 }
 
 impl WebConnection {
-    pub(in crate::outputs) fn new(permit: Option<OwnedSemaphorePermit>) -> Self {
+    fn new(place: Place) -> Self {
         Self(Arc::new(HeldConnection {
-            permit: Mutex::new(permit),
+            place,
             is_long_lived: AtomicBool::new(false),
+            is_body_late: AtomicBool::new(false),
         }))
     }
 
-    /// Lets the connection last up to [`MAX_STREAM_DURATION`] and returns its permit. The caller must limit such
-    /// connections itself.
-    pub(in crate::outputs) fn stay(&self) {
-        self.0.is_long_lived.store(true, Ordering::Relaxed);
-        let mut permit = self.0.permit.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(permit.take());
+    /// Lets the connection last as long as a stream, at a place among `streams`. Returns whether there is room.
+    pub(in crate::outputs) fn stay(&self, streams: &Places) -> bool {
+        let has_room = self.0.place.move_to(streams);
+        self.0.is_long_lived.fetch_or(has_room, Ordering::Relaxed);
+        has_room
+    }
+
+    /// Resolves when the connection has to end because a new one needs its place. HTTP connections end by themselves; a
+    /// WebSocket has to wait for this.
+    pub(in crate::outputs) async fn ended(&self) {
+        self.0.place.ended().await;
+    }
+
+    /// Notes that the connection has shown a valid session. It then keeps its place although others want it.
+    pub(in crate::outputs) fn set_known(&self) {
+        self.0.place.set_known();
     }
 
     fn is_long_lived(&self) -> bool {
@@ -59,33 +102,42 @@ impl WebConnection {
     }
 }
 
-/// Accepts and serves connections, at most `connections` at a time. WebSockets and streams that called
-/// [`WebConnection::stay`] are not counted.
-pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, connections: usize) {
-    let connections = Arc::new(Semaphore::new(connections));
+/// Accepts and serves connections, as many at a time as there are places. Those that called [`WebConnection::stay`] have
+/// other places.
+pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, places: &Places) {
+    accept_with(listener, router, places, Deadlines::default()).await;
+}
+
+/// Works like [`accept`], with other deadlines.
+pub(in crate::outputs) async fn accept_with(
+    listener: &TcpListener,
+    router: &Router,
+    places: &Places,
+    deadlines: Deadlines,
+) {
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
-            return;
-        };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let router = router.clone();
-                let connection = WebConnection::new(Some(permit));
-                tokio::spawn(async move {
-                    let answering = answer(stream, router, connection.clone());
-                    tokio::pin!(answering);
-                    let answered = tokio::time::timeout(MAX_DURATION, &mut answering).await;
-                    if answered.is_err() && connection.is_long_lived() {
-                        let _ = tokio::time::timeout(MAX_STREAM_DURATION, answering).await;
-                    }
-                });
-            }
-            // The limit of open files may be reached, for example. Retry, as other connections are closed soon.
-            Err(error) => {
-                tracing::debug!("HTTP: {error}");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
+        let (stream, place) = places.accept(listener).await;
+        let router = router.clone();
+        tokio::spawn(async move {
+            let connection = WebConnection::new(place);
+            serve(stream, router, connection, deadlines).await;
+        });
+    }
+}
+
+/// Serves a connection to its end, or until a new one needs its place.
+async fn serve(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
+    let answering = answer(stream, router, connection.clone(), deadlines);
+    let in_time = async {
+        tokio::pin!(answering);
+        let answered = tokio::time::timeout(deadlines.connection, &mut answering).await;
+        if answered.is_err() && connection.is_long_lived() {
+            let _ = tokio::time::timeout(deadlines.stream, answering).await;
         }
+    };
+    tokio::select! {
+        () = in_time => {}
+        () = connection.ended() => {}
     }
 }
 
@@ -105,20 +157,249 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
     }
 }
 
-pub(in crate::outputs) async fn answer(stream: TcpStream, router: Router, connection: WebConnection) {
+async fn answer(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
     // The address is unknown if the client has hung up by now, and does not matter then.
     let peer = stream.peer_addr().map(|peer| peer.ip().to_canonical());
     let peer = peer.unwrap_or_else(|_| Ipv4Addr::UNSPECIFIED.into());
     let peer = Peer(peer);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
+        let connection = connection.clone();
         request.extensions_mut().insert(connection.clone());
         request.extensions_mut().insert(peer);
-        router.call(request)
+        let request = request.map(|body| RequestBody::new(body, connection.clone(), deadlines));
+        let answered = router.call(request);
+        async move {
+            let response: Response = answered.await?;
+            let response = if connection.0.is_body_late.swap(false, Ordering::Relaxed) {
+                let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
+                (StatusCode::REQUEST_TIMEOUT, close, BODY_TOO_SLOW).into_response()
+            } else {
+                response
+            };
+            Ok::<_, core::convert::Infallible>(response.map(|body| ResponseBody { body, connection }))
+        }
     });
     let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(deadlines.header)
+        .max_buf_size(MAX_HEADER);
     // An error means that the client hung up. It has its answer, or will retry.
     let connection = http.serve_connection(TokioIo::new(stream), service);
     let _ = connection.with_upgrades().await;
+}
+
+/// The body of a request, which fails after its deadline.
+struct RequestBody {
+    body: Incoming,
+    connection: WebConnection,
+    begun: Instant,
+    deadlines: Deadlines,
+    /// `None` until the body is waited for.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+#[derive(Debug, Error)]
+enum BodyError {
+    #[error("the body did not arrive in time")]
+    Late,
+    #[error(transparent)]
+    Broken(#[from] hyper::Error),
+}
+
+impl RequestBody {
+    fn new(body: Incoming, connection: WebConnection, deadlines: Deadlines) -> Self {
+        Self {
+            body,
+            connection,
+            begun: Instant::now(),
+            deadlines,
+            deadline: None,
+        }
+    }
+
+    fn latest(&self) -> Instant {
+        let is_known = self.connection.0.place.is_known();
+        self.begun
+            + if is_known {
+                self.deadlines.known_body
+            } else {
+                self.deadlines.body
+            }
+    }
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let latest = self.latest();
+        let body = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut body.body).poll_frame(context) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::from)));
+        }
+        let deadline = body
+            .deadline
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(latest)));
+        if deadline.deadline() != latest {
+            deadline.as_mut().reset(latest);
+        }
+        if deadline.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        body.connection.0.is_body_late.store(true, Ordering::Relaxed);
+        Poll::Ready(Some(Err(BodyError::Late)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        // The handler has the request, and is answering it.
+        self.connection.0.place.set_served(true);
+    }
+}
+
+/// The body of a response. The connection is served until this is dropped.
+struct ResponseBody {
+    body: Body,
+    connection: WebConnection,
+}
+
+impl HttpBody for ResponseBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for ResponseBody {
+    fn drop(&mut self) {
+        self.connection.0.place.set_served(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::extract::Extension;
+    use axum::routing::{get, post};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    /// A server with two paths: `/`, which reads the body, and `/session`, which makes the connection known.
+    async fn serving(places: usize, deadlines: Deadlines) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let known = async |Extension(connection): Extension<WebConnection>| {
+            connection.set_known();
+            "known"
+        };
+        let router = Router::new()
+            .route("/", post(async |body: Bytes| body))
+            .route("/session", get(known));
+        tokio::spawn(async move { accept_with(&listener, &router, &Places::new(places), deadlines).await });
+        address
+    }
+
+    async fn sending(address: SocketAddr, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        stream.write_all(request.as_bytes()).await.expect("it listens");
+        stream
+    }
+
+    /// Everything that the server sends until it closes the connection.
+    async fn answer_of(mut stream: TcpStream) -> String {
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    async fn until(stream: &mut TcpStream, end: &str) {
+        let mut answer = Vec::new();
+        while !answer.ends_with(end.as_bytes()) {
+            answer.push(stream.read_u8().await.expect("it answers"));
+        }
+    }
+
+    const PART_OF_BODY: &str = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\ndrip";
+    const PART_OF_HEADER: &str = "POST / HTTP/1.1\r\nHost: a\r\n";
+    const WHOLE: &str = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+
+    #[tokio::test]
+    async fn clients_that_send_slowly_do_not_keep_others_out() {
+        let address = serving(8, Deadlines::default()).await;
+        let mut known = sending(address, "GET /session HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        until(&mut known, "known").await;
+        let mut slow = Vec::new();
+        for number in 0..64 {
+            let part = [PART_OF_BODY, PART_OF_HEADER][number % 2];
+            slow.push(sending(address, part).await);
+        }
+        let answer = answer_of(sending(address, WHOLE).await).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"),
+            "{answer}"
+        );
+        // The known connection is the oldest, but has kept its place.
+        known.write_all(WHOLE.as_bytes()).await.expect("it is open");
+        assert!(answer_of(known).await.ends_with("ok"));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_does_not_arrive_is_answered_with_408() {
+        let body = Duration::from_millis(20);
+        let deadlines = Deadlines {
+            body,
+            ..Deadlines::default()
+        };
+        let address = serving(8, deadlines).await;
+        let answer = answer_of(sending(address, PART_OF_BODY).await).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"),
+            "{answer}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_header_that_does_not_arrive_or_is_endless_ends_the_connection() {
+        let header = Duration::from_millis(20);
+        let deadlines = Deadlines {
+            header,
+            ..Deadlines::default()
+        };
+        let address = serving(8, deadlines).await;
+        let answer = answer_of(sending(address, PART_OF_HEADER).await).await;
+        assert!(!answer.contains("200"), "{answer}");
+        let address = serving(8, Deadlines::default()).await;
+        let mut stream = sending(address, PART_OF_HEADER).await;
+        let line = format!("X-Filler: {}\r\n", "x".repeat(MAX_HEADER));
+        let _ = stream.write_all(line.repeat(2).as_bytes()).await;
+        let answer = answer_of(stream).await;
+        assert!(!answer.contains("200"), "{answer}");
+    }
 }

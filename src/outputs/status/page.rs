@@ -7,7 +7,7 @@ use super::{BoardSummary, Status};
 use crate::clock;
 
 const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;margin:1rem auto;max-width:60rem;padding:0 1rem;\
-color:#1a1a1a;background:#fff}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;\
+color:#1a1a1a;background:#fff;overflow-wrap:break-word}table{border-collapse:collapse;width:100%}td{max-width:16rem}th,td{text-align:left;padding:.3rem .6rem;\
 border-bottom:1px solid #ccc}.bad{color:#a30000;font-weight:bold}dt{font-weight:bold}dd{margin:0 0 .5rem}\
 @media(prefers-color-scheme:dark){body{color:#eee;background:#16181b}.bad{color:#ff8a80}}";
 

@@ -14,8 +14,9 @@ use axum::routing::get;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Question, Status};
+use crate::limits::{Listener, Places};
 use crate::outputs::shared::host_header::is_own_name;
-use crate::outputs::shared::http::listen;
+use crate::outputs::shared::http::{accept, listen};
 use crate::outputs::status;
 
 /// Capacity of the queue of status requests to the daemon.
@@ -41,9 +42,7 @@ pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, is_s
                 is_starting,
             })
             .layer(middleware::from_fn(only_own_names));
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!("stopped serving the status at http://{address}/: {error}");
-        }
+        accept(&listener, &router, &Places::of(Listener::Status)).await;
     });
 }
 

@@ -10,10 +10,12 @@ use rumqttc::v5::mqttbytes::v5::{
 };
 use rumqttc::v5::mqttbytes::{QoS, valid_topic};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::exchange::{Attached, Exchange, Outgoing};
 use super::wire::{self, MAX_PACKET_BYTES, PacketReader, PacketWriter, WireError};
+use crate::limits::Place;
 
 pub(super) type SharedExchange = Arc<Mutex<Exchange>>;
 
@@ -47,10 +49,27 @@ enum AfterPacket {
 }
 
 /// Serves a client until its connection ends. Errors concern this client only.
-pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
+pub(super) async fn serve(stream: TcpStream, place: Place, exchange: SharedExchange) {
     // Send small packets at once. If the option cannot be set, packets are merely delayed.
     let _ = stream.set_nodelay(true);
-    let connection = match timeout(CLIENT_TIMEOUT, Connection::accept(stream, exchange)).await {
+    let (mut reader, writer) = wire::split(stream);
+    let deadline = Instant::now() + CLIENT_TIMEOUT;
+    let first = tokio::select! {
+        first = timeout_at(deadline, reader.next()) => first,
+        () = place.ended() => return,
+    };
+    // From here on the client keeps its place.
+    place.set_known();
+    place.set_served(true);
+    let accepted = match first {
+        Ok(Ok(Some(packet))) => {
+            timeout_at(deadline, Connection::accept(packet, reader, writer, exchange)).await
+        }
+        Ok(Ok(None)) => return,
+        Ok(Err(error)) => Ok(Err(error)),
+        Err(elapsed) => Err(elapsed),
+    };
+    let connection = match accepted {
         Ok(Ok(Some(connection))) => connection,
         Ok(Ok(None)) | Err(_) => return,
         Ok(Err(error)) => {
@@ -62,12 +81,13 @@ pub(super) async fn serve(stream: TcpStream, exchange: SharedExchange) {
 }
 
 impl Connection {
-    /// Answers CONNECT. Returns `None` if the stream ends before CONNECT or the client is refused.
-    async fn accept(stream: TcpStream, exchange: SharedExchange) -> Result<Option<Self>, WireError> {
-        let (mut reader, write) = wire::split(stream);
-        let Some(packet) = reader.next().await? else {
-            return Ok(None);
-        };
+    /// Answers CONNECT, the first packet. Returns `None` if the client is refused.
+    async fn accept(
+        packet: Packet,
+        reader: PacketReader,
+        write: OwnedWriteHalf,
+        exchange: SharedExchange,
+    ) -> Result<Option<Self>, WireError> {
         let (Packet::Connect(connect, will, _), Some(version)) = (packet, reader.version()) else {
             return Err(WireError::Unexpected);
         };

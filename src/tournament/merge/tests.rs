@@ -160,3 +160,14 @@ fn duplicates_within_a_file_are_reported() {
     );
     assert_eq!(tournament.rounds[&1].pairings.len(), 2);
 }
+
+#[test]
+fn the_only_game_of_a_round_does_not_get_the_table_of_a_bye() {
+    let pgn = "[White \"Adler\"]\n[Black \"Berg\"]\n[Round \"3\"]\n\n*\n\n\
+               [White \"Cohn\"]\n[Black \"bye\"]\n[Round \"3\"]\n[Board \"1\"]\n\n*\n";
+    let (event, _) = crate::tournament::read_bytes("r.pgn", pgn.as_bytes()).expect("pairings");
+    let pairings = &event.rounds.get(&3).expect("the round").pairings;
+    let tables: Vec<Option<u32>> = pairings.iter().map(|pairing| pairing.table).collect();
+    assert_eq!(tables, [Some(1), None]);
+    assert!(!pairings[0].is_played());
+}

@@ -1,5 +1,6 @@
 //! Reads PGN tags leniently, including common mistakes of people and programs.
 
+use super::super::ReadError;
 use super::super::doubt::{DoubtKind, Doubts};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,15 +17,26 @@ pub(super) struct Tag {
 ///
 /// A new game begins at a tag after moves, at a repetition of the Event tag or of the game's first tag, and at any
 /// repeated tag after an empty line.
-pub(super) fn games(text: &str, doubts: &mut Doubts) -> Vec<Vec<Tag>> {
+///
+/// # Errors
+///
+/// Fails if the file has more games than any event.
+pub(super) fn games(text: &str, doubts: &mut Doubts) -> Result<Vec<Vec<Tag>>, ReadError> {
     let mut reader = TagReader::default();
+    let mut counted = 0;
     for (number, line) in (1..).zip(text.lines()) {
         reader.line(number, line, doubts);
+        doubts.add_entries(reader.games.len() - counted, number)?;
+        counted = reader.games.len();
     }
     reader.games.push(reader.game);
     reader.games.retain(|game| !game.is_empty());
-    reader.games
+    Ok(reader.games)
 }
+
+/// Maximum number of tags of a game, and of characters in a line with tags.
+const MAX_TAGS: usize = 100;
+const MAX_LINE: usize = 10_000;
 
 pub(in super::super) fn is_tag_line(line: &str) -> bool {
     let rest = line.trim_start().strip_prefix('[').map(str::trim_start);
@@ -58,7 +70,7 @@ impl TagReader {
         }
         if is_tag_line(line) {
             self.in_comment = false;
-            let characters: Vec<char> = line.chars().collect();
+            let characters: Vec<char> = line.chars().take(MAX_LINE).collect();
             self.tags(number, &characters, blank, doubts);
         } else if self.game.is_empty() || (!self.moves && !blank && !is_like_moves(line)) {
             if !self.game.is_empty() || !self.reported {
@@ -136,6 +148,11 @@ impl TagReader {
             self.moves = false;
         } else if is_repeated {
             let text = format!("a second {} in one game: the first one is used", tag.name);
+            doubts.note(DoubtKind::Unclear, (tag.line, tag.column), text);
+            return;
+        }
+        if self.game.len() == MAX_TAGS {
+            let text = format!("this game has more than {MAX_TAGS} tags: the others are left out");
             doubts.note(DoubtKind::Unclear, (tag.line, tag.column), text);
             return;
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tournament::{FideList, ListError};
+use crate::tournament::{Check, DoubtKind, FideList, Finding, ListError, Totals, lost, report};
 
 fn refused(name: &str, bytes: &[u8]) -> String {
     read_bytes(name, bytes).expect_err("no pairings").to_string()
@@ -53,4 +53,111 @@ fn folders_pipes_and_missing_files_are_errors() {
     assert!(matches!(list, ListError::Unreadable { .. }), "{list}");
     let error = read(&[folder.path().join("no.pgn")]).expect_err("not there");
     assert!(error.to_string().starts_with("cannot read "), "{error}");
+}
+
+/// The answer to a file with a problem in each line stays small.
+#[test]
+fn problems_of_a_kind_are_listed_up_to_a_limit_and_counted_beyond() {
+    let mut text = "round,board,white,black,white_rating\n".to_owned();
+    for line in 0..10_000 {
+        text.push_str(&format!("1,{line},White {line},Black {line},strong\n"));
+    }
+    let (event, doubts) = read_bytes("r.csv", text.as_bytes()).expect("pairings");
+    let ratings = |doubt: &&Doubt| doubt.about == DoubtKind::Value;
+    assert_eq!(doubts.iter().filter(ratings).count(), 101);
+    let last = doubts.iter().rfind(ratings).expect("a doubt");
+    assert_eq!(
+        last.to_string(),
+        "r.csv:102:27: and 9900 more of this kind, from here on"
+    );
+    let counted = |findings: &[Finding], about| -> (usize, usize) {
+        let of_kind = findings.iter().filter(|finding| finding.about == about);
+        (
+            of_kind.clone().count(),
+            of_kind.map(|finding| finding.count).sum(),
+        )
+    };
+    let check = Check {
+        boards: &["board-1".to_owned(), "board-9999".to_owned()],
+        ..Check::default()
+    };
+    let findings = check.findings(&event, doubts);
+    assert_eq!(counted(&findings, DoubtKind::Value), (101, 10_000));
+    // Findings of the check itself: all tables but two have no board.
+    assert_eq!(counted(&findings, DoubtKind::NoBoard), (101, 9_997));
+    assert!(lost(&findings) >= 9_997);
+    let report = report(&findings, Totals::of(&event)).to_string();
+    assert!(report.len() < 100_000, "{} bytes", report.len());
+}
+
+#[test]
+fn files_with_more_entries_than_any_event_are_refused() {
+    let refused = |name: &str, first: &str, line: &dyn Fn(usize) -> String| {
+        let lines: String = (0..60_000).map(line).collect();
+        read_bytes(name, format!("{first}{lines}").as_bytes())
+            .expect_err("too many")
+            .to_string()
+    };
+    let text = ": there are more than 50000 players and pairings";
+    let csv = refused("r.csv", "white,black\n", &|line| format!("w{line},b{line}\n"));
+    assert!(csv.starts_with(&format!("r.csv:50002:1{text}")), "{csv}");
+    let pgn = refused("r.pgn", "", &|line| {
+        format!("[Event \"e\"]\n[White \"w{line}\"]\n")
+    });
+    assert!(pgn.contains(text), "{pgn}");
+    let trf = refused("r.trf", "012 Open\n", &|line| {
+        format!("001 {line:>4} m    Adler, Jonas\n")
+    });
+    assert!(trf.contains(text), "{trf}");
+    let engine = refused("r.txt", "60000\n", &|line| format!("{line} 0\n"));
+    assert!(engine.contains(text), "{engine}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = [1, 2].map(|number| folder.path().join(format!("{number}.csv")));
+    for path in &paths {
+        let lines: String = (0..30_000).map(|line| format!("w{line},b{line}\n")).collect();
+        std::fs::write(path, format!("white,black\n{lines}")).expect("room");
+    }
+    assert!(read(&paths[..1]).is_ok());
+    let both = read(&paths).expect_err("too many").to_string();
+    assert!(both.contains("2.csv:1:1: there are more than 50000"), "{both}");
+}
+
+#[test]
+fn long_names_and_values_are_cut() {
+    let name = format!("Adler, {}", "J".repeat(5_000));
+    let csv = format!(
+        "board,white,black,white_team\n1,\"{name}\",Berg,{name}\n",
+        name = name
+    );
+    let csv = csv.replace(&format!(",{name}\n"), &format!(",\"{name}\"\n"));
+    let pgn = format!(
+        "[Event \"{name}\"]\n[White \"{name}\"]\n[Black \"Berg\"]\n[Round \"1.1\"]\n[WhiteTeam \"{name}\"]\n"
+    );
+    for (file, text) in [("r.csv", csv), ("r.pgn", pgn)] {
+        let (event, doubts) = read_bytes(file, text.as_bytes()).expect("pairings");
+        let white = event.everybody().next().expect("a player");
+        assert_eq!(white.name.chars().count(), 120);
+        let team = white.facts.team.as_ref().expect("a team");
+        assert_eq!(team.chars().count(), 120);
+        assert!(event.name.is_none_or(|name| name.chars().count() == 120));
+        let told = |doubt: &&Doubt| doubt.text.starts_with("this name is very long");
+        assert!(doubts.iter().any(|doubt| told(&doubt)), "{doubts:?}");
+        assert!(doubts.iter().all(|doubt| doubt.text.len() < 2_000));
+    }
+}
+
+/// Takes seconds, not hours: neither many names of one id nor many tags of one game are compared with each other.
+#[test]
+fn many_names_of_one_id_and_many_tags_of_one_game_are_bounded() {
+    let mut csv = "board,white,white_id,black\n".to_owned();
+    let mut pgn = "[White \"Adler\"]\n[Black \"Berg\"]\n".to_owned();
+    for line in 0..20_000 {
+        csv.push_str(&format!("{line},w{line},4600001,b{line}\n"));
+        pgn.push_str(&format!("[Tag{line} \"1\"]\n"));
+    }
+    let (_, doubts) = read_bytes("r.csv", csv.as_bytes()).expect("pairings");
+    assert!(doubts.len() < 1_000);
+    let (_, doubts) = read_bytes("r.pgn", pgn.as_bytes()).expect("a pairing");
+    let left_out: usize = doubts.iter().map(|doubt| doubt.count).sum();
+    assert!(left_out > 19_000, "{left_out}");
 }

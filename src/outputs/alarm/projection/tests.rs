@@ -178,9 +178,10 @@ fn an_output_that_fails_for_long_is_an_alarm() {
     assert_eq!(changes[0].alarm().1.text, "it says 500");
     assert_eq!(noted_changes(&mut alarms, at(60)), ["+output Lichess"]);
     alarms.update_outputs(at(61), &reports(true));
-    assert_eq!(noted_changes(&mut alarms, at(61)), ["-output Lichess"]);
-    alarms.update_outputs(at(62), &reports(false));
-    assert!(noted_changes(&mut alarms, at(100)).is_empty(), "it begins anew");
+    assert!(noted_changes(&mut alarms, at(61)).is_empty(), "it may fail again");
+    assert_eq!(noted_changes(&mut alarms, at(121)), ["-output Lichess"]);
+    alarms.update_outputs(at(122), &reports(false));
+    assert!(noted_changes(&mut alarms, at(170)).is_empty(), "it begins anew");
 }
 
 /// When the second flag falls, an incident about both flags replaces the incident about the first one. Recipients of
@@ -232,4 +233,81 @@ fn a_step_of_the_clock_does_not_count_as_passed_time() {
     assert_eq!(noted_changes(&mut alarms, ahead(60)), ["+output Lichess"]);
     assert!(noted_changes(&mut alarms, ahead(299)).is_empty());
     assert_eq!(noted_changes(&mut alarms, ahead(301)), ["-b draw g"]);
+}
+
+/// Opens the incident of a board that is missing.
+fn missing(seq: u64, number: u64, since: Timestamp) -> Event {
+    let incident = Incident {
+        kind: IncidentKind::BoardDisconnected,
+        ..incident(number, Severity::Advice)
+    };
+    Event {
+        ts: since,
+        ..event(seq, EventKind::IncidentOpened(Box::new(incident)))
+    }
+}
+
+/// Each restart closes the ports, and an output that fails has to notice it again.
+#[test]
+fn many_restarts_send_one_message_for_each_alarm() {
+    let failing = OutputReport {
+        ok: false,
+        ..OutputReport::default()
+    };
+    let failing = BTreeMap::from([("Lichess".to_owned(), failing)]);
+    let minutes = |minutes: u64| 60 * minutes;
+    let mut sent = Vec::new();
+    let mut noted = BTreeMap::new();
+    let mut journal = vec![event(1, started(START, Variant::Standard)), missing(2, 1, at(0))];
+    for restart in 0..60 {
+        let mut alarms = Alarms::new(Language::English, &[], noted);
+        alarms.resume("b", &journal);
+        let begun = minutes(restart);
+        for second in 0..60 {
+            // The output notices its failure in the middle of each run.
+            if second == 30 {
+                alarms.update_outputs(at(begun + second), &failing);
+            }
+            sent.extend(noted_changes(&mut alarms, at(begun + second)));
+        }
+        noted = alarms.raised().clone();
+        // The board comes back at the end of the run, and is missing again.
+        journal.push(closed(2 * restart + 3, restart + 1));
+        journal.push(missing(2 * restart + 4, restart + 2, at(begun + 60)));
+    }
+    assert_eq!(sent, ["+b 1"], "no run lasts until the output is an alarm");
+
+    let mut alarms = Alarms::new(Language::English, &[], noted);
+    alarms.resume("b", &journal);
+    alarms.update_outputs(at(minutes(60)), &failing);
+    assert!(noted_changes(&mut alarms, at(minutes(60))).is_empty());
+    assert_eq!(noted_changes(&mut alarms, at(minutes(61))), ["+output Lichess"]);
+    alarms.take(&closed(200, 61));
+    alarms.update_outputs(at(minutes(62)), &failing);
+    assert!(noted_changes(&mut alarms, at(minutes(62))).is_empty());
+    assert_eq!(noted_changes(&mut alarms, at(minutes(63))), ["-b 1"]);
+    // The output still fails after a restart, and then no more.
+    let mut again = Alarms::new(Language::English, &[], alarms.raised().clone());
+    assert!(noted_changes(&mut again, at(minutes(64))).is_empty());
+    again.update_outputs(at(minutes(64) + 50), &failing);
+    assert!(noted_changes(&mut again, at(minutes(66))).is_empty());
+    again.update_outputs(at(minutes(66)), &BTreeMap::new());
+    assert!(noted_changes(&mut again, at(minutes(66))).is_empty());
+    assert_eq!(noted_changes(&mut again, at(minutes(67))), ["-output Lichess"]);
+}
+
+#[test]
+fn a_board_that_is_missing_for_moments_is_no_alarm() {
+    let mut alarms = no_alarms();
+    alarms.take(&event(1, started(START, Variant::Standard)));
+    alarms.take(&missing(2, 1, at(0)));
+    assert!(noted_changes(&mut alarms, at(29)).is_empty());
+    alarms.take(&closed(3, 1));
+    assert!(noted_changes(&mut alarms, at(120)).is_empty());
+    // Two offences are two alarms, however soon the second one follows.
+    alarms.take(&opened(4, 2, Severity::Violation));
+    assert_eq!(noted_changes(&mut alarms, at(121)), ["+b 2"]);
+    alarms.take(&closed(5, 2));
+    alarms.take(&opened(6, 3, Severity::Violation));
+    assert_eq!(noted_changes(&mut alarms, at(122)), ["-b 2", "+b 3"]);
 }

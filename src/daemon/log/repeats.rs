@@ -1,0 +1,213 @@
+//! Limits how often the log repeats itself. Clients can cause any number of lines, for example by commands that are
+//! refused, and every line wears the memory card.
+
+use core::fmt::{self, Write as _};
+use core::time::Duration;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use tracing::callsite::Identifier;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+use crate::system_time::{Moment, moment};
+
+/// Number of lines that one place in the program may log within [`WINDOW`]. A hall may have some hundred boards, each with
+/// the same line.
+const LINES: u32 = 300;
+const WINDOW: Duration = Duration::from_secs(60);
+/// Maximum length of the example in the line that counts the others, in characters.
+const LONGEST_EXAMPLE: usize = 200;
+
+/// Lines of this process.
+static REPEATS: LazyLock<Mutex<Repeats>> = LazyLock::new(Mutex::default);
+
+/// Leaves out the lines of a place in the program that has logged [`LINES`] within [`WINDOW`]. [`report`] says how many.
+#[derive(Debug)]
+pub(super) struct RepeatFilter;
+
+impl<S: Subscriber> Layer<S> for RepeatFilter {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        let metadata = event.metadata();
+        // Lines for maintainers are wanted in full.
+        if *metadata.level() > Level::INFO {
+            return true;
+        }
+        let mut text = Message::default();
+        repeats().admit(moment(), metadata.callsite(), || {
+            event.record(&mut text);
+            text.0
+        })
+    }
+}
+
+/// Logs how many lines were left out in the windows that have ended. Call every few seconds.
+pub(crate) fn report(now: Moment) {
+    // The lock must not be held while logging.
+    let left_out = repeats().left_out(now);
+    for (count, example) in left_out {
+        tracing::warn!("{count} more lines were left out of the log that resemble this one: {example}");
+    }
+}
+
+/// Logs how many lines were left out in all windows. Call at the end of the program.
+pub(crate) fn report_rest() {
+    report(moment() + WINDOW);
+}
+
+fn repeats() -> MutexGuard<'static, Repeats> {
+    REPEATS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Recent lines by the place in the program that logs them. There is a limited number of such places.
+#[derive(Debug, Default)]
+struct Repeats(HashMap<Identifier, Repeated>);
+
+#[derive(Debug)]
+struct Repeated {
+    begun: Moment,
+    logged: u32,
+    left_out: u64,
+    /// The first line that was left out.
+    example: String,
+}
+
+impl Repeats {
+    /// Counts a line and returns whether to log it.
+    fn admit(&mut self, now: Moment, place: Identifier, text: impl FnOnce() -> String) -> bool {
+        let fresh = |left_out, example| Repeated {
+            begun: now,
+            logged: 0,
+            left_out,
+            example,
+        };
+        let repeated = self.0.entry(place).or_insert_with(|| fresh(0, String::new()));
+        if repeated.begun + WINDOW <= now {
+            let example = core::mem::take(&mut repeated.example);
+            *repeated = fresh(repeated.left_out, example);
+        }
+        if repeated.logged < LINES {
+            repeated.logged += 1;
+            return true;
+        }
+        if repeated.left_out == 0 {
+            repeated.example = text();
+        }
+        repeated.left_out = repeated.left_out.saturating_add(1);
+        false
+    }
+
+    /// Returns the number of lines that were left out of each window that has ended, with an example, and forgets them.
+    fn left_out(&mut self, now: Moment) -> Vec<(u64, String)> {
+        let ended = self
+            .0
+            .values_mut()
+            .filter(|repeated| repeated.left_out > 0 && repeated.begun + WINDOW <= now);
+        ended
+            .map(|repeated| {
+                let count = core::mem::take(&mut repeated.left_out);
+                (count, core::mem::take(&mut repeated.example))
+            })
+            .collect()
+    }
+}
+
+/// The text of an event.
+#[derive(Debug, Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            // Writing to a string never fails.
+            let _ = write!(self.0, "{value:?}");
+            if let Some((end, _)) = self.0.char_indices().nth(LONGEST_EXAMPLE) {
+                self.0.truncate(end);
+                self.0.push('…');
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    fn at(second: u64) -> Moment {
+        Moment::after(Duration::from_secs(second))
+    }
+
+    /// Identifies this place in the program.
+    fn here() -> Identifier {
+        let mut place = None;
+        tracing::subscriber::with_default(tracing_subscriber::registry(), || {
+            let span = tracing::info_span!("here");
+            place = span.metadata().map(tracing::Metadata::callsite);
+        });
+        place.expect("a span")
+    }
+
+    #[test]
+    fn a_hundred_thousand_lines_become_a_few_and_their_number() {
+        let mut repeats = Repeats::default();
+        let admitted =
+            (0..100_000).filter(|nth| repeats.admit(at(nth / 10_000), here(), || format!("line {nth}")));
+        assert_eq!(admitted.count(), 300);
+        assert_eq!(repeats.left_out(at(59)), [], "the window has not ended");
+        assert_eq!(repeats.left_out(at(60)), [(99_700, "line 300".to_owned())]);
+        assert_eq!(repeats.left_out(at(61)), [], "said once");
+        assert!(repeats.admit(at(61), here(), String::new), "a new window");
+    }
+
+    #[test]
+    fn lines_that_were_left_out_are_counted_also_if_the_next_window_begins_before_a_report() {
+        let mut repeats = Repeats::default();
+        for second in [0, 60] {
+            for _ in 0..302 {
+                repeats.admit(at(second), here(), || second.to_string());
+            }
+        }
+        assert_eq!(repeats.left_out(at(120)), [(4, "0".to_owned())]);
+    }
+
+    #[derive(Debug, Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no panic").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_log_leaves_out_repeated_lines_but_no_others() {
+        let log = Log::default();
+        let writer = log.clone();
+        let output = tracing_subscriber::fmt::layer().with_writer(move || writer.clone());
+        let subscriber = tracing_subscriber::registry().with(RepeatFilter).with(output);
+        tracing::subscriber::with_default(subscriber, || {
+            for command in 0..1_000 {
+                tracing::warn!("command {command} refused");
+                tracing::debug!("details of {command}");
+            }
+            tracing::warn!("another line");
+        });
+        let bytes = log.0.lock().expect("no panic").clone();
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        let count = |part: &str| text.lines().filter(|line| line.contains(part)).count();
+        // A window may have ended in between.
+        assert!((300..1_000).contains(&count("refused")), "{}", count("refused"));
+        assert_eq!((count("details"), count("another line")), (1_000, 1));
+    }
+}
