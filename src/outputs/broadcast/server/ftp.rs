@@ -14,7 +14,7 @@ use suppaftp::{FtpError, FtpResult, Mode, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{folders_above, part};
+use super::{MAX_READ, folders_above, part};
 use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
 use crate::outputs::broadcast::settings::Publish;
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -128,7 +128,7 @@ impl Session {
     pub(super) async fn get(&mut self, path: &str) -> Result<Vec<u8>, StorageFailure> {
         let mut transfer = self.stream.retr_as_stream(path).await.map_err(failure)?;
         let mut content = Vec::new();
-        let read = transfer.read_to_end(&mut content).await;
+        let read = (&mut transfer).take(MAX_READ as u64).read_to_end(&mut content).await;
         transfer.finish().await.map_err(failure)?;
         read.map_err(|error| failure(FtpError::ConnectionError(error)))?;
         Ok(content)

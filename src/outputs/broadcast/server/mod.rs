@@ -33,6 +33,8 @@ enum Session {
     Sftp(sftp::Session),
 }
 
+/// Limit for a file that is read, in bytes. Only the file of a trial is read, and a wrong server may send without end.
+const MAX_READ: usize = 64 << 10;
 /// Maximum time in which a server must answer on a connection that has been idle.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 

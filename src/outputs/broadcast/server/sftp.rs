@@ -17,7 +17,7 @@ use russh_sftp::extensions::HardlinkExtension;
 use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode};
 use tokio::net::TcpStream;
 
-use super::{folders_above, part};
+use super::{MAX_READ, folders_above, part};
 use crate::outputs::broadcast::server_folder::ServerFolder;
 use crate::outputs::broadcast::settings::{Fingerprint, Publish};
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -206,7 +206,7 @@ impl Session {
             .open(path, OpenFlags::READ, FileAttributes::empty())
             .await?;
         let mut content = Vec::new();
-        loop {
+        while content.len() < MAX_READ {
             match self
                 .files
                 .read(&*opened.handle, content.len() as u64, CHUNK as u32)
