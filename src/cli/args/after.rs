@@ -110,10 +110,14 @@ While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, 
 clock, each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes
 the links. To run it in the background, close its input: kiebitz emulate </dev/null &
 
+With --wait, the pieces are set up and the clocks stand, as before a round. Press Enter to let all
+players start their clocks, or type `start 3` for one board; --fault 'start 3 at 10m' does so later.
+
 Examples:
   kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
   kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
   kiebitz emulate --bus --boards 30 --damaged 2% --links boards
+  kiebitz emulate --wait --boards 2 --links boards --fault 'start 1 at 5m' --fault 'start 2 at 8m'
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
