@@ -225,12 +225,13 @@ or the configuration is invalid.";
 #[cfg(target_os = "linux")]
 pub(super) const SETUP: &str = "\
 It finds boards like `kiebitz boards`, and only queries them. Each board gets a name, board-1 and so
-on, in the order of serial numbers. Broker and event are in the file as comments to edit. A board on
-a port that is in use is left out, so stop a running kiebitz first.
+on, in the order of ports, with --port in the order given. Broker and event are in the file as
+comments to edit. A board on a port that is in use is left out, so stop a running kiebitz first.
 
 Examples:
   sudo kiebitz setup
   kiebitz setup --output club.toml
+  kiebitz setup --port /dev/ttyUSB3 --port /dev/ttyUSB0     board-1 on ttyUSB3, board-2 on ttyUSB0
   kiebitz setup --output - --port /dev/ttyS0     a serial port that is not on USB, shown only
 
 Exit codes: 0 written, even if no board is plugged in; 1 something failed, or the file exists; 2
