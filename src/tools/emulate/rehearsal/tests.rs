@@ -106,7 +106,7 @@ fn first_reports(emulation: &Emulation, enter_at: Option<u64>) -> Vec<(u64, usiz
         let until = NOON + Duration::from_secs(at);
         watch(&mut rehearsal, until, |at, table, output| {
             if let RehearsalOutput::Report(words) = output
-                && words.starts_with("game 1")
+                && words.starts_with("game 1,")
             {
                 reported.push((at.saturating_duration_since(NOON).as_secs(), table, words));
             }
