@@ -6,7 +6,7 @@ use serde::Deserialize;
 use shakmaty::Board;
 
 use crate::clock::ClockView;
-use crate::outputs::shared::board_status::{BoardStatus, Levers};
+use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, Levers};
 
 #[derive(Debug, Default)]
 pub(super) struct RemoteBoard {
@@ -94,6 +94,7 @@ impl RemoteBoard {
             },
             // Only useful at the desk of the board's own daemon.
             levers: Levers::default(),
+            setting: ClockSetting::default(),
             seen: Seen::default(),
         })
     }

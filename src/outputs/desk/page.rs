@@ -48,9 +48,9 @@ const ASSETS: Assets = assets![
     "sensors.js",
     "session.js",
     "setup.js",
+    "sheet.js",
     "source.js",
     "squares.js",
-    "steps.js",
     "versions.js",
     "words.js",
 ];

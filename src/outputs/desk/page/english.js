@@ -60,6 +60,7 @@ export const ENGLISH = {
     hall_away: "No contact",
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",
+    clock_setting: "Clock set to another time",
   },
   lines: {
     gone: "The board does not answer while a game is on. Check its cable or its battery.",
@@ -67,6 +68,7 @@ export const ENGLISH = {
     inferred: "Inferred, not observed: {moves}. Compare with the score sheets.",
     unsettled: "Still uncertain: {moves}. Look at the board.",
     unconfirmed: "{result} ({reason}), read from the board. Confirm it or enter another result.",
+    setting: "The clock shows {time}, the time control is {control}. Set the clock before the game, or correct the time control.",
   },
   health: {
     gone: "board disconnected",

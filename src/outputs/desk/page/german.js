@@ -60,6 +60,7 @@ export const GERMAN = {
     hall_away: "Kein Kontakt",
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
+    clock_setting: "Uhr falsch gestellt",
   },
   lines: {
     gone: "Das Brett antwortet nicht, obwohl eine Partie läuft. Kabel oder Batterie prüfen.",
@@ -67,6 +68,7 @@ export const GERMAN = {
     inferred: "Erschlossen, nicht beobachtet: {moves}. Bitte mit den Partieformularen vergleichen.",
     unsettled: "Noch unsicher: {moves}. Bitte am Brett nachsehen.",
     unconfirmed: "{result} ({reason}), vom Brett abgelesen. Bitte bestätigen oder ein anderes eintragen.",
+    setting: "Die Uhr zeigt {time}, die Bedenkzeit ist {control}. Vor der Partie die Uhr stellen oder die Bedenkzeit berichtigen.",
   },
   health: {
     gone: "Brett weg",
