@@ -33,6 +33,7 @@ const ASSETS: Assets = assets![
     "german-review.js",
     "german-setup.js",
     "german.js",
+    "halls.js",
     "incidents.js",
     "judge.js",
     "lines.js",

@@ -18,7 +18,7 @@ use shakmaty::{Bitboard, Board, Square};
 
 use crate::clock::ClockView;
 use crate::outputs::shared::advice;
-use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, Levers};
+use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, Levers};
 use crate::outputs::shared::record::BoardRecord;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
@@ -72,6 +72,8 @@ struct DeskBoardView<'p> {
     connected: bool,
     /// At a hub: the daemon of the board, if that daemon is offline.
     away: Option<&'p str>,
+    /// At a hub: the daemon of the board, and the address of its desk.
+    hall: Option<&'p HallDesk>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
     /// Other boards that report the same serial number; only the ports tell these boards apart.
@@ -338,6 +340,7 @@ impl DeskBoard {
             stands_at,
             connected,
             away: status.and_then(|status| status.away.as_deref()),
+            hall: status.and_then(|status| status.hall.as_ref()),
             port: status.map(|status| &*status.port),
             serial: status.and_then(|status| status.serial.as_deref()),
             same_number: status.map_or(&[], |status| &status.same_number),

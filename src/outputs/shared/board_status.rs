@@ -4,6 +4,7 @@ use kiebitz_game::clock::{ClockFace, Side};
 use kiebitz_game::hall;
 use kiebitz_game::laws::{Bonus, TimeControl};
 use kiebitz_game::position::{Orientation, Seen};
+use serde::Serialize;
 use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockView;
@@ -55,6 +56,8 @@ pub(crate) struct BoardStatus {
     pub(crate) clock: ClockView,
     pub(crate) levers: Levers,
     pub(crate) setting: ClockSetting,
+    /// At a hub: where the board is.
+    pub(crate) hall: Option<HallDesk>,
     /// Squares that were emptied or filled since the last board status.
     pub(crate) seen: Seen,
 }
@@ -66,6 +69,15 @@ pub(crate) struct Levers {
     pub(crate) up: Option<Side>,
     /// White's side; `None` while unknown.
     pub(crate) white: Option<Side>,
+}
+
+/// The daemon that has a board, and its desk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct HallDesk {
+    /// Name of the daemon's computer.
+    pub(crate) daemon: String,
+    /// Address of the desk; `None` if it is not announced.
+    pub(crate) desk: Option<String>,
 }
 
 /// Times of a clock that stands, and the time control to compare them with.
@@ -142,6 +154,7 @@ impl BoardStatus {
                 standing_ms: board.standing_ms().filter(|_| connected),
                 control: board.regulations().time_control.clone(),
             },
+            hall: None,
             seen,
         }
     }

@@ -42,6 +42,7 @@ export const SETUP = {
       side: "White's side",
       clock: "Clock shows",
       battery: "Battery",
+      hall: "Hall",
       name: "Name",
     },
     order: "Order",

@@ -42,6 +42,7 @@ export const SETUP = {
       side: "Weiß ist",
       clock: "Uhr zeigt",
       battery: "Akku",
+      hall: "Saal",
       name: "Name",
     },
     order: "Reihenfolge",

@@ -3,6 +3,7 @@
 import { make, say } from "/page/dom.js";
 import { Deed, field, told } from "./deed.js";
 import { Files } from "./files.js";
+import { HallLinks } from "./halls.js";
 import { Outputs } from "./outputs.js";
 import { checked, ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, tested, waiting } from "./ready.js";
 import { order } from "./room.js";
@@ -64,7 +65,15 @@ export class Setup {
     const aboutOutputs = make("p", "quiet", {}, setup.outputs.how);
     this.go = this.going(announce);
     const boards = [make("p", "quiet", {}, isHub ? setup.boards.hubHow : setup.boards.how), this.boards.element];
-    const ofHub = { boards, go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element] };
+    const inHalls = [words.inHalls.pairings, words.inHalls.tests];
+    this.links = isHub ? inHalls.map((text) => new HallLinks("#/setup", text)) : [];
+    const [pairings, tests] = this.links;
+    const ofHub = {
+      boards,
+      pairings: [make("p", "quiet", {}, words.inHalls.pairingsHow), pairings?.element],
+      squares: [make("p", "quiet", {}, words.inHalls.testsHow), tests?.element],
+      go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element],
+    };
     const ofHall = {
       boards,
       pairings: [this.files.element],
@@ -73,8 +82,9 @@ export class Setup {
       go: [this.go.element],
     };
     this.steps = Object.entries(isHub ? ofHub : ofHall).map(([name, parts], at) => new Step(name, at + 1, parts));
-    // The last step describes the other steps' problems in its text.
-    this.steps.at(-1).state.hidden = true;
+    // The last step describes the other steps' problems in its text. A hub does not know what was done in the halls.
+    const isOpen = ({ name }) => name === "go" || (isHub && name === "squares");
+    for (const { state } of this.steps.filter(isOpen)) state.hidden = true;
     this.title = make("h2", "", { tabindex: "-1" }, setup.title);
     const back = make("a", "back-to", { href: "#/" }, setup.back);
     const head = make("div", "setup-head", {}, this.title, back);
@@ -192,9 +202,11 @@ export class Setup {
     const boards = [...this.source.boards.values()].sort(order);
     const { pairings } = this.source;
     this.boards.draw();
-    if (this.isHub) this.found = [[...ofBoards(boards, pairings), ...(pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub])]];
+    for (const links of this.links) links.update(boards);
+    if (this.isHub) this.found = [ofBoards(boards, pairings), pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub]];
     else this.found = this.findings(boards, pairings);
-    this.checked = this.isHub ? {} : checked(boards, pairings, this.status);
+    const { pairings: paired, ...others } = checked(boards, pairings, this.status);
+    this.checked = this.isHub ? { pairings: paired } : { pairings: paired, ...others };
     this.found.forEach((found, at) => this.steps[at].update(found, this.checked[this.steps[at].name]));
     this.drawGo(boards, pairings);
   }

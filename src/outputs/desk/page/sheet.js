@@ -2,13 +2,16 @@
 
 import { button, choose, make, mark, say } from "/page/dom.js";
 import { Deed, told, undoing } from "./deed.js";
+import { toHall } from "./halls.js";
 import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
 import { fill, shownTime, words } from "./words.js";
 
-const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "battery", "name"];
+const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "battery", "hall", "name"];
 /** Columns that only a hall has: squares and clocks are checked beside the board. */
 const OF_HALL = ["squares", "side", "clock"];
+/** Columns that only a hub has. */
+const OF_HUB = ["hall"];
 /** Highest number of a table. */
 const LAST_TABLE = 9999;
 
@@ -108,6 +111,16 @@ class Row {
     this.battery.className = status.battery !== null && status.battery <= LOW_BATTERY ? "chip warn" : "";
     this.identify.show(status.connected && !isPlaying(status));
     if (this.squares) this.updateClock(status, tested);
+    if (status.hall && this.cells.has("hall")) this.updateHall(status.hall);
+  }
+
+  updateHall(hall) {
+    const key = JSON.stringify(hall);
+    if (key === this.hall) return;
+    this.hall = key;
+    this.link?.remove();
+    this.link = toHall(hall, "#/setup", words.inHalls.desk);
+    this.cells.get("hall").append(this.link);
   }
 
   updateClock(status, tested) {
@@ -137,7 +150,7 @@ export class Sheet {
   constructor(source, announce, { isHub, test, tested }) {
     Object.assign(this, { source, announce, test, tested });
     const { boards } = words.setup;
-    this.columns = COLUMNS.filter((name) => !isHub || !OF_HALL.includes(name));
+    this.columns = COLUMNS.filter((name) => !(isHub ? OF_HALL : OF_HUB).includes(name));
     this.rows = new Map();
     this.order = "table";
     const heads = this.columns.map((name) => make("th", "", { scope: "col", role: "columnheader" }, boards.columns[name]));

@@ -28,6 +28,7 @@ fn board_status(forgotten: bool) -> BoardStatus {
         table: Some(4),
         levers: Levers::default(),
         setting: ClockSetting::default(),
+        hall: None,
         seen: Seen::default(),
     }
 }

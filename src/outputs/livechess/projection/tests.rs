@@ -93,6 +93,7 @@ fn board_status(name: &str, serial: &str, placement: &str, clock: ClockView) -> 
         table: None,
         levers: Levers::default(),
         setting: ClockSetting::default(),
+        hall: None,
         seen: Seen::default(),
     }
 }
