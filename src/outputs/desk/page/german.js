@@ -32,7 +32,7 @@ export const GERMAN = {
   inHalls: {
     desk: "Schiedsrichtertisch von {hall}",
     unknown: "{hall}: Der Tisch dort hat keine Adresse für andere Rechner",
-    games: "Frühere Partien von {hall}",
+    games: "Gespielte Partien von {hall}",
     board: "Dieses Brett am Schiedsrichtertisch von {hall}",
     pairings: "Paarungsdateien von {hall}",
     pairingsHow: "Jeder Saal hat eigene Paarungsdateien an seinem Schiedsrichtertisch.",
