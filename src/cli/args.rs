@@ -248,6 +248,9 @@ pub(super) struct EmulateArguments {
     /// Create links to the ports: DIR/board-1, DIR/board-2 and so on, or DIR/bus
     #[arg(long, value_name = "DIR")]
     pub(super) links: Option<PathBuf>,
+    /// Let players wait for Enter, or for `start` with the number of a board
+    #[arg(long)]
+    pub(super) wait: bool,
     /// Fault to cause, as in "unplug 2 at 30s for 5s"; may be repeated
     #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
     pub(super) fault: Vec<Fault>,

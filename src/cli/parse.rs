@@ -132,6 +132,7 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         own_power,
         bus,
         damaged,
+        wait,
         ..
     } = arguments;
     let lines = if bus {
@@ -156,6 +157,7 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         faults: fault,
         lines,
         links,
+        waits: wait,
     })
 }
 

@@ -326,6 +326,7 @@ impl Daemon {
                 machine: self.machine.clone(),
                 outbox: self.outbox.clone(),
                 reports: self.reports.clone(),
+                desk: config.desk.as_ref().and_then(|desk| desk.address(&config.host())),
             },
             day: Day::new(now, system_time::local_zone()),
             time,

@@ -19,6 +19,8 @@ pub(super) struct Situation {
     /// `None` if no broker is configured.
     pub(super) outbox: Option<Outbox>,
     pub(super) reports: Reports,
+    /// Address of the desk; `None` without a desk, or if other computers cannot reach it.
+    pub(super) desk: Option<String>,
 }
 
 impl Situation {
@@ -26,6 +28,7 @@ impl Situation {
     pub(super) fn health(&self, storage_and_round: (StorageState, Option<u32>)) -> DaemonHealth {
         let mut health = self.health_of_all(storage_and_round);
         health.outputs.remove(BROKER);
+        health.desk.clone_from(&self.desk);
         health
     }
 
@@ -36,6 +39,7 @@ impl Situation {
             machine: self.machine.state(),
             outputs: self.reports.all(),
             round,
+            desk: None,
         }
     }
 

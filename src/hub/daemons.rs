@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::check_room;
 use super::clocks::Clocks;
+use crate::outputs::desk::web_address;
 use crate::system_time::{Moment, Now};
 
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ struct KnownDaemon {
     last_message: Moment,
     round: Option<u32>,
     stores_events: bool,
+    /// Address of its desk; `None` until announced.
+    desk: Option<String>,
 }
 
 /// The used fields of `daemons/HOST/state`.
@@ -40,6 +43,7 @@ struct ReportedDaemon {
     as_of: Option<Timestamp>,
     round: Option<u32>,
     journal: Option<ReportedJournal>,
+    desk: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,9 +79,14 @@ impl Daemons {
             last_message,
             round: None,
             stores_events: true,
+            desk: None,
         });
         daemon.is_online = report.state == "online";
         daemon.last_message = last_message;
+        // The last will has no address, but the desk may be reached when only its broker is not.
+        if let Some(desk) = report.desk.as_deref().and_then(web_address) {
+            daemon.desk = Some(desk);
+        }
         daemon.stores_events = report.journal.is_none_or(|journal| journal.ok);
         if report.round.is_some() && report.round != daemon.round {
             daemon.round = report.round;
@@ -119,6 +128,11 @@ impl Daemons {
     pub(super) fn is_gone(&self, hall: usize, host: &str) -> bool {
         let daemon = self.known.get(&(hall, host.to_owned()));
         daemon.is_some_and(|daemon| !daemon.is_online)
+    }
+
+    /// Address of a daemon's desk; `None` if it has announced none.
+    pub(super) fn desk(&self, hall: usize, host: &str) -> Option<&str> {
+        self.known.get(&(hall, host.to_owned()))?.desk.as_deref()
     }
 
     /// Whether the journals of all online daemons store events, according to their states.
@@ -214,6 +228,22 @@ mod tests {
         }
         daemons.update(now(2), 0, OFFLINE, false).expect("understood");
         assert!(daemons.all_store_events());
+    }
+
+    #[test]
+    fn address_of_a_desk_stays_known_while_its_daemon_is_offline() {
+        let mut daemons = world();
+        let state = |desk: &str| format!(r#"{{"state":"online","host":"pi","desk":"{desk}"}}"#);
+        daemons
+            .update(now(0), 0, state("javascript:alert(1)").as_bytes(), true)
+            .expect("understood");
+        assert_eq!(daemons.desk(0, "pi"), None, "not a page");
+        daemons
+            .update(now(0), 0, state("http://pi:8038/").as_bytes(), true)
+            .expect("understood");
+        daemons.update(now(1), 0, OFFLINE, false).expect("understood");
+        assert_eq!(daemons.desk(0, "pi"), Some("http://pi:8038/"));
+        assert_eq!(daemons.desk(1, "pi"), None, "another hall's");
     }
 
     #[test]

@@ -287,7 +287,8 @@ impl Hub {
         };
         let daemon = remote.state().map(|state| &*state.daemon);
         let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, key.0, daemon));
-        if let Some(status) = remote.status(name, is_there) {
+        let desk = daemon.and_then(|daemon| self.daemons.desk(key.0, daemon));
+        if let Some(status) = remote.status(name, is_there, desk) {
             self.feeds.see(now.time, status);
         }
     }

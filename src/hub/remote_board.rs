@@ -6,7 +6,7 @@ use serde::Deserialize;
 use shakmaty::Board;
 
 use crate::clock::ClockView;
-use crate::outputs::shared::board_status::{BoardStatus, Levers};
+use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, Levers};
 
 #[derive(Debug, Default)]
 pub(super) struct RemoteBoard {
@@ -71,8 +71,13 @@ impl RemoteBoard {
     }
 
     /// The status of the board under the name `name`; `None` until its state was received. Without its daemon, the
-    /// board counts as disconnected.
-    pub(super) fn status(&self, name: String, daemon_is_there: bool) -> Option<BoardStatus> {
+    /// board counts as disconnected. `desk` is the address of the daemon's desk.
+    pub(super) fn status(
+        &self,
+        name: String,
+        daemon_is_there: bool,
+        desk: Option<&str>,
+    ) -> Option<BoardStatus> {
         let state = self.state.as_ref()?;
         let connected = state.connected && daemon_is_there;
         Some(BoardStatus {
@@ -94,6 +99,11 @@ impl RemoteBoard {
             },
             // Only useful at the desk of the board's own daemon.
             levers: Levers::default(),
+            setting: ClockSetting::default(),
+            hall: Some(HallDesk {
+                daemon: state.daemon.clone(),
+                desk: desk.map(str::to_owned),
+            }),
             seen: Seen::default(),
         })
     }
@@ -130,7 +140,7 @@ mod tests {
     #[test]
     fn a_status_has_the_reports_of_the_daemon() {
         let status = received()
-            .status("north/board-1".to_owned(), true)
+            .status("north/board-1".to_owned(), true, Some("http://pi:8038/"))
             .expect("a sight");
         assert_eq!((&*status.name, status.table), ("north/board-1", Some(51)));
         assert_eq!(
@@ -144,11 +154,16 @@ mod tests {
         );
         assert_eq!(status.clock.white_ms, Some(7_189_000));
         assert_eq!(status.port, "/dev/ttyACM0");
+        let hall = status.hall.expect("a hall");
+        assert_eq!(
+            (&*hall.daemon, hall.desk.as_deref()),
+            ("pi", Some("http://pi:8038/"))
+        );
     }
 
     #[test]
     fn a_board_whose_daemon_is_away_counts_as_disconnected() {
-        let status = received().status("b".to_owned(), false).expect("a sight");
+        let status = received().status("b".to_owned(), false, None).expect("a sight");
         assert!(!status.connected && !status.forgotten);
         assert_eq!(status.away.as_deref(), Some("pi"));
         assert_eq!(status.clock, ClockView::default());
@@ -158,7 +173,7 @@ mod tests {
             "that is what stood there"
         );
         assert_eq!(
-            RemoteBoard::default().status("b".to_owned(), true),
+            RemoteBoard::default().status("b".to_owned(), true, None),
             None,
             "nothing was said of it"
         );
@@ -172,7 +187,7 @@ mod tests {
             remote.apply(topic, b"").expect("understood");
         }
         let is_there = |remote: &RemoteBoard| {
-            let status = remote.status("b".to_owned(), true).expect("a sight");
+            let status = remote.status("b".to_owned(), true, None).expect("a sight");
             status.is_there()
         };
         assert!(!is_there(&remote));
@@ -191,7 +206,7 @@ mod tests {
             assert!(remote.apply(topic, payload).is_err(), "{topic}");
         }
         assert!(!remote.apply("pgn", b"1. e4").expect("of no use here"));
-        let [now, before] = [remote, received()].map(|remote| remote.status("b".to_owned(), true));
+        let [now, before] = [remote, received()].map(|remote| remote.status("b".to_owned(), true, None));
         assert_eq!(now, before);
         let mut remote = received();
         remote
@@ -200,7 +215,7 @@ mod tests {
                 b"{\"white_ms\":null,\"black_ms\":null,\"running\":null,\"as_of\":null}",
             )
             .expect("a clock that is gone");
-        let status = remote.status("b".to_owned(), true).expect("a sight");
+        let status = remote.status("b".to_owned(), true, None).expect("a sight");
         assert_eq!(status.clock, ClockView::default());
     }
 }

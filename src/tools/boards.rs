@@ -73,7 +73,8 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
     })
 }
 
-/// Drafts a configuration from the boards on these ports, or on all ports if the list is empty. The inner result is
+/// Drafts a configuration from the boards on these ports, numbered in this order, or on all ports if the list is empty.
+/// The inner result is
 /// `Err` if Ctrl-C interrupts the inspection. Fails if the runtime cannot be started.
 pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
@@ -93,7 +94,10 @@ pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     runtime.block_on(async {
         let mut stop = Stop::listen()?;
         let found = stop.unless_stopped(inspector.inspect()).await;
-        Ok(found.map(|reports| ConfigDraft::of(&reports)))
+        Ok(found.map(|mut reports| {
+            draft::sort_as_given(&mut reports, &options.ports);
+            ConfigDraft::of(&reports)
+        }))
     })
 }
 

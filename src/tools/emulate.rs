@@ -53,6 +53,8 @@ pub struct Emulation {
     pub lines: Wiring,
     /// Directory for symbolic links to the ports.
     pub links: Option<PathBuf>,
+    /// Whether the players of each board wait for their start.
+    pub waits: bool,
 }
 
 /// Wiring of the boards.
@@ -224,6 +226,12 @@ impl<'o, W: Write> Room<'o, W> {
                 room.print_port(table, &words)?;
             }
         }
+        if emulation.waits {
+            writeln!(
+                room.out,
+                "The players wait: press Enter to let all begin, or type `start 1` for one board."
+            )?;
+        }
         writeln!(
             room.out,
             "Type a fault such as `unplug 1 for 5s`, or `help`. Ctrl-C ends the emulation."
@@ -315,6 +323,7 @@ impl<'o, W: Write> Room<'o, W> {
 
     fn handle_typed(&mut self, line: &str) -> Result<()> {
         match line.trim() {
+            "" if self.rehearsal.waits() => self.rehearsal.start_all(self.time.now()),
             "" => {}
             "help" => writeln!(self.out, "{}", fault::HELP)?,
             line => match line.parse::<Fault>() {

@@ -6,6 +6,7 @@
 //! one event. An unclear part of a file becomes a [`Doubt`] with its position, and the rest is still read. `check.rs`
 //! reports, before a round, which data are missing.
 
+mod changes;
 mod check;
 mod csv;
 mod doubt;
@@ -27,6 +28,7 @@ pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 
+pub(crate) use changes::{Change, changes};
 pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
 pub use doubt::{Doubt, DoubtKind, FileError, ReadError, Severity};

@@ -373,6 +373,13 @@ impl ClockWatch {
         self.last.map(|(_, times)| lever_side(times))
     }
 
+    /// Times of the left and the right side in milliseconds while the clock stands; `None` while it runs, and before
+    /// the first reading.
+    pub(crate) fn standing_ms(&self) -> Option<[u64; 2]> {
+        let (_, times) = self.last.filter(|(_, times)| !times.running)?;
+        Some([Side::Left, Side::Right].map(|side| milliseconds(side_time(times, side))))
+    }
+
     /// The side whose clock is not running, and its time in seconds.
     pub(crate) fn halted(&self) -> Option<(Side, u32)> {
         let (_, times) = self.last?;

@@ -225,6 +225,13 @@ impl Board {
         self.tracker.lever_up()
     }
 
+    /// Times on the left and the right side of the clock in milliseconds, also before White's side is known. `None`
+    /// while the clock runs, and without a clock.
+    #[must_use]
+    pub fn standing_ms(&self) -> Option<[u64; 2]> {
+        self.tracker.standing_ms().filter(|_| self.has_clock())
+    }
+
     /// Firmware version, major and minor number; `None` until the board has reported it.
     #[must_use]
     pub fn version(&self) -> Option<(u8, u8)> {

@@ -412,6 +412,10 @@ impl Tracker {
         self.clock.white_side()
     }
 
+    pub(crate) fn standing_ms(&self) -> Option<[u64; 2]> {
+        self.clock.standing_ms()
+    }
+
     /// Returns the side that did not press last, whose lever is up; `None` without a clock.
     #[must_use]
     pub(crate) fn lever_up(&self) -> Option<Side> {

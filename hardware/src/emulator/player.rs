@@ -77,6 +77,18 @@ impl Player {
         self.sitting.add(now, script);
     }
 
+    /// Lets waiting players go on, see [`Sitting::release`]. Returns whether they waited.
+    pub fn release(&mut self, now: Timestamp) -> bool {
+        self.advance(now);
+        self.sitting.release(now)
+    }
+
+    /// Returns whether the players wait for [`release`](Self::release).
+    #[must_use]
+    pub const fn waits(&self) -> bool {
+        self.sitting.waits()
+    }
+
     /// Returns the true state of play.
     #[must_use]
     pub const fn truth(&self) -> Truth {

@@ -110,10 +110,14 @@ While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, 
 clock, each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes
 the links. To run it in the background, close its input: kiebitz emulate </dev/null &
 
+With --wait, the pieces are set up and the clocks stand, as before a round. Press Enter to let all
+players start their clocks, or type `start 3` for one board; --fault 'start 3 at 10m' does so later.
+
 Examples:
   kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
   kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
   kiebitz emulate --bus --boards 30 --damaged 2% --links boards
+  kiebitz emulate --wait --boards 2 --links boards --fault 'start 1 at 5m' --fault 'start 2 at 8m'
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 
@@ -221,12 +225,13 @@ or the configuration is invalid.";
 #[cfg(target_os = "linux")]
 pub(super) const SETUP: &str = "\
 It finds boards like `kiebitz boards`, and only queries them. Each board gets a name, board-1 and so
-on, in the order of serial numbers. Broker and event are in the file as comments to edit. A board on
-a port that is in use is left out, so stop a running kiebitz first.
+on, in the order of ports, with --port in the order given. Broker and event are in the file as
+comments to edit. A board on a port that is in use is left out, so stop a running kiebitz first.
 
 Examples:
   sudo kiebitz setup
   kiebitz setup --output club.toml
+  kiebitz setup --port /dev/ttyUSB3 --port /dev/ttyUSB0     board-1 on ttyUSB3, board-2 on ttyUSB0
   kiebitz setup --output - --port /dev/ttyS0     a serial port that is not on USB, shown only
 
 Exit codes: 0 written, even if no board is plugged in; 1 something failed, or the file exists; 2

@@ -72,6 +72,13 @@ fn code() -> Result<String> {
     Ok(letters.map(char::from).collect())
 }
 
+/// Normalises a typed code: people type it in lower case and divide it with hyphens or spaces.
+fn normalized(typed: &str) -> String {
+    let is_divider = |c: char| c.is_whitespace() || matches!(c, '-' | '\u{2010}'..='\u{2015}');
+    let letters = typed.chars().filter(|c| !is_divider(*c));
+    letters.map(|c| c.to_ascii_uppercase()).collect()
+}
+
 #[derive(Deserialize)]
 pub(super) struct FirstUserForm {
     code: String,
@@ -95,7 +102,7 @@ pub(super) async fn create(
     if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, CODE_ATTEMPTS)) {
         return too_many_tries(wait);
     }
-    if !are_same(expected, form.code.trim()) {
+    if !are_same(expected, &normalized(&form.code)) {
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
@@ -128,5 +135,19 @@ mod tests {
         for other in ["", &code[1..], &format!("{code}A"), "AAAAAAAAAA"] {
             assert!(!are_same(&code, other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_code_may_be_typed_in_lower_case_and_with_hyphens() {
+        for typed in [
+            "ABCDE23456",
+            "abcde23456",
+            " abcde-23456 ",
+            "AbC-dE2-345-6",
+            "abcde\u{2013}23456",
+        ] {
+            assert_eq!(normalized(typed), "ABCDE23456", "{typed}");
+        }
+        assert_ne!(normalized("ABCDE_23456"), "ABCDE23456");
     }
 }

@@ -33,6 +33,7 @@ mod task;
 mod users;
 
 pub use settings::DeskSettings;
+pub(crate) use settings::web_address;
 #[cfg(target_os = "linux")]
 pub(crate) use task::{DeskOutput, InHall};
 #[cfg(target_os = "linux")]

@@ -34,6 +34,7 @@ const ASSETS: Assets = assets![
     "german-review.js",
     "german-setup.js",
     "german.js",
+    "halls.js",
     "incidents.js",
     "judge.js",
     "lines.js",
@@ -49,9 +50,9 @@ const ASSETS: Assets = assets![
     "sensors.js",
     "session.js",
     "setup.js",
+    "sheet.js",
     "source.js",
     "squares.js",
-    "steps.js",
     "versions.js",
     "words.js",
 ];

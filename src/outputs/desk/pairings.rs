@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::door::{DeskState, IN_HALL, Operator, SharedDesk, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
-use crate::tournament::{self, Check, ReadError, Totals};
+use crate::tournament::{self, Change, Check, ReadError, Totals, Tournament};
 
 type PairingsResponse = Result<Response, PairingsRefusal>;
 
@@ -100,10 +100,15 @@ pub(super) async fn upload(
     let content = read_body(request.into_body()).await?;
     with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
-        let report = match check_report(tournament::read_with(name.as_str(), &content, &others)) {
+        let read = tournament::read_with(name.as_str(), &content, &others);
+        let changes = read.as_ref().ok().map(|(after, _)| changes(files, after));
+        let mut report = match check_report(read) {
             Ok(report) => report,
             Err(wrong) => return Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(wrong)).into_response()),
         };
+        if let Some(fields) = report.as_object_mut() {
+            fields.insert("changes".to_owned(), json!(changes));
+        }
         if !only_checked {
             files.keep(&name, &content)?;
             tracing::info!("[desk]: {} uploaded the pairing file {name}", guest.name);
@@ -165,14 +170,16 @@ async fn with_files(
     })
 }
 
+/// The changes of the pairings in use that a new file makes. Pairings that cannot be read are not in use.
+fn changes(files: &PairingFiles, after: &Tournament) -> Vec<Change> {
+    let before = tournament::read(&files.all()).map(|(before, _)| before);
+    tournament::changes(&before.unwrap_or_default(), after)
+}
+
 /// Returns the report of `kiebitz event check`, or the error with its line and column.
-fn check_report(
-    read: Result<(tournament::Tournament, Vec<tournament::Doubt>), ReadError>,
-) -> Result<Value, Value> {
+fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -> Result<Value, Value> {
     match read {
-        Ok((event, _)) if event == tournament::Tournament::default() => {
-            Ok(tournament::report(&[], Totals::default()))
-        }
+        Ok((event, _)) if event == Tournament::default() => Ok(tournament::report(&[], Totals::default())),
         Ok((event, doubts)) => {
             // Checked without boards: the page itself knows which boards exist and at which tables they stand.
             let findings = Check::default().findings(&event, doubts);

@@ -18,7 +18,7 @@ use shakmaty::{Bitboard, Board, Square};
 
 use crate::clock::ClockView;
 use crate::outputs::shared::advice;
-use crate::outputs::shared::board_status::{BoardStatus, Levers};
+use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, Levers};
 use crate::outputs::shared::record::BoardRecord;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
@@ -72,6 +72,8 @@ struct DeskBoardView<'p> {
     connected: bool,
     /// At a hub: the daemon of the board, if that daemon is offline.
     away: Option<&'p str>,
+    /// At a hub: the daemon of the board, and the address of its desk.
+    hall: Option<&'p HallDesk>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
     /// Other boards that report the same serial number; only the ports tell these boards apart.
@@ -88,6 +90,12 @@ struct DeskBoardView<'p> {
     lever: Option<Side>,
     /// White's side of the clock; `None` while unknown.
     white_side: Option<Side>,
+    /// Times on the left and the right side of the clock in milliseconds; `None` while it runs, and without a clock.
+    standing_ms: Option<[u64; 2]>,
+    /// Time control as typed; `None` if none is known.
+    time_control: Option<String>,
+    /// Between games: whether both sides of the clock show the time with which a game begins; else `None`.
+    clock_fits: Option<bool>,
     game: Option<&'p GameRecord>,
     /// Open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
@@ -313,6 +321,9 @@ impl DeskBoard {
         let connected = status.is_some_and(BoardStatus::is_there);
         let expected = status.and_then(|status| status.expected.as_ref());
         let levers = status.map_or_else(Levers::default, |status| status.levers);
+        let setting = status.map(|status| &status.setting);
+        let control = setting.and_then(|setting| setting.control.as_ref());
+        let is_playing = game.is_some_and(|game| game.ended.is_none());
         let stands_at = status.and_then(|status| status.table);
         let opened = |incident| Opened {
             incident,
@@ -329,6 +340,7 @@ impl DeskBoard {
             stands_at,
             connected,
             away: status.and_then(|status| status.away.as_deref()),
+            hall: status.and_then(|status| status.hall.as_ref()),
             port: status.map(|status| &*status.port),
             serial: status.and_then(|status| status.serial.as_deref()),
             same_number: status.map_or(&[], |status| &status.same_number),
@@ -342,6 +354,10 @@ impl DeskBoard {
             clock: status.map(|status| status.clock),
             lever: levers.up,
             white_side: levers.white,
+            standing_ms: setting.and_then(|setting| setting.standing_ms),
+            time_control: control
+                .map(|control| control.typed().map_or_else(|| control.to_string(), str::to_owned)),
+            clock_fits: setting.filter(|_| !is_playing).and_then(ClockSetting::fits),
             game,
             incidents: self.record.incidents.open().map(opened).collect(),
             past: self

@@ -17,6 +17,9 @@ pub struct DeskSettings {
     pub listen: SocketAddr,
     /// File with the users, one on each line, as printed by `kiebitz user`.
     pub users_file: PathBuf,
+    /// Address under which browsers elsewhere reach the desk, with a slash at the end; `None` if it follows from
+    /// `listen`.
+    pub url: Option<String>,
     /// Header in which a proxy names the logged-in user; `None` if the desk asks for passwords itself.
     pub user_header: Option<String>,
     /// Addresses of proxies, whose headers about their clients are believed.
@@ -34,6 +37,7 @@ struct DeskTable {
     listen: SocketAddr,
     #[serde(deserialize_with = "required_path")]
     users_file: PathBuf,
+    url: Option<String>,
     user_header: Option<String>,
     #[serde(default)]
     proxies: Vec<IpAddr>,
@@ -50,11 +54,18 @@ impl TryFrom<DeskTable> for DeskSettings {
         let DeskTable {
             listen,
             users_file,
+            url,
             user_header,
             proxies,
             proxy_secret_file,
             hosts,
         } = table;
+        let url = match url {
+            Some(text) => Some(web_address(&text).ok_or(
+                "`url` must be the address of the desk in a browser, as in \"https://north.example/\"",
+            )?),
+            None => None,
+        };
         if let Some(header) = &user_header {
             if HeaderName::from_str(header).is_err() {
                 return Err("`user_header` must be the name of a header, as in \"Remote-User\"");
@@ -73,6 +84,7 @@ impl TryFrom<DeskTable> for DeskSettings {
         Ok(Self {
             listen,
             users_file,
+            url,
             user_header,
             proxies: proxies.iter().map(IpAddr::to_canonical).collect(),
             proxy_secret_file,
@@ -87,6 +99,31 @@ impl DeskSettings {
     pub const fn is_open(&self) -> bool {
         !self.listen.ip().is_loopback()
     }
+
+    /// The address to which a hub links. `host` is the name of this computer. `None` if other computers cannot reach
+    /// the desk, or only at an unknown address.
+    pub(crate) fn address(&self, host: &str) -> Option<String> {
+        if self.url.is_some() {
+            return self.url.clone();
+        }
+        let listen = self.listen;
+        let port = listen.port();
+        match listen.ip() {
+            ip if ip.is_loopback() => None,
+            ip if ip.is_unspecified() => web_address(&format!("http://{host}:{port}")),
+            _ => Some(format!("http://{listen}/")),
+        }
+    }
+}
+
+/// Normalises the address of a desk, so that it ends with a slash. `None` if a browser could not open it as a page.
+pub(crate) fn web_address(text: &str) -> Option<String> {
+    let url: axum::http::Uri = text.parse().ok()?;
+    let is_web = matches!(url.scheme_str(), Some("http" | "https"));
+    let is_plain = url.query().is_none() && !text.contains(['#', '@', '\\', '"', '<', '>']);
+    let has_host = url.host().is_some_and(|host| !host.is_empty());
+    let slash = if text.ends_with('/') { "" } else { "/" };
+    (is_web && is_plain && has_host).then(|| format!("{text}{slash}"))
 }
 
 fn usual() -> SocketAddr {
@@ -115,6 +152,35 @@ mod tests {
         assert!(desk.is_open());
         for wrong in ["", "users_file = \"u\"", "users_file = \"/u\"\nlisten = \"8038\""] {
             assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn other_computers_get_an_address_that_they_can_open() {
+        let address = |text: &str| {
+            let settings: DeskSettings =
+                toml::from_str(&format!("users_file = \"/u\"\n{text}")).expect("a desk");
+            settings.address("north")
+        };
+        assert_eq!(address(""), None, "this computer alone");
+        let open = "listen = \"0.0.0.0:8038\"";
+        assert_eq!(address(open).as_deref(), Some("http://north:8038/"));
+        let own = address("listen = \"192.0.2.7:80\"");
+        assert_eq!(own.as_deref(), Some("http://192.0.2.7:80/"));
+        let proxy = address("url = \"https://north.example/desk\"");
+        assert_eq!(proxy.as_deref(), Some("https://north.example/desk/"));
+        for wrong in [
+            "",
+            "north.example",
+            "ftp://north.example",
+            "javascript:alert(1)",
+            "https://",
+            "https://north.example/?a=b",
+            "https://user@north.example/",
+            "https://north.example/\\n",
+        ] {
+            let text = format!("users_file = \"/u\"\nurl = '{wrong}'");
+            assert!(toml::from_str::<DeskSettings>(&text).is_err(), "{wrong}");
         }
     }
 

@@ -2,7 +2,9 @@
 
 use kiebitz_game::clock::{ClockFace, Side};
 use kiebitz_game::hall;
+use kiebitz_game::laws::{Bonus, TimeControl};
 use kiebitz_game::position::{Orientation, Seen};
+use serde::Serialize;
 use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockView;
@@ -53,6 +55,9 @@ pub(crate) struct BoardStatus {
     /// Display of the clock; empty while the board is disconnected.
     pub(crate) clock: ClockView,
     pub(crate) levers: Levers,
+    pub(crate) setting: ClockSetting,
+    /// At a hub: where the board is.
+    pub(crate) hall: Option<HallDesk>,
     /// Squares that were emptied or filled since the last board status.
     pub(crate) seen: Seen,
 }
@@ -64,6 +69,40 @@ pub(crate) struct Levers {
     pub(crate) up: Option<Side>,
     /// White's side; `None` while unknown.
     pub(crate) white: Option<Side>,
+}
+
+/// The daemon that has a board, and its desk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct HallDesk {
+    /// Name of the daemon's computer.
+    pub(crate) daemon: String,
+    /// Address of the desk; `None` if it is not announced.
+    pub(crate) desk: Option<String>,
+}
+
+/// Times of a clock that stands, and the time control to compare them with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ClockSetting {
+    /// Times on the left and the right side in milliseconds; `None` while the clock runs, and without a clock.
+    pub(crate) standing_ms: Option<[u64; 2]>,
+    /// Time control of the board's next game; `None` if none is known.
+    pub(crate) control: Option<TimeControl>,
+}
+
+impl ClockSetting {
+    /// Whether both sides show the time with which a game begins. `None` if the clock runs or the time control is
+    /// unknown.
+    pub(crate) fn fits(&self) -> Option<bool> {
+        let (standing, control) = (self.standing_ms?, self.control.as_ref()?);
+        let period = control.periods().first()?;
+        let start = u64::from(period.seconds) * 1000;
+        let bonus = match period.bonus {
+            Bonus::Fischer(seconds) => u64::from(seconds) * 1000,
+            Bonus::None | Bonus::Delay(_) => 0,
+        };
+        // Some clocks add the increment of the first move before it is made.
+        Some(standing.iter().all(|ms| [start, start + bonus].contains(ms)))
+    }
 }
 
 impl<'a> BoardView<'a> {
@@ -111,6 +150,11 @@ impl BoardStatus {
                 up: board.lever_up().filter(|_| connected),
                 white: board.white_side(),
             },
+            setting: ClockSetting {
+                standing_ms: board.standing_ms().filter(|_| connected),
+                control: board.regulations().time_control.clone(),
+            },
+            hall: None,
             seen,
         }
     }
@@ -127,5 +171,37 @@ impl BoardStatus {
 
     pub(crate) const fn is_there(&self) -> bool {
         self.connected && !self.forgotten
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_fits_its_time_control_with_or_without_the_first_increment() {
+        let fits = |control: &str, left: u64, right: u64| {
+            let setting = ClockSetting {
+                standing_ms: Some([left * 1000, right * 1000]),
+                control: control.parse().ok(),
+            };
+            setting.fits()
+        };
+        assert_eq!(fits("15+10", 900, 900), Some(true));
+        assert_eq!(fits("15+10", 910, 910), Some(true));
+        assert_eq!(fits("15+10", 5520, 5520), Some(false), "1:32:00");
+        assert_eq!(fits("15+10", 900, 899), Some(false));
+        assert_eq!(
+            fits("90 min/40 + 30 min, 30 s from move 1", 5400, 5430),
+            Some(true)
+        );
+        assert_eq!(fits("G/90;d5", 5400, 5400), Some(true));
+        assert_eq!(fits("G/90;d5", 5405, 5405), Some(false), "a delay adds no time");
+        assert_eq!(fits("", 900, 900), None);
+        let running = ClockSetting {
+            standing_ms: None,
+            control: "15+10".parse().ok(),
+        };
+        assert_eq!(running.fits(), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Draft of a configuration, based on the boards that are plugged in.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use kiebitz_hardware::capture::LineMode;
 
@@ -52,6 +53,15 @@ const BOARDS: &str = "
 # The boards. Their names are part of topics, ids of games and files, and need not be numbers. A board without a name is named by
 # its serial number.
 ";
+
+/// Sorts reports in the order in which their ports were given. Reports on other ports keep their order at the end.
+pub(super) fn sort_as_given(reports: &mut [PortReport], ports: &[PathBuf]) {
+    reports.sort_by_key(|report| {
+        let names = [report.configured.as_deref(), Some(&*report.port)];
+        let is_given = |port: &PathBuf| names.contains(&port.to_str());
+        ports.iter().position(is_given).unwrap_or(ports.len())
+    });
+}
 
 impl ConfigDraft {
     /// Drafts the configuration from the reports of these ports.
@@ -233,6 +243,32 @@ mod tests {
             "{}",
             draft.text
         );
+    }
+
+    #[test]
+    fn twelve_ports_are_numbered_in_the_order_given() {
+        // Neither the order of the ports' names nor that of the serial numbers.
+        let given: Vec<PathBuf> = (0..12)
+            .map(|nth| format!("/dev/hall/{}", (nth * 7) % 12).into())
+            .collect();
+        let mut reports: Vec<PortReport> = (0..12)
+            .map(|number| PortReport {
+                configured: Some(format!("/dev/hall/{number}")),
+                ..port(
+                    &format!("/dev/ttyACM{number}"),
+                    &[Some(&*format!("{:05}", 20_000 - number))],
+                )
+            })
+            .collect();
+        sort_as_given(&mut reports, &given);
+        let (draft, config) = read(&reports);
+        assert_eq!((draft.boards, draft.left_out.len()), (12, 0));
+        let roster = config.roster();
+        for (nth, number) in (0..12).map(|nth| (nth, (nth * 7) % 12)) {
+            let serial = format!("{:05}", 20_000 - number);
+            let name = format!("board-{}", nth + 1);
+            assert_eq!(roster.board_name([&*serial], ""), Some(&*name), "{serial}");
+        }
     }
 
     #[test]

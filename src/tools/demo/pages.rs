@@ -97,6 +97,7 @@ fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
     Ok(config::DeskSettings {
         listen,
         users_file,
+        url: None,
         user_header: None,
         proxies: Vec::new(),
         proxy_secret_file: None,

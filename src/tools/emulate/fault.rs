@@ -50,6 +50,8 @@ pub enum EmulatedFault {
     ClockLost,
     /// Plugs the clock's cable in again.
     Clock,
+    /// Lets players begin who wait for their start.
+    Start,
 }
 
 /// Error of parsing a [`Fault`].
@@ -57,7 +59,7 @@ pub enum EmulatedFault {
 pub enum NoFault {
     /// The first word is not a fault.
     #[error(
-        "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost or clock"
+        "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock or start"
     )]
     Unknown(String),
     /// The second word is not a board.
@@ -81,6 +83,7 @@ garbage 2         send bytes that no board sends
 silent 2          drop everything that it sends      heard 2        stop dropping
 dead 2 e4         make square e4 blind               alive 2 e4     make it see pieces again
 clock-lost 2      unplug its clock                   clock 2        plug it in again
+start 2           let its players begin, with --wait; an empty line lets all begin
 Add `at 30s` to wait before the fault, and `for 5s` to end it after that time; `all` means every board.";
 
 impl FromStr for Fault {
@@ -109,6 +112,7 @@ impl FromStr for Fault {
             "dead" => EmulatedFault::Dead(square()?),
             "alive" => EmulatedFault::Alive(square()?),
             "clock-lost" => EmulatedFault::ClockLost,
+            "start" => EmulatedFault::Start,
             _ => EmulatedFault::Clock,
         };
         let mut fault = Self {
@@ -147,7 +151,8 @@ impl FromStr for Boards {
 }
 
 impl EmulatedFault {
-    /// Returns the repair of a fault. `None` for [`Garbage`](Self::Garbage), which passes by itself, and for repairs.
+    /// Returns the repair of a fault. `None` for [`Garbage`](Self::Garbage), which passes by itself, and for repairs and
+    /// starts.
     #[must_use]
     pub const fn repair(self) -> Option<Self> {
         match self {
@@ -155,7 +160,7 @@ impl EmulatedFault {
             Self::Silent => Some(Self::Heard),
             Self::Dead(square) => Some(Self::Alive(square)),
             Self::ClockLost => Some(Self::Clock),
-            Self::Plug | Self::Garbage | Self::Heard | Self::Alive(_) | Self::Clock => None,
+            Self::Plug | Self::Garbage | Self::Heard | Self::Alive(_) | Self::Clock | Self::Start => None,
         }
     }
 }
@@ -172,6 +177,7 @@ impl fmt::Display for EmulatedFault {
             Self::Alive(square) => write!(f, "{square} works again"),
             Self::ClockLost => f.write_str("clock unplugged"),
             Self::Clock => f.write_str("clock plugged in"),
+            Self::Start => f.write_str("playing"),
         }
     }
 }
@@ -184,7 +190,7 @@ fn time(word: &str) -> Result<Duration, NoFault> {
         .ok_or_else(|| NoFault::NoTime(word.to_owned()))
 }
 
-const VERBS: [&str; 9] = [
+const VERBS: [&str; 10] = [
     "unplug",
     "plug",
     "garbage",
@@ -194,6 +200,7 @@ const VERBS: [&str; 9] = [
     "alive",
     "clock-lost",
     "clock",
+    "start",
 ];
 /// Upper limit of times in a fault.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -218,6 +225,7 @@ mod tests {
             ("  plug   board-12 ", fault(12, EmulatedFault::Plug)),
             ("dead 1 e4", fault(1, EmulatedFault::Dead(Square::E4))),
             ("clock 3", fault(3, EmulatedFault::Clock)),
+            ("start 4", fault(4, EmulatedFault::Start)),
             (
                 "silent 2 for 10s",
                 Fault {
@@ -261,6 +269,7 @@ mod tests {
             ("unplug 2 for -5s", NoFault::NoTime("-5s".to_owned())),
             ("unplug 2 5s", NoFault::Surplus("5s".to_owned())),
             ("plug 2 for 5s", NoFault::Surplus("for".to_owned())),
+            ("start 2 for 5s", NoFault::Surplus("for".to_owned())),
         ] {
             assert_eq!(text.parse::<Fault>(), Err(expected), "{text}");
         }

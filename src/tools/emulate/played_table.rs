@@ -62,6 +62,14 @@ impl PlayedTable {
         }
     }
 
+    /// Returns whether the players wait for their start.
+    pub(super) const fn waits(&self) -> bool {
+        match self {
+            Self::Alone { player, .. } => player.waits(),
+            Self::OnBus(on_bus) => on_bus.sitting.waits(),
+        }
+    }
+
     /// Appends a game to those that are still to be played.
     pub(super) fn add(&mut self, now: Timestamp, script: Script) {
         match self {
@@ -106,6 +114,7 @@ impl PlayedTable {
 
 fn inject_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: EmulatedFault) -> bool {
     match trouble {
+        EmulatedFault::Start => return player.release(now),
         EmulatedFault::Unplug if !player.is_plugged() => return false,
         EmulatedFault::Plug if player.is_plugged() => return false,
         EmulatedFault::Unplug => player.unplug(now),
@@ -153,6 +162,7 @@ impl OnBus {
                 self.detached = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
                 return self.detached.is_some();
             }
+            EmulatedFault::Start => return self.sitting.release(now),
             EmulatedFault::Plug => return self.plug(now, bus),
             EmulatedFault::Unplug => return false,
             EmulatedFault::Clock => {

@@ -76,7 +76,10 @@ impl Rehearsal {
             let Some(game) = rehearsal.games.get(table_index % rehearsal.games.len().max(1)) else {
                 break;
             };
-            let sitting = Sitting::new(now, sitting, game.script.clone());
+            let mut sitting = Sitting::new(now, sitting, game.script.clone());
+            if emulation.waits {
+                sitting.hold(now);
+            }
             let played = match (&mut rehearsal.bus, emulation.lines) {
                 (Some(bus), _) => PlayedTable::on_bus(now, board, sitting, bus),
                 (None, lines) => {
@@ -97,6 +100,11 @@ impl Rehearsal {
             rehearsal.schedule(now, fault);
         }
         rehearsal
+    }
+
+    /// Returns whether players wait for their start.
+    pub(super) fn waits(&self) -> bool {
+        self.tables.iter().any(|table| table.played.waits())
     }
 
     pub(super) fn describe(&self, table: usize) -> String {
@@ -120,6 +128,15 @@ impl Rehearsal {
             self.queue(at, table, fault.trouble);
             if let (Some(lasts), Some(repair)) = (fault.lasts, fault.trouble.repair()) {
                 self.queue(at + lasts, table, repair);
+            }
+        }
+    }
+
+    /// Lets all players begin who wait for their start.
+    pub(super) fn start_all(&mut self, now: Timestamp) {
+        for table in 0..self.tables.len() {
+            if self.tables.get(table).is_some_and(|table| table.played.waits()) {
+                self.queue(now, table, EmulatedFault::Start);
             }
         }
     }

@@ -32,8 +32,18 @@ async function logsIn({ page }) {
   await until("both halls", 60, async () => (await page.locator(".seat .clock:not(:empty)").count()) === 4);
 }
 
-async function hasNoPastGames({ page }) {
-  assert.equal(await page.locator(".to-past").isVisible(), false, "past games are in the halls");
+/** Past games are at the desks of the halls, to which the page links if their addresses are announced. */
+async function linksToHalls({ viewer, page }) {
+  const menu = page.locator(".menu");
+  await menu.locator("summary").click();
+  const link = menu.locator("a");
+  await until("a link", 15, async () => (await link.count()) === 1);
+  assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/games");
+  assert.equal(await link.textContent(), "Past games of north");
+  assert.match(await menu.textContent(), /south: its desk has no address for other computers/);
+  await assertUsable({ viewer, page }, "the menu of halls");
+  await page.keyboard.press("Escape");
+  assert.equal(await link.isVisible(), false);
   assert.ok(await page.getByText("at the desk of each hall").isVisible(), "it says where they are");
   await page.evaluate(() => (location.hash = "#/games"));
   await page.waitForTimeout(300);
@@ -46,7 +56,12 @@ async function setsUp(operator) {
   await page.locator(".to-setup").click();
   await until("the set-up", 10, () => page.locator(".setup").isVisible());
   const steps = await page.locator(".step h3").allTextContents();
-  assert.deepEqual(steps, ["1. Boards", "2. Start"]);
+  assert.deepEqual(steps, ["1. Boards", "2. Pairings", "3. Every square", "4. Start"]);
+  const heads = await page.locator(".sheet thead th").allTextContents();
+  assert.deepEqual(heads, ["Board", "Table", "Serial number", "Battery", "Hall", "Name"], "squares and clocks are checked in the hall");
+  const links = page.locator(".setup a[target]");
+  assert.deepEqual(await links.allTextContents(), ["Desk of north", "Pairing files of north", "Tests of squares and clocks in north"]);
+  for (const link of await links.all()) assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/setup");
   await assertUsable(operator, "the set-up");
   await page.locator(".back-to").click();
 }
@@ -67,11 +82,13 @@ async function usesDesk(context) {
   const operator = await openDesk(context, "", 1280, false);
   await logsIn(operator);
   const { page } = operator;
-  await hasNoPastGames(operator);
+  await linksToHalls(operator);
   await assertUsable(operator, "the desk");
   await setsUp(operator);
   assert.match(await enterNote(operator, "north/kiebitz/board-1"), /^Done/);
   await assertUsable(operator, "a board");
+  const own = page.locator(".opened-head a", { hasText: "This board at the desk of north" });
+  assert.equal(await own.getAttribute("href"), "http://north.example:8038/#/board/board-1");
   assert.match(await enterNote(operator, "south/kiebitz/board-1"), /^No answer from south/);
   await page.evaluate(() => (location.hash = "#/"));
   console.log("kill");

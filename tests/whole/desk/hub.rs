@@ -35,6 +35,17 @@ fn configure(folder: &Path, broker: SocketAddr, port: u16) {
             config,
             "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-1\"\ntable = {table}\n"
         );
+        // South has a desk that only its own computer can reach.
+        let url = match hall {
+            "north" => "url = \"http://north.example:8038\"\n",
+            _ => "",
+        };
+        let _ = write!(
+            config,
+            "[desk]\nlisten = \"127.0.0.1:{}\"\nusers_file = {:?}\n{url}",
+            free_port(),
+            at("users"),
+        );
         std::fs::write(at(&format!("{hall}.toml")), config).expect("a configuration");
     }
     let hub = format!(
@@ -204,6 +215,14 @@ async fn a_hub_has_the_desk_of_all_halls() {
                 && known["placement"].is_string()
         })
         .await;
+
+    north
+        .until("the address of the desk in the hall", |known| {
+            known["hall"] == json!({"daemon": "north", "desk": "http://north.example:8038/"})
+        })
+        .await;
+    let closed = json!({"daemon": "south", "desk": null});
+    assert_eq!(south.known["hall"], closed, "only its own computer can reach it");
 
     let names = json!({"id": "3", "do": "set_players", "white": "A", "black": "B"});
     let (status, silent) = arbiter.command_to(SOUTH, &names).await;

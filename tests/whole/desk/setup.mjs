@@ -18,8 +18,10 @@ const [address, user, password, folder, profile = fs.mkdtempSync(path.join(os.tm
 const LONGEST = 240_000;
 const WRONG = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
 const UNREADABLE = 'round,board,white,black\n3,1,"Adler,Berg\n';
-const ROUND =
-  'round,board,white,white_fide_id,black,black_fide_id\n3,1,"Adler, Jonas",100001,"Berg, Ines",100002\n3,2,"Clausen, Per",100003,"Dorn, Uta",100004\n';
+const HEAD = "round,board,white,white_fide_id,black,black_fide_id,time_control\n";
+const ROUND = `${HEAD}3,1,"Adler, Jonas",100001,"Berg, Ines",100002,15+10\n3,2,"Clausen, Per",100003,"Dorn, Uta",100004,15+10\n`;
+/** The same round with exchanged colours at table 1, another player at table 2, and the time control of the clocks. */
+const CORRECTED = `${HEAD}3,1,"Berg, Ines",100002,"Adler, Jonas",100001,90+30\n3,2,"Clausen, Per",100003,"Young, Kim",100009,90+30\n`;
 
 let viewer;
 let page;
@@ -86,29 +88,65 @@ async function uploadsPairings() {
 }
 
 async function findsBoards() {
+  const boards = step("Boards");
+  assert.doesNotMatch(await text(step("Every square").locator("summary")), /64/, "nothing was tested without boards");
   fs.writeFileSync(path.join(folder, "plug"), "");
-  const rows = step("Boards").locator(".rows > li");
+  const rows = boards.locator(".sheet tbody tr");
   await until("both boards", 60, async () => (await rows.count()) === 2);
-  await until("they answer", 60, async () => (await step("Boards").locator(".rows .chip.bad").count()) === 0);
-  await until("with their tables", 20, async () => /done/.test(await text(step("Boards").locator("summary"))));
-  // Assigns the second board to the table of the first one, which is reported, and undoes that.
-  const table = rows.nth(1).locator("input");
-  await table.fill("1");
-  await confirm(rows.nth(1).getByRole("button", { name: /Put it at this table/ }));
-  await until("two at a table", 15, async () => /several boards: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
-  await rows.nth(1).getByRole("button", { name: "Undo" }).click();
-  await until("it is undone", 15, async () => /done/.test(await text(step("Boards").locator("summary"))));
-  await until("its number is shown", 5, async () => (await table.inputValue()) === "2");
+  await until("they answer", 60, async () => (await boards.locator(".sheet .chip.bad").count()) === 0);
+  await until("their serial numbers", 20, async () => /0000010001/.test(await text(rows.nth(0))));
+  // The second board is typed to the table of the first one, which is refused before anything is sent.
+  const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];
+  await until("their tables", 20, async () => (await other.inputValue()) === "2");
+  await other.fill("1");
+  assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/);
+  await other.press("Enter");
+  await assertUsable("two boards at a table");
+  assert.doesNotMatch(await text(boards.locator(".wrong")), /several boards/, "nothing was sent");
+  // With the other number changed, both are saved by Enter.
+  await one.fill("2");
+  await one.press("Enter");
+  await until("both are saved", 15, async () => /board-1 at table 2, board-2 at table 1/.test(await text(boards.locator(".sheet-foot .answer"))));
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Table: board-2", "on to the next");
+  await page.evaluate(() => document.activeElement.blur());
+  await boards.locator(".numbering select").selectOption("serial");
+  await confirm(boards.getByRole("button", { name: "Number 1 to 2 in this order" }));
+  await until("all are numbered", 15, async () => /board-1 at table 1, board-2 at table 2/.test(await text(boards.locator(".numbering .answer"))));
+  await until("the numbers are shown", 5, async () => (await one.inputValue()) === "1" && (await other.inputValue()) === "2");
+}
+
+/** A clock that shows another time than that of the pairing file is reported; a corrected file shows what it changes. */
+async function comparesClocks() {
+  const boards = step("Boards");
+  const wrong = () => text(boards.locator(".wrong"));
+  await until("the clocks contradict", 30, async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
+  await page.locator(".back-to").click();
+  const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).first();
+  await until("it is a task", 30, () => task.isVisible());
+  await page.locator(".to-setup").click();
+  const answer = page.locator(".asked");
+  await drop("round 3.csv", CORRECTED);
+  await until("what changes", 10, async () => /table 2: Young, Kim for Dorn, Uta/.test(await text(answer.locator(".changes"))));
+  const changes = await text(answer.locator(".changes"));
+  assert.match(changes, /table 1: colours exchanged, Berg, Ines has White against Adler, Jonas/);
+  assert.match(changes, /the time control is 90\+30, not 15\+10/);
+  await assertUsable("changes");
+  await answer.locator(".main").click();
+  await until("the new pairings", 20, async () => /Berg, Ines – Adler, Jonas/.test(await text(page.locator(".pairs"))));
+  await until("the clocks fit", 30, async () => !/shows/.test(await wrong()));
+  assert.match(await text(boards.locator(".sheet tbody tr").first().locator(".of-clock")), /1:30:00.*90\+30/);
 }
 
 /** Squares that changed are ticked, however quick the change was. The others are listed as possibly dead. */
 async function testsSquares() {
   const squares = step("Every square");
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
-  await squares.locator("select").selectOption("board-1");
+  await step("Boards").locator(".sheet tbody tr").first().locator(".count").click();
+  assert.equal(await squares.locator("select").inputValue(), "board-1");
   for (const square of ["e2", "d7"]) await until(`${square} was seen`, 60, async () => (await state(square)) === "seen");
   assert.equal(await state("a1"), "open");
   await squares.getByRole("button", { name: "I have tried every square" }).click();
+  assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/);
   await until("a1 may be dead", 5, async () => (await state("a1")) === "dead");
   assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/);
   await page.reload();
@@ -116,12 +154,14 @@ async function testsSquares() {
 }
 
 async function setsClockSides() {
-  const clocks = step("White's side").locator(".rows > li");
-  await until("the levers", 30, async () => /Lever up on the (left|right)/.test(await text(clocks.first())));
-  await confirm(clocks.first().getByRole("button", { name: /Set White's side to right/ }));
-  await until("it is so", 15, async () => /White's clock is the right one/.test(await text(clocks.first())));
-  await confirm(clocks.first().getByRole("button", { name: /Set White's side to left/ }));
-  await until("it is the other one", 15, async () => /White's clock is the left one/.test(await text(clocks.first())));
+  const boards = step("Boards");
+  const rows = boards.locator(".sheet tbody tr");
+  await until("the levers", 30, async () => /lever up on the (left|right)/.test(await text(rows.first())));
+  for (const [at, name] of ["board-1", "board-2"].entries()) {
+    await rows.nth(at).locator("select").selectOption("right");
+    await until(`${name} is so`, 15, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));
+  }
+  await until("what was checked", 15, async () => /clocks set as in the time control: 2/.test(await text(boards.locator("summary"))));
 }
 
 async function testsOutputs() {
@@ -144,7 +184,7 @@ async function startsRound() {
   await assertUsable("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();
-  const seat = page.locator(".seat", { hasText: "Adler, Jonas" });
+  const seat = page.locator(".seat", { hasText: "Berg, Ines" });
   await until("the names in the room", 20, () => seat.isVisible());
   await until("a move", 120, async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
 }
@@ -154,7 +194,7 @@ async function checksOtherViews(context) {
   for (const [width, dark] of [[320, true], [390, false], [2560, true]]) {
     const other = await Viewer.open(context, `${address}?lang=de#/setup`, width, dark);
     await until("Aufbau", 15, async () => /Bretter/.test(await other.page.locator(".setup h3").first().textContent()));
-    await until("all is there", 15, async () => (await other.page.locator(".rows li").count()) > 3);
+    await until("all is there", 15, async () => (await other.page.locator(".sheet tbody tr").count()) === 2);
     assert.equal(await other.isTooWide(), false, `${width} is too wide`);
     assert.deepEqual(await other.barriers(), [], `at ${width}`);
     await other.close();
@@ -174,6 +214,7 @@ try {
   await logsIn();
   await uploadsPairings();
   await findsBoards();
+  await comparesClocks();
   await testsSquares();
   await setsClockSides();
   await testsOutputs();

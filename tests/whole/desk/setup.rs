@@ -23,12 +23,12 @@ const ROUND: &str = "round,board,white,white_fide_id,black,black_fide_id\n\
                      3,2,\"Clausen, Per\",100003,\"Dorn, Uta\",100004\n";
 /// Two pairings have the same table, and all FIDE ids are missing.
 const DOUBTFUL: &str = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
-/// Arguments for boards without moves on which two pieces of the first board repeatedly disappear for a moment. The
+/// Arguments for boards whose players wait, on which two pieces of the first board repeatedly disappear for a moment. The
 /// faults go on for longer than the script waits, as it is unknown when the daemon finds the boards.
 fn lifted() -> Vec<String> {
     let mut args = Vec::from(["emulate", "--boards", "2", "--pgn", "game.pgn"].map(String::from));
-    args.extend(["--links", "links", "--speed", "0.04"].map(String::from));
-    for start in (5..125).step_by(10) {
+    args.extend(["--links", "links", "--wait"].map(String::from));
+    for start in (5..205).step_by(10) {
         for fault in [
             format!("dead 1 e2 at {start}s for 1s"),
             format!("dead 1 d7 at {}s for 1s", start + 2),
@@ -285,6 +285,11 @@ async fn after_a_restart(folder: &Path, mut chief: Guest) {
         })
         .await;
     // A file that cannot be read does not replace the old one.
+    let other = ROUND.replace("\"Clausen, Per\",100003", "\"Young, Kim\",100009");
+    let (status, report) = answered(put(&chief, "pairings/round 3.csv?check", other)).await;
+    let changes =
+        json!([{"round": 3, "kind": "player", "table": 2, "was": "Clausen, Per", "is": "Young, Kim"}]);
+    assert_eq!((status.as_u16(), &report["changes"]), (200, &changes), "{report}");
     let (status, wrong) = answered(put(&chief, "pairings/round 3.csv", "")).await;
     assert_eq!(status, 422, "{wrong}");
     let kept = sent(chief.get("pairings/round 3.csv")).await;

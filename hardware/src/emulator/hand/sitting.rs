@@ -101,6 +101,8 @@ pub struct Sitting {
     agenda: VecDeque<(Timestamp, Act)>,
     standing: Dump,
     truth: Truth,
+    /// Time since which the players wait; `None` while they play.
+    held: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +129,7 @@ impl Sitting {
             agenda: VecDeque::new(),
             standing: first.start,
             truth: Truth::default(),
+            held: None,
             scripts: VecDeque::from([first]),
         };
         sitting.decide_ahead();
@@ -141,6 +144,31 @@ impl Sitting {
         }
         self.scripts.push_back(script);
         self.decide_ahead();
+    }
+
+    /// Lets the players wait from `now` on, until [`release`](Self::release).
+    pub fn hold(&mut self, now: Timestamp) {
+        self.held = self.held.or(Some(now));
+    }
+
+    /// Lets waiting players go on at `now`, with the time that they had left for each action. Returns whether they
+    /// waited.
+    pub fn release(&mut self, now: Timestamp) -> bool {
+        let Some(since) = self.held.take() else {
+            return false;
+        };
+        let waited = now.saturating_duration_since(since);
+        self.began = self.began + waited;
+        for (at, _) in &mut self.agenda {
+            *at = *at + waited;
+        }
+        true
+    }
+
+    /// Returns whether the players wait for [`release`](Self::release).
+    #[must_use]
+    pub const fn waits(&self) -> bool {
+        self.held.is_some()
     }
 
     /// Returns the arrangement of board and clock.
@@ -167,15 +195,21 @@ impl Sitting {
         self.scripts.is_empty() && self.agenda.is_empty()
     }
 
-    /// Returns the time of the next action, or `None` if all games are over.
+    /// Returns the time of the next action, or `None` if all games are over or the players wait.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
+        if self.held.is_some() {
+            return None;
+        }
         self.agenda.front().map(|(at, _)| *at)
     }
 
     /// Returns the next action due by `now`, with its time.
     #[must_use]
     pub fn poll_deed(&mut self, now: Timestamp) -> Option<(Timestamp, Deed)> {
+        if self.held.is_some() {
+            return None;
+        }
         let due = |(at, _): &(Timestamp, Act)| *at <= now;
         while self.agenda.front().is_some_and(due)
             && let Some((at, act)) = self.agenda.pop_front()

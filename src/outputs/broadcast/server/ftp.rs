@@ -128,7 +128,10 @@ impl Session {
     pub(super) async fn get(&mut self, path: &str) -> Result<Vec<u8>, StorageFailure> {
         let mut transfer = self.stream.retr_as_stream(path).await.map_err(failure)?;
         let mut content = Vec::new();
-        let read = (&mut transfer).take(MAX_READ as u64).read_to_end(&mut content).await;
+        let read = (&mut transfer)
+            .take(MAX_READ as u64)
+            .read_to_end(&mut content)
+            .await;
         transfer.finish().await.map_err(failure)?;
         read.map_err(|error| failure(FtpError::ConnectionError(error)))?;
         Ok(content)

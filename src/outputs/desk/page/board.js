@@ -6,6 +6,7 @@ import { told } from "./deed.js";
 import { Diagram } from "./diagram.js";
 import { Evidence, differing, told as toldMoment } from "./evidence.js";
 import { entering } from "./game.js";
+import { toHall } from "./halls.js";
 import { judging } from "./judge.js";
 import { isPlaying } from "./lines.js";
 import { address, sign } from "./list.js";
@@ -43,7 +44,8 @@ export class Board {
     this.names = make("p", "names");
     this.health = make("p", "health");
     const back = button("back", words.opened.back, "←", () => this.back());
-    this.head = make("div", "opened-head", {}, back, make("div", "", {}, this.title, this.names), this.health);
+    this.hall = make("p", "facts");
+    this.head = make("div", "opened-head", {}, back, make("div", "", {}, this.title, this.names), this.health, this.hall);
     this.others = make("nav", "others", { "aria-label": words.opened.several });
     this.diagram = new Diagram();
     this.views = {};
@@ -80,6 +82,16 @@ export class Board {
     this.update(status);
   }
 
+  /** Shows at a hub a link to the same board at the desk of its hall, which has its past games and its tests. */
+  showHall({ board, hall }) {
+    const key = JSON.stringify([board, hall]);
+    if (key === this.shownHall) return;
+    this.shownHall = key;
+    this.hall.hidden = !hall;
+    const own = encodeURIComponent(board.split("/").at(-1));
+    this.hall.replaceChildren(...(hall ? [toHall(hall, `#/board/${own}`, words.inHalls.board)] : []));
+  }
+
   /** Selects another incident of the same board. */
   choose(number) {
     if (this.number === number) return;
@@ -105,6 +117,7 @@ export class Board {
     const title = status.table && !status.isShared ? `${place(status)} · ${status.board}` : place(status);
     say(this.title, title);
     say(this.names, names(game));
+    this.showHall(status);
     const wrong = health(status);
     const key = JSON.stringify(wrong);
     if (key !== this.wrong) {

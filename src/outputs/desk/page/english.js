@@ -29,6 +29,16 @@ export const ENGLISH = {
   roles: { viewer: "viewer", arbiter: "arbiter", operator: "operator" },
   leave: "Log out",
   hub: "Past games, pairing files and the tests of boards and clocks are at the desk of each hall.",
+  inHalls: {
+    desk: "Desk of {hall}",
+    unknown: "{hall}: its desk has no address for other computers",
+    games: "Past games of {hall}",
+    board: "This board at the desk of {hall}",
+    pairings: "Pairing files of {hall}",
+    pairingsHow: "Each hall has its own pairing files, at its desk.",
+    tests: "Tests of squares and clocks in {hall}",
+    testsHow: "Squares and clocks are tested at the desk of the hall, beside the boards.",
+  },
   waiting: "Waiting for the boards.",
   stale: "Not up to date since {time}. The page reconnects by itself.",
   unkept: "The disk does not answer: the data shown is not stored yet and is lost if kiebitz ends. Check the disk; storing resumes by itself.",
@@ -60,6 +70,7 @@ export const ENGLISH = {
     hall_away: "No contact",
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",
+    clock_setting: "Clock set to another time",
   },
   lines: {
     gone: "The board does not answer while a game is on. Check its cable or its battery.",
@@ -67,6 +78,7 @@ export const ENGLISH = {
     inferred: "Inferred, not observed: {moves}. Compare with the score sheets.",
     unsettled: "Still uncertain: {moves}. Look at the board.",
     unconfirmed: "{result} ({reason}), read from the board. Confirm it or enter another result.",
+    setting: "The clock shows {time}, the time control is {control}. Set the clock before the game, or correct the time control.",
   },
   health: {
     gone: "board disconnected",

@@ -45,6 +45,26 @@ function report(told) {
   return make("div", "report", {}, totals, make("ul", "findings", {}, ...listed));
 }
 
+/** Maximum number of listed changes. */
+const CHANGES = 100;
+
+/** Describes a change of the pairings. */
+function described(change) {
+  const { changed: texts, none } = words.setup.files;
+  const unknown = change.kind === "time_control" ? none : words.nobody;
+  const known = Object.entries(change).map(([name, value]) => [name, value ?? unknown]);
+  return fill(texts[change.kind] ?? change.kind, Object.fromEntries(known));
+}
+
+/** Lists the changes of the pairings in use, by round. */
+function listed(changes) {
+  const { files } = words.setup;
+  if (!changes.length) return [make("p", "", {}, files.same)];
+  const shown = changes.slice(0, CHANGES).map((change) => make("li", "", {}, described(change)));
+  if (changes.length > CHANGES) shown.push(make("li", "", {}, fill(files.more, { n: changes.length - CHANGES })));
+  return [make("h4", "", {}, files.changes), make("ul", "changes", { tabindex: "0", "aria-label": files.changes }, ...shown)];
+}
+
 export class Files {
   /** `say` announces a text to screen readers; `changed` is called when the list of files was loaded. */
   constructor({ say: announce, changed }) {
@@ -101,7 +121,7 @@ export class Files {
       });
       buttons.prepend(yes);
     }
-    this.asked.replaceChildren(title, report(told), buttons);
+    this.asked.replaceChildren(title, report(told), ...(ok ? listed(told.changes ?? []) : []), buttons);
     title.focus();
   }
 

@@ -29,6 +29,16 @@ export const GERMAN = {
   roles: { viewer: "nur Ansicht", arbiter: "Schiedsrichter", operator: "Technik" },
   leave: "Abmelden",
   hub: "Frühere Partien, Paarungsdateien und die Prüfung von Brettern und Uhren gibt es am Schiedsrichtertisch jedes Saals.",
+  inHalls: {
+    desk: "Schiedsrichtertisch von {hall}",
+    unknown: "{hall}: Der Tisch dort hat keine Adresse für andere Rechner",
+    games: "Gespielte Partien von {hall}",
+    board: "Dieses Brett am Schiedsrichtertisch von {hall}",
+    pairings: "Paarungsdateien von {hall}",
+    pairingsHow: "Jeder Saal hat eigene Paarungsdateien an seinem Schiedsrichtertisch.",
+    tests: "Prüfung der Felder und Uhren in {hall}",
+    testsHow: "Felder und Uhren werden am Schiedsrichtertisch des Saals geprüft, neben den Brettern.",
+  },
   waiting: "Warten auf die Bretter.",
   stale: "Nicht mehr aktuell seit {time}. Es geht von selbst weiter.",
   unkept: "Der Datenträger antwortet nicht: Was zu sehen ist, ist noch nicht gespeichert und kann verloren gehen, wenn kiebitz endet. Es geht von selbst weiter. Den Datenträger prüfen.",
@@ -60,6 +70,7 @@ export const GERMAN = {
     hall_away: "Kein Kontakt",
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
+    clock_setting: "Uhr falsch gestellt",
   },
   lines: {
     gone: "Das Brett antwortet nicht, obwohl eine Partie läuft. Kabel oder Batterie prüfen.",
@@ -67,6 +78,7 @@ export const GERMAN = {
     inferred: "Erschlossen, nicht beobachtet: {moves}. Bitte mit den Partieformularen vergleichen.",
     unsettled: "Noch unsicher: {moves}. Bitte am Brett nachsehen.",
     unconfirmed: "{result} ({reason}), vom Brett abgelesen. Bitte bestätigen oder ein anderes eintragen.",
+    setting: "Die Uhr zeigt {time}, die Bedenkzeit ist {control}. Vor der Partie die Uhr stellen oder die Bedenkzeit berichtigen.",
   },
   health: {
     gone: "Brett weg",

@@ -1,11 +1,13 @@
 // Lines about all boards that need a person: the gravest first, then the oldest.
 
-import { adviceOf, fill, firstSentence, numbered, result, words } from "./words.js";
+import { adviceOf, fill, firstSentence, numbered, result, shownTime, words } from "./words.js";
 
 const RANK = { violation: 0, advice: 1, hint: 2 };
 /** Time in milliseconds after which an unsettled move is listed. The last move has longer, as a reply may settle it. */
 const UNSURE = 60000;
 const UNSURE_LAST = 180000;
+/** Time in milliseconds for which a clock shows the wrong time before it is listed, as it may just be being set. */
+const SETTING = 10000;
 const KEPT = 500;
 
 /** Whether a game is in progress. */
@@ -93,8 +95,14 @@ function ofBoard(status, memory, now) {
     const key = `${board} ${kind} ${about}`;
     const since = memory.since(key, now);
     if (memory.checked.has(key) || now - since < wait) return;
-    found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" }));
+    found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" || kind === "clock_setting" }));
   };
+  // Two different times are left over from a game; equal ones were set, to a wrong time.
+  const [left, right] = status.standing_ms ?? [];
+  if (status.connected && status.stands_at !== null && status.clock_fits === false && left === right) {
+    const values = { time: shownTime(left), control: status.time_control };
+    derived("clock_setting", "advice", `${left} ${status.time_control}`, fill(words.lines.setting, values), SETTING);
+  }
   if (!game) return found;
   const isGone = !status.connected && !status.away && isPlaying(status);
   if (isGone && !incidents.some(({ kind }) => kind === "board_disconnected")) {

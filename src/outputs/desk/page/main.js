@@ -7,11 +7,11 @@ import { Archive } from "./archive.js";
 import { Board } from "./board.js";
 import { forgetDrafts } from "./draft.js";
 import { Entries } from "./entry.js";
+import { HallMenu } from "./halls.js";
 import { Memory, isPlaying, lines } from "./lines.js";
 import { List, address } from "./list.js";
 import { Room } from "./room.js";
 import { current, form, logOut, may } from "./session.js";
-import { Setup } from "./setup.js";
 import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
 
@@ -41,7 +41,8 @@ function isSetup() {
 }
 
 class Desk {
-  constructor(session) {
+  /** `Setup` is the class of the set-up; null for users who may not do all of its steps. */
+  constructor(session, Setup) {
     this.session = session;
     this.source = new DeskSource((board) => this.changed(board), () => leave(words.login.over));
     this.memory = new Memory();
@@ -60,8 +61,7 @@ class Desk {
     const entries = new Entries(session, this.source, announce);
     this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
-    // The set-up is shown only to users who may do all of its steps.
-    this.setup = may(session, "start_round") ? new Setup(this.source, (text) => say(said, text), isHub) : null;
+    this.setup = Setup ? new Setup(this.source, (text) => say(said, text), isHub) : null;
     this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
     this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
     this.opened = null;
@@ -73,8 +73,8 @@ class Desk {
     this.others = make("a", "others-to-do", { href: "#/" });
     this.past = make("a", "to-past");
     this.elsewhere = make("p", "quiet", {}, words.hub);
-    this.past.hidden = isHub;
     this.elsewhere.hidden = !isHub;
+    this.halls = isHub ? new HallMenu() : null;
     this.element = make("div", "desk");
   }
 
@@ -86,7 +86,7 @@ class Desk {
       leave();
     });
     const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
-    const places = [this.past, ...(this.setup ? [this.toSetup] : [])];
+    const places = [this.halls?.element ?? this.past, ...(this.setup ? [this.toSetup] : [])];
     const tools = make("div", "tools", {}, ...places, this.alarms.sound, this.alarms.settings, out);
     const about = make("div", "about", {}, this.summary, who);
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
@@ -116,6 +116,7 @@ class Desk {
     this.source.stop();
     this.archive.stop();
     this.setup?.stop();
+    this.halls?.stop();
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
@@ -129,6 +130,7 @@ class Desk {
     this.setup?.changed();
     const { boards } = this.source;
     this.archive.follow(boards);
+    this.halls?.update(boards.values());
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();
@@ -267,8 +269,14 @@ class Desk {
 
 let context = null;
 
-function enter(session) {
-  context = new Desk(session);
+async function enter(session) {
+  // Only operators load the set-up.
+  const part = may(session, "start_round") ? await import("./setup.js").catch(() => null) : { Setup: null };
+  if (!part) {
+    leave(words.login.silent);
+    return;
+  }
+  context = new Desk(session, part.Setup);
   context.start();
   if (!context.archive.isOn) context.list.title.focus({ preventScroll: true });
 }

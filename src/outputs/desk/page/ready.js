@@ -1,7 +1,8 @@
 // Problems to solve before a round, as sentences, for each step of the set-up.
 
 import { isPlaying } from "./lines.js";
-import { fill, words } from "./words.js";
+import { SQUARES } from "./squares.js";
+import { fill, shownTime, words } from "./words.js";
 
 /** Boards on each table. */
 export function byTable(boards) {
@@ -47,21 +48,51 @@ export function ofPairings({ tables }, files) {
   return files?.lost ? [fill(wrong.findings, { n: files.lost })] : [];
 }
 
-export function ofSquares(boards, tests) {
-  const there = boards.filter(({ connected }) => connected);
-  const open = there.filter(({ board }) => tests.missing(board).length);
-  return open.length ? [fill(words.setup.wrong.untested, { boards: named(open) })] : [];
+/** Number of a board's squares that were tested. */
+export function tested(tests, board) {
+  return SQUARES.length - tests.missing(board).length;
 }
 
+/** Null while no board is connected, as nothing was checked then. */
+export function ofSquares(boards, tests) {
+  const there = boards.filter(({ connected }) => connected);
+  if (!there.length) return null;
+  const open = there.filter(({ board }) => tests.missing(board).length);
+  const counts = open.map(({ board }) => fill(words.setup.boards.testedOf, { board, n: tested(tests, board) }));
+  return open.length ? [fill(words.setup.wrong.untested, { boards: some(counts) })] : [];
+}
+
+/** Null while no board is connected. */
 export function ofClocks(boards) {
   const { wrong } = words.setup;
   const there = boards.filter(({ connected }) => connected);
+  if (!there.length) return null;
   const without = there.filter(({ lever }) => lever === null);
   const unsure = there.filter(({ lever, white_side: side }) => lever !== null && side === null);
   const found = [];
   if (without.length) found.push(fill(wrong.noClock, { boards: named(without) }));
   if (unsure.length) found.push(fill(wrong.noSide, { boards: named(unsure) }));
+  const other = there.filter(({ clock_fits: fits }) => fits === false);
+  const shown = other.map(({ board, standing_ms: [left, right], time_control: control }) => {
+    const time = left === right ? shownTime(left) : `${shownTime(left)} · ${shownTime(right)}`;
+    return fill(wrong.shows, { board, time, control });
+  });
+  if (other.length) found.push(fill(wrong.otherTime, { boards: some(shown) }));
   return found;
+}
+
+/** Describes what was checked, for each step without problems. */
+export function checked(boards, { round, tables }, status) {
+  const { checked: said } = words.setup;
+  const there = boards.filter(({ connected }) => connected);
+  const fitting = there.filter(({ clock_fits: fits }) => fits === true).length;
+  const outputs = Object.keys(status?.outputs ?? {}).length + [status?.journal, status?.recordings].filter(Boolean).length;
+  return {
+    boards: fill(said.boards, { n: there.length, fitting }),
+    pairings: fill(said.pairings, { n: tables.length, round: round ?? "–" }),
+    squares: fill(said.squares, { n: there.length }),
+    outputs: fill(said.outputs, { n: outputs }),
+  };
 }
 
 export function ofOutputs(status) {

@@ -3,12 +3,13 @@
 import { make, say } from "/page/dom.js";
 import { Deed, field, told } from "./deed.js";
 import { Files } from "./files.js";
+import { HallLinks } from "./halls.js";
 import { Outputs } from "./outputs.js";
-import { ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, waiting } from "./ready.js";
+import { checked, ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, tested, waiting } from "./ready.js";
 import { order } from "./room.js";
 import { ask } from "./session.js";
+import { Sheet } from "./sheet.js";
 import { Squares, Tests } from "./squares.js";
-import { boardRows, clockRows } from "./steps.js";
 import { fill, words } from "./words.js";
 
 /** Interval of requests for the status of the outputs while they are shown, in milliseconds. */
@@ -30,11 +31,11 @@ class Step {
     this.element = make("details", "step fold", { open: "" }, make("summary", "", {}, title, this.state), body);
   }
 
-  /** Shows the problems of the step; null while they are unknown. */
-  update(found) {
+  /** Shows the problems of the step, null while they are unknown; without problems, what was checked. */
+  update(found, what) {
     const { setup } = words;
     const how = found === null ? "open" : found.length ? "warn" : "fine";
-    say(this.state, { open: setup.unknown, warn: setup.look, fine: setup.done }[how]);
+    say(this.state, { open: setup.unknown, warn: setup.look, fine: what ?? setup.done }[how]);
     this.state.className = `chip ${how}`;
     const key = JSON.stringify(found);
     if (key === this.shown) return;
@@ -52,32 +53,51 @@ export class Setup {
     this.found = [];
     this.tests = new Tests();
     const { setup } = words;
-    this.boards = boardRows(source, announce, isHub);
+    this.boards = new Sheet(source, announce, {
+      isHub,
+      tested: (board) => tested(this.tests, board),
+      test: (board) => this.test(board),
+    });
     this.files = new Files({ say: announce, changed: () => this.draw() });
     this.squares = new Squares(this.tests);
     this.squares.changed = () => this.draw();
-    this.clocks = clockRows(source, announce);
     this.outputs = new Outputs(announce);
     const aboutOutputs = make("p", "quiet", {}, setup.outputs.how);
     this.go = this.going(announce);
-    const boards = [make("p", "quiet", {}, setup.boards.how), this.boards.element];
-    const ofHub = { boards, go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element] };
+    const boards = [make("p", "quiet", {}, isHub ? setup.boards.hubHow : setup.boards.how), this.boards.element];
+    const inHalls = [words.inHalls.pairings, words.inHalls.tests];
+    this.links = isHub ? inHalls.map((text) => new HallLinks("#/setup", text)) : [];
+    const [pairings, tests] = this.links;
+    const ofHub = {
+      boards,
+      pairings: [make("p", "quiet", {}, words.inHalls.pairingsHow), pairings?.element],
+      squares: [make("p", "quiet", {}, words.inHalls.testsHow), tests?.element],
+      go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element],
+    };
     const ofHall = {
       boards,
       pairings: [this.files.element],
       squares: [this.squares.element],
-      clocks: [make("p", "quiet", {}, setup.clocks.how), this.clocks.element],
       outputs: [aboutOutputs, this.outputs.element],
       go: [this.go.element],
     };
     this.steps = Object.entries(isHub ? ofHub : ofHall).map(([name, parts], at) => new Step(name, at + 1, parts));
-    // The last step describes the other steps' problems in its text.
-    this.steps.at(-1).state.hidden = true;
+    // The last step describes the other steps' problems in its text. A hub does not know what was done in the halls.
+    const isOpen = ({ name }) => name === "go" || (isHub && name === "squares");
+    for (const { state } of this.steps.filter(isOpen)) state.hidden = true;
     this.title = make("h2", "", { tabindex: "-1" }, setup.title);
     const back = make("a", "back-to", { href: "#/" }, setup.back);
     const head = make("div", "setup-head", {}, this.title, back);
     this.element = make("section", "setup", { hidden: "" }, head, make("div", "steps", {}, ...this.steps.map(({ element }) => element)));
     this.element.setAttribute("aria-label", setup.title);
+  }
+
+  /** Shows the test of a board's squares. */
+  test(board) {
+    const { element } = this.steps.find(({ name }) => name === "squares");
+    element.open = true;
+    this.squares.open(board);
+    element.scrollIntoView({ block: "start" });
   }
 
   /** The last step: starts a round on all waiting boards. */
@@ -181,23 +201,24 @@ export class Setup {
     if (this.element.hidden || this.isOver) return;
     const boards = [...this.source.boards.values()].sort(order);
     const { pairings } = this.source;
-    this.boards.update(boards);
-    if (this.isHub) this.found = [[...ofBoards(boards, pairings), ...(pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub])]];
+    this.boards.draw();
+    for (const links of this.links) links.update(boards);
+    if (this.isHub) this.found = [ofBoards(boards, pairings), pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub]];
     else this.found = this.findings(boards, pairings);
-    this.found.forEach((found, at) => this.steps[at].update(found));
+    const { pairings: paired, ...others } = checked(boards, pairings, this.status);
+    this.checked = this.isHub ? { pairings: paired } : { pairings: paired, ...others };
+    this.found.forEach((found, at) => this.steps[at].update(found, this.checked[this.steps[at].name]));
     this.drawGo(boards, pairings);
   }
 
   /** Updates the steps that only a hall has, and returns the problems of each step. */
   findings(boards, pairings) {
-    this.clocks.update(boards);
     this.squares.update(boards);
     this.files.update(boards, pairings);
     return [
-      ofBoards(boards, pairings),
+      [...ofBoards(boards, pairings), ...(ofClocks(boards) ?? [])],
       ofPairings(pairings, this.files.known),
-      boards.length ? ofSquares(boards, this.tests) : null,
-      boards.length ? ofClocks(boards) : null,
+      ofSquares(boards, this.tests),
       this.status && ofOutputs(this.status),
     ];
   }
@@ -206,7 +227,8 @@ export class Setup {
     const { go, steps } = words.setup;
     const open = this.found.flatMap((found, at) => (found === null || found.length ? [steps[this.steps[at].name]] : []));
     const isReady = waiting(boards, pairings).length;
-    const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : go.ready;
+    const ready = this.isHub ? go.hubReady : fill(go.ready, { checked: Object.values(this.checked).join("; ") });
+    const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : ready;
     say(this.summary, `${text} ${fill(go.waiting, { n: isReady, tables: pairings.tables.length })}`);
     const key = JSON.stringify([pairings.rounds, pairings.round]);
     if (key !== this.rounds && document.activeElement !== this.go.round) {

@@ -108,6 +108,14 @@ export class Squares {
     this.element = make("div", "", {}, make("p", "", {}, squares.how), this.none, this.test);
   }
 
+  /** Shows the test of this board, and moves the focus to it. */
+  open(board) {
+    this.board = board;
+    this.shown = null;
+    this.changed?.();
+    this.choice.querySelector("select")?.focus({ preventScroll: true });
+  }
+
   update(boards) {
     const names = boards.map(({ board }) => board);
     if (!names.includes(this.board)) this.board = names[0] ?? null;

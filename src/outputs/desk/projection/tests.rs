@@ -6,7 +6,7 @@ use kiebitz_game::position::Variant;
 use shakmaty::Color;
 
 use super::*;
-use crate::outputs::shared::board_status::Levers;
+use crate::outputs::shared::board_status::{ClockSetting, Levers};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -27,6 +27,8 @@ fn board_status(forgotten: bool) -> BoardStatus {
         clock: ClockView::default(),
         table: Some(4),
         levers: Levers::default(),
+        setting: ClockSetting::default(),
+        hall: None,
         seen: Seen::default(),
     }
 }
@@ -181,6 +183,30 @@ fn quick_changes_of_squares_are_sent_once() {
     });
     let expected = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
     assert_eq!(change(&mut desk), expected);
+}
+
+#[test]
+fn clock_is_compared_with_the_time_control_between_games() {
+    let mut desk = Desk::default();
+    let shows = |seconds: u64| BoardStatus {
+        setting: ClockSetting {
+            standing_ms: Some([seconds * 1000; 2]),
+            control: "15+10".parse().ok(),
+        },
+        ..board_status(false)
+    };
+    desk.set_status(shows(900));
+    let first = change(&mut desk);
+    assert_eq!(
+        (&first["clock_fits"], &first["time_control"]),
+        (&true.into(), &"15+10".into())
+    );
+    desk.set_status(shows(5520));
+    let expected =
+        serde_json::json!({"board": "b", "clock_fits": false, "standing_ms": [5_520_000, 5_520_000]});
+    assert_eq!(change(&mut desk), expected);
+    desk.take(&event(1, started(START, Variant::Standard)));
+    assert_eq!(change(&mut desk)["clock_fits"], Value::Null, "time has passed");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Board, Chess, Color, EnPassantMode, Position as _, fen::Fen};
 
 use super::*;
-use crate::outputs::shared::board_status::Levers;
+use crate::outputs::shared::board_status::{ClockSetting, Levers};
 use crate::tournament::{FilePosition, Pairing, Player, Round};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -92,6 +92,8 @@ fn board_status(name: &str, serial: &str, placement: &str, clock: ClockView) -> 
         clock,
         table: None,
         levers: Levers::default(),
+        setting: ClockSetting::default(),
+        hall: None,
         seen: Seen::default(),
     }
 }

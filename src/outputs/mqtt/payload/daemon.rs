@@ -56,6 +56,9 @@ pub struct DaemonHealth {
     /// The round whose pairings the boards get; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
+    /// Address of the arbiters' desk, for links; absent if other computers cannot reach it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub desk: Option<String>,
 }
 
 /// Progress of the delivery to the broker.

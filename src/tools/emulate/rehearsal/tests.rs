@@ -9,7 +9,7 @@ use kiebitz_protocol::{
     BusAddress, BusAnswer, BusCommand, BusCommandKind, BusData, BusDecoder, ClockReport, Field,
 };
 
-use super::super::games;
+use super::super::{Share, games};
 use super::*;
 
 const NOON: Timestamp = Timestamp::from_micros(1_789_000_000_000_000);
@@ -24,6 +24,7 @@ fn emulation(boards: usize, faults: &[&str]) -> Emulation {
         faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
         lines: Wiring::Own { powered: false },
         links: None,
+        waits: false,
     }
 }
 
@@ -95,6 +96,69 @@ fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
         reports_of(1)[..3],
         ["game 1, B - b", "0-1 after 1 plies, B - b", "game 2, A - a"]
     );
+}
+
+/// The first report of each table, with its time in seconds.
+fn first_reports(emulation: &Emulation, enter_at: Option<u64>) -> Vec<(u64, usize, String)> {
+    let mut rehearsal = rehearsal(emulation, THREE);
+    let mut reported: Vec<(u64, usize, String)> = Vec::new();
+    for at in [enter_at, Some(400)].into_iter().flatten() {
+        let until = NOON + Duration::from_secs(at);
+        watch(&mut rehearsal, until, |at, table, output| {
+            if let RehearsalOutput::Report(words) = output
+                && words.starts_with("game 1,")
+            {
+                reported.push((at.saturating_duration_since(NOON).as_secs(), table, words));
+            }
+        });
+        if enter_at == Some(at) {
+            rehearsal.start_all(until);
+        }
+    }
+    reported.sort_by_key(|(_, table, _)| *table);
+    reported
+}
+
+#[test]
+fn players_who_wait_begin_when_they_are_told() {
+    let usual = first_reports(&emulation(2, &[]), None);
+    assert_eq!(usual.len(), 2);
+    for lines in [
+        Wiring::Own { powered: false },
+        Wiring::Bus {
+            damaged: Share::default(),
+        },
+    ] {
+        let waiting = |faults: &[&str]| Emulation {
+            waits: true,
+            lines,
+            ..emulation(2, faults)
+        };
+        assert_eq!(first_reports(&waiting(&[]), None), [], "nobody begins");
+        let all: Vec<usize> = first_reports(&waiting(&[]), Some(100))
+            .into_iter()
+            .map(|(at, table, _)| {
+                assert!(at >= 100, "{at}");
+                table
+            })
+            .collect();
+        assert_eq!(all, [0, 1]);
+        let late = first_reports(&waiting(&["start 2 at 200s"]), None);
+        assert_eq!(late.len(), 1, "{late:?}");
+        assert!(late[0].0 >= 200 && late[0].1 == 1, "{late:?}");
+    }
+    let late = first_reports(
+        &Emulation {
+            waits: true,
+            ..emulation(2, &["start all at 200s"])
+        },
+        None,
+    );
+    let later: Vec<_> = usual
+        .into_iter()
+        .map(|(at, table, words)| (at + 200, table, words))
+        .collect();
+    assert_eq!(late, later, "the same play, later");
 }
 
 #[test]

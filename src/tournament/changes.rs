@@ -1,0 +1,256 @@
+//! Differences between two versions of an event, for people who replace a pairing file.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Pairing, Player, Round, Tournament, names};
+
+/// A difference, with the number of its round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    pub(crate) round: u32,
+    #[serde(flatten)]
+    pub(crate) what: ChangeKind,
+}
+
+/// Kind of a difference. `was` is the value before the change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum ChangeKind {
+    RoundAdded {
+        /// Number of pairings with two players.
+        pairings: usize,
+    },
+    RoundRemoved {
+        pairings: usize,
+    },
+    /// Time control as written in the file; `None` if the file has none.
+    TimeControl {
+        was: Option<String>,
+        is: Option<String>,
+    },
+    /// The same players with colours exchanged.
+    Colors {
+        table: u32,
+        white: String,
+        black: String,
+    },
+    /// One player replaced another.
+    Player {
+        table: u32,
+        was: Option<String>,
+        is: Option<String>,
+    },
+    /// A pairing that was at another table.
+    Moved {
+        table: u32,
+        was: u32,
+        white: Option<String>,
+        black: Option<String>,
+    },
+    /// Two other players at a table, or a table that had no pairing.
+    Added {
+        table: u32,
+        white: Option<String>,
+        black: Option<String>,
+    },
+    /// A table without a pairing.
+    Removed {
+        table: u32,
+        white: Option<String>,
+        black: Option<String>,
+    },
+}
+
+/// Lists the differences in tables, players and time controls, by round and table.
+pub(crate) fn changes(before: &Tournament, after: &Tournament) -> Vec<Change> {
+    let numbers = before.rounds.keys().chain(after.rounds.keys());
+    let mut numbers: Vec<u32> = numbers.copied().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut found = Vec::new();
+    for round in numbers {
+        let kinds = match (before.rounds.get(&round), after.rounds.get(&round)) {
+            (None, Some(added)) => vec![ChangeKind::RoundAdded {
+                pairings: played(added),
+            }],
+            (Some(removed), None) => vec![ChangeKind::RoundRemoved {
+                pairings: played(removed),
+            }],
+            (Some(old), Some(new)) => {
+                let (was, is) = (before.time_control(round), after.time_control(round));
+                let control = (was != is).then(|| ChangeKind::TimeControl {
+                    was: was.map(str::to_owned),
+                    is: is.map(str::to_owned),
+                });
+                control.into_iter().chain(of_tables(old, new)).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        found.extend(kinds.into_iter().map(|what| Change { round, what }));
+    }
+    found
+}
+
+fn played(round: &Round) -> usize {
+    round
+        .pairings
+        .iter()
+        .filter(|pairing| pairing.is_played())
+        .count()
+}
+
+fn of_tables(old: &Round, new: &Round) -> Vec<ChangeKind> {
+    let (old, new) = (by_table(old), by_table(new));
+    let mut tables: Vec<u32> = old.keys().chain(new.keys()).copied().collect();
+    tables.sort_unstable();
+    tables.dedup();
+    let changed = tables.into_iter().filter_map(|table| {
+        let (was, is) = (old.get(&table).copied(), new.get(&table).copied());
+        match (was, is) {
+            (Some(was), Some(is)) if is_same(was, is) => None,
+            (Some(was), Some(is)) => Some(at_table(table, was, is, &old)),
+            (None, Some(is)) => Some(moved_or_added(table, is, &old)),
+            // A pairing that is at another table now is listed there.
+            (Some(was), None) if new.values().any(|is| is_same(was, is)) => None,
+            (Some(was), None) => Some(ChangeKind::Removed {
+                table,
+                white: name(&was.white),
+                black: name(&was.black),
+            }),
+            (None, None) => None,
+        }
+    });
+    changed.collect()
+}
+
+fn by_table(round: &Round) -> BTreeMap<u32, &Pairing> {
+    let tables = round
+        .pairings
+        .iter()
+        .filter_map(|pairing| Some((pairing.table?, pairing)));
+    tables.collect()
+}
+
+/// The difference between two pairings of a table.
+fn at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
+    if let (Some(white), Some(black)) = (&is.white, &is.black)
+        && are_one(Some(white), was.black.as_ref())
+        && are_one(Some(black), was.white.as_ref())
+    {
+        return ChangeKind::Colors {
+            table,
+            white: white.name.clone(),
+            black: black.name.clone(),
+        };
+    }
+    let sides = [(&was.white, &is.white), (&was.black, &is.black)];
+    let mut replaced = sides
+        .iter()
+        .filter(|(was, is)| !are_one(was.as_ref(), is.as_ref()));
+    match (replaced.next(), replaced.next()) {
+        (Some((was, is)), None) => ChangeKind::Player {
+            table,
+            was: name(was),
+            is: name(is),
+        },
+        _ => moved_or_added(table, is, old),
+    }
+}
+
+fn moved_or_added(table: u32, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
+    let (white, black) = (name(&is.white), name(&is.black));
+    let before = old.iter().find(|(_, was)| is_same(was, is));
+    match before {
+        Some((was, _)) => ChangeKind::Moved {
+            table,
+            was: *was,
+            white,
+            black,
+        },
+        None => ChangeKind::Added { table, white, black },
+    }
+}
+
+fn is_same(one: &Pairing, other: &Pairing) -> bool {
+    are_one(one.white.as_ref(), other.white.as_ref()) && are_one(one.black.as_ref(), other.black.as_ref())
+}
+
+/// Whether two entries mean the same player: the same FIDE id or, if one of them has none, the same name.
+fn are_one(one: Option<&Player>, other: Option<&Player>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => match (one.facts.fide_id, other.facts.fide_id) {
+            (Some(id), Some(other)) => id == other,
+            _ => names::key(&one.name) == names::key(&other.name),
+        },
+        _ => false,
+    }
+}
+
+fn name(player: &Option<Player>) -> Option<String> {
+    player.as_ref().map(|player| player.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::tournament::read_bytes;
+
+    fn read(rows: &str) -> Tournament {
+        let text = format!("round,board,white,black,time_control\n{rows}");
+        let (tournament, _) = read_bytes("r.csv", text.as_bytes()).expect("pairings");
+        tournament
+    }
+
+    fn listed(before: &str, after: &str) -> Value {
+        serde_json::to_value(changes(&read(before), &read(after))).expect("JSON")
+    }
+
+    #[test]
+    fn changes_of_a_table_are_named_by_what_people_did() {
+        let before = "3,1,Adler,Berg,\n3,4,Dorn,Ebert,\n3,12,Xu,Zander,\n3,13,Falk,Graf,\n3,14,Hahn,Ihle,\n";
+        assert_eq!(listed(before, before), json!([]));
+        let after =
+            "3,1,ADLER,berg,\n3,4,Ebert,Dorn,\n3,12,Young,Zander,\n3,14,Falk,Graf,\n3,15,Jahn,Kolb,\n";
+        assert_eq!(
+            listed(before, after),
+            json!([
+                {"round": 3, "kind": "colors", "table": 4, "white": "Ebert", "black": "Dorn"},
+                {"round": 3, "kind": "player", "table": 12, "was": "Xu", "is": "Young"},
+                {"round": 3, "kind": "moved", "table": 14, "was": 13, "white": "Falk", "black": "Graf"},
+                {"round": 3, "kind": "added", "table": 15, "white": "Jahn", "black": "Kolb"},
+            ])
+        );
+        assert_eq!(
+            listed(
+                before,
+                "3,1,Adler,Berg,\n3,4,Dorn,Ebert,\n3,12,Xu,Zander,\n3,13,Falk,Graf,\n"
+            ),
+            json!([{"round": 3, "kind": "removed", "table": 14, "white": "Hahn", "black": "Ihle"}])
+        );
+    }
+
+    #[test]
+    fn rounds_and_time_controls_are_compared() {
+        let (old, new) = (
+            "3,1,Adler,Berg,90+30\n",
+            "3,1,Adler,Berg,15+10\n4,1,Berg,Adler,\n",
+        );
+        let control = json!({"round": 3, "kind": "time_control", "was": "90+30", "is": "15+10"});
+        let found = listed(old, new);
+        assert_eq!(found[0], control, "{found}");
+        assert_eq!(
+            found[1],
+            json!({"round": 4, "kind": "round_added", "pairings": 1})
+        );
+        let found = listed(new, "3,1,Adler,Berg,15+10\n");
+        assert_eq!(
+            found,
+            json!([{"round": 4, "kind": "round_removed", "pairings": 1}])
+        );
+    }
+}
