@@ -17,6 +17,7 @@ impl Broadcast {
             wall::RoundLine {
                 round,
                 date: paired.and_then(|round| round.date.as_deref()),
+                starts: self.starts(round),
                 games: slots.len(),
                 live: slots.iter().filter(|slot| slot.is_live()).count(),
                 over: slots.iter().all(Slot::is_over),
@@ -31,6 +32,10 @@ impl Broadcast {
             },
             rounds: rounds.iter().map(line).collect(),
             current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),
+            standings: self
+                .standings
+                .as_ref()
+                .map(|standings| standings.version.as_str()),
         }
     }
 

@@ -1,3 +1,4 @@
+mod standings;
 mod wall;
 
 use serde_json::Value;
