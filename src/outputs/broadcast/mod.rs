@@ -7,6 +7,7 @@
 
 mod files;
 pub(crate) mod page;
+mod preview;
 pub(in crate::outputs) mod projection;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod recipient;

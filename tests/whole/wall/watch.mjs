@@ -226,6 +226,30 @@ async function panelsAndSearch(context) {
   await viewer.close();
 }
 
+/** A link to a game has a preview with a picture, and leads to the game. */
+async function linksHavePreviews(context) {
+  const path = "round-1/board-3";
+  const text = await (await fetch(`${HALL}${path}.html`)).text();
+  assert.ok(text.includes(`property="og:image" content="https://live.example/${path}.png"`), text);
+  assert.match(text, /property="og:title" content="White 3, W\. .+ Black 3, B\."/);
+  const hostile = await (await fetch(`${HALL}round-1/board-5.html`)).text();
+  assert.ok(!hostile.includes("<img"), hostile);
+  const answer = await fetch(`${HALL}${path}.png`);
+  assert.equal(answer.headers.get("content-type"), "image/png");
+  const viewer = await Viewer.open(context, `${HALL}${path}.html`, 1280, false);
+  const { page } = viewer;
+  await until("the game", 10, async () => (await page.locator(".large h1").textContent()).endsWith("Board 3"));
+  const size = await page.evaluate(async (src) => {
+    const image = new Image();
+    image.src = src;
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  }, `${path}.png`);
+  assert.deepEqual(size, [480, 480]);
+  assert.equal(await page.locator(".links a", { hasText: "Link to this game" }).getAttribute("href"), `${path}.html`);
+  await viewer.close();
+}
+
 /** The viewer's choices persist when the page is reloaded. */
 async function filtersPersist(viewer) {
   const { page } = viewer;
@@ -313,6 +337,7 @@ try {
   await checksOtherViews(context);
   await viewsFitTheirWindow(context);
   await panelsAndSearch(context);
+  await linksHavePreviews(context);
   await filtersPersist(viewer);
   await nothingPrivateIsServed();
   await filesAreEnough(context);

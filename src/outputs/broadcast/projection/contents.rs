@@ -29,6 +29,7 @@ impl Broadcast {
                 site: self.site(),
                 delay_ms: u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX),
                 restarts: self.restarts,
+                has_previews: self.address.is_some() && !self.page.is_empty(),
             },
             rounds: rounds.iter().map(line).collect(),
             current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),

@@ -6,6 +6,7 @@
 
 mod contents;
 pub(in crate::outputs) mod game;
+mod previews;
 pub(in crate::outputs) mod relayed;
 pub(in crate::outputs) mod rounds;
 mod standings;
@@ -62,6 +63,10 @@ pub(crate) struct Broadcast {
     files: Files,
     /// Files of the web page; empty if the page is off.
     page: Files,
+    /// The public address of the page; `None` if links have no preview.
+    address: Option<String>,
+    /// The pictures of the games by round and table, for previews.
+    pictures: BTreeMap<(u32, u32), previews::Picture>,
     /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
@@ -133,6 +138,8 @@ impl Broadcast {
             results: TableResults::default(),
             files: Files::new(),
             page: Files::new(),
+            address: None,
+            pictures: BTreeMap::new(),
             changed: BTreeSet::new(),
             all_changed: true,
             written: BTreeMap::new(),
@@ -141,9 +148,10 @@ impl Broadcast {
         }
     }
 
-    /// Adds the web page to the files.
-    pub(crate) fn bring_page(&mut self) {
+    /// Adds the web page to the files. `address` is its public address, for previews of links.
+    pub(crate) fn bring_page(&mut self, address: Option<String>) {
         self.page = page::files();
+        self.address = address;
         self.all_changed = true;
     }
 
@@ -254,12 +262,14 @@ impl Broadcast {
             self.standings = WrittenStandings::of(standings);
         }
         let mut written = core::mem::take(&mut self.written);
+        let mut pictures = core::mem::take(&mut self.pictures);
         let rounds = self.rounds();
         let mut files = self.page.clone();
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {
                 self.put_round(*number, &folder, slots, &mut files, &mut written);
+                self.put_previews(slots, &mut files, &mut pictures);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
                 let of_round = self.files.range::<str, _>(from);
@@ -275,8 +285,10 @@ impl Broadcast {
         }
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
         files.insert("wall.json".into(), PublishedFile::new(contents));
+        self.put_preview_of_page(&rounds, &mut files);
         self.files = files;
         self.written = written;
+        self.pictures = pictures;
         self.changed.clear();
         self.all_changed = false;
         self.standings_changed = false;

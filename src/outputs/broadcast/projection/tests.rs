@@ -1,3 +1,4 @@
+mod previews;
 mod standings;
 mod wall;
 

@@ -39,6 +39,9 @@ pub(super) struct EventInfo<'c> {
     /// will follow.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) restarts: bool,
+    /// Whether each game on a board has a page of its own for links, `round-N/board-M.html`.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(super) has_previews: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -274,7 +277,7 @@ fn position(record: &GameRecord) -> &str {
     shown.last().map_or(&record.start_fen, |entry| &entry.fen)
 }
 
-fn placement(fen: &str) -> &str {
+pub(super) fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
 
