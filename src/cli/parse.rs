@@ -216,6 +216,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         language,
         notation,
         adjournment,
+        standings,
         config,
         commands,
         rules,
@@ -233,6 +234,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         language,
         letters: notation.as_deref().map(letters).transpose()?,
         adjournment,
+        standings,
         rules: rules_from(config, rules),
         commands,
     })

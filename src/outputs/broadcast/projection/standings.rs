@@ -9,7 +9,9 @@ use kiebitz_game::events::{GameResult, PlayerFacts};
 use serde::Serialize;
 use shakmaty::Color;
 
+use super::Broadcast;
 use super::rounds::Slot;
+use crate::outputs::report;
 use crate::tournament::{Pairing, Tournament, half_points, name_key};
 
 /// Most players of a round robin that is shown as a crosstable.
@@ -38,6 +40,8 @@ struct PlayerRow {
     federation: Option<String>,
     team: Option<String>,
     points: f32,
+    #[serde(skip)]
+    half_points: u32,
     /// Games with a result.
     games: usize,
     results: Vec<RoundResult>,
@@ -64,6 +68,8 @@ struct TeamRow {
     /// Two for a match won, one for a drawn one. A match counts once all its games are over.
     match_points: u32,
     board_points: f32,
+    #[serde(skip)]
+    half_points: u32,
     /// Matches that are over.
     matches: usize,
 }
@@ -114,6 +120,31 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
         teams: field.teams(&played),
         players: field.rows(&played, last),
     })
+}
+
+impl Broadcast {
+    /// The standings for the arbiter's report; `None` if they are unknown.
+    pub(crate) fn standings_for_report(&self) -> Option<report::Standings> {
+        let standings = standings(self.tournament(), &self.rounds())?;
+        let players = standings.players.into_iter().map(|row| report::PlayerStanding {
+            name: row.name,
+            title: row.title,
+            rating: row.rating,
+            half_points: row.half_points,
+            games: row.games,
+        });
+        let teams = standings.teams.into_iter().map(|row| report::TeamStanding {
+            name: row.name,
+            match_points: row.match_points,
+            half_points: row.half_points,
+        });
+        Some(report::Standings {
+            round: standings.round,
+            open: standings.open,
+            players: players.collect(),
+            teams: teams.collect(),
+        })
+    }
 }
 
 /// A game between two players, or one that is planned.
@@ -261,6 +292,7 @@ impl Field {
                 federation: person.facts.federation.clone(),
                 team: person.facts.team.clone(),
                 points: points(total(*index)),
+                half_points: total(*index),
                 games: 0,
                 results: { person.byes.iter() }
                     .filter(|round| **round <= last)
@@ -371,6 +403,7 @@ impl Field {
                 name: name.to_owned(),
                 match_points,
                 board_points: points(half),
+                half_points: half,
                 matches,
             })
             .collect()
