@@ -18,7 +18,7 @@ const SQUARE: usize = 60;
 /// Width of the picture, in pixels.
 const WIDTH: usize = 8 * SQUARE;
 /// The pieces in the order of [`PIECES`], compressed. Each has a byte for each pixel: opacity in the upper four bits,
-/// brightness in the lower four.
+/// brightness in the lower four. They are Colin M. L. Burnett's, GPL-2.0-or-later, as in `page/chessground`.
 const SPRITES: &[u8] = include_bytes!("preview/pieces.zlib");
 const PIECES: &str = "PNBRQKpnbrqk";
 
