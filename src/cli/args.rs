@@ -578,6 +578,9 @@ pub(super) struct ReportArguments {
     /// Add the sheet for an adjournment even if the game was not adjourned
     #[arg(long)]
     pub(super) adjournment: bool,
+    /// Attach the standings of the event; for a game in the journal
+    #[arg(long)]
+    pub(super) standings: bool,
     /// Configuration [default for a game in the journal: /etc/kiebitz.toml]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["laws", "mode", "unsupervised", "time_control"])]
     pub(super) config: Option<PathBuf>,

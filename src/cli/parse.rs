@@ -218,6 +218,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         language,
         notation,
         adjournment,
+        standings,
         config,
         commands,
         rules,
@@ -235,6 +236,7 @@ fn report(arguments: ReportArguments) -> anyhow::Result<ReportRequest> {
         language,
         letters: notation.as_deref().map(letters).transpose()?,
         adjournment,
+        standings,
         rules: rules_from(config, rules),
         commands,
     })

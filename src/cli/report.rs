@@ -1,8 +1,10 @@
 //! `kiebitz report`.
 
+use core::time::Duration;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use kiebitz_game::command::CommandFile;
@@ -15,10 +17,13 @@ use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::KeptGames;
-use crate::outputs::report::{Frames, Manner, Report, SourceFile, html, text};
+use crate::outputs::broadcast::{Broadcast, EventFacts};
+use crate::outputs::report::{Frames, Manner, Report, SourceFile, Standings, html, text};
 use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
+use crate::restart::past;
 use crate::system_time;
+use crate::tournament;
 
 pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit> {
     let is_file = request.subject.exists();
@@ -40,10 +45,16 @@ pub(super) fn run(request: &ReportRequest, out: &mut impl Write) -> Result<Exit>
     if commands.is_some() && !is_file {
         bail!("--commands is for captures only: a game in the journal already includes its commands");
     }
+    if request.standings && is_file {
+        bail!("--standings is for a game in the journal: a file has no other games of the event");
+    }
     let (report, exit) = if is_file {
         report_of_file(&request.subject, config, commands.as_ref())?
     } else {
-        (report_of_game(&request.subject, &config)?, Exit::Fine)
+        (
+            report_of_game(&request.subject, &config, request.standings)?,
+            Exit::Fine,
+        )
     };
     let letters = request.letters.or_else(|| Letters::of(language.code()));
     let manner = Manner {
@@ -144,11 +155,31 @@ fn collect_events(
     None
 }
 
-fn report_of_game(game: &Path, config: &Config) -> Result<Report> {
+fn report_of_game(game: &Path, config: &Config, with_standings: bool) -> Result<Report> {
     let name = game.to_string_lossy();
     let kept = KeptGames::open(config).with_context(|| format!("there is no file {name}"))?;
     let game = kept
         .find(&name)
         .with_context(|| format!("there is no file {name}"))?;
-    Ok(Report::from_events(&kept.events_with_board(&game)?))
+    let mut report = Report::from_events(&kept.events_with_board(&game)?);
+    if with_standings {
+        report.standings = Some(standings(&kept, config)?);
+    }
+    Ok(report)
+}
+
+/// The standings from the pairings and the results in the journal.
+fn standings(kept: &KeptGames, config: &Config) -> Result<Standings> {
+    let files = config.pairing_files().all();
+    let (tournament, _) = tournament::read(&files).context("cannot read the pairings")?;
+    let now = system_time::wall_time();
+    let mut event = Broadcast::new(Duration::ZERO, EventFacts::of(&config.event));
+    event.pair(Arc::new(tournament));
+    for (board, events) in past::of(kept.journal(), config, now) {
+        event.resume(now, &board, &events);
+    }
+    event.standings_for_report().context(
+        "there are no standings: they need the pairings of all rounds from the first, or a report (TRF) with points, \
+         under `pairings` in [event]",
+    )
 }

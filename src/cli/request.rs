@@ -194,6 +194,8 @@ pub(super) struct ReportRequest {
     pub(super) rules: RulesFrom,
     /// Whether to add the sheet for an adjournment even if the game was not adjourned.
     pub(super) adjournment: bool,
+    /// Whether to attach the standings of the event.
+    pub(super) standings: bool,
     /// File with an arbiter's commands, for a capture.
     pub(super) commands: Option<PathBuf>,
 }

@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 
 use super::lock::{LockError, StateLock};
 use super::mqtt::Mqtt;
-use super::past;
 use super::start::{self, Beginning, Started};
 use super::storage::Storage;
 use crate::config::Config;
@@ -20,6 +19,7 @@ use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Message, Outbox};
 use crate::progress::Progress;
 use crate::restart;
+use crate::restart::past;
 use crate::system_time::{self, LiveTime, wall_time};
 use crate::tournament::{Tournament, read};
 

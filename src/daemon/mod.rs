@@ -22,7 +22,6 @@ mod lookout;
 mod machine;
 mod mqtt;
 mod pairings;
-mod past;
 mod patience;
 mod ports;
 mod recall;

@@ -13,12 +13,12 @@ use kiebitz_hardware::Timestamp;
 
 use super::mqtt::Mqtt;
 use super::pairings::Pairings;
-use super::past;
 use super::start::Beginning;
 use crate::config::Config;
 use crate::journal::Journal;
 use crate::outputs::broadcast::{Broadcast, EventFacts};
 use crate::outputs::mqtt::{Delivery, Message, Outbox};
+use crate::restart::past;
 use crate::tournament::{Tournament, read_bytes};
 
 const PAIRINGS: &str = "round,board,white,black\n1,1,Adler,Berg\n1,2,Clausen,Dorn\n1,3,Ebert,Falk\n1,4,Graf,Horn\n\

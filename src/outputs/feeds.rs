@@ -178,9 +178,9 @@ impl Starting {
         self.follower.subscribe_relayed(own_delay.unwrap_or(self.delay))
     }
 
-    /// Adds the web page to the files with this delay.
-    pub(super) fn bring_page(&mut self, own_delay: Option<Duration>) {
-        self.follower.bring_page(own_delay.unwrap_or(self.delay));
+    /// Adds the web page to the files with this delay. `address` is its public address.
+    pub(super) fn bring_page(&mut self, own_delay: Option<Duration>, address: Option<String>) {
+        self.follower.bring_page(own_delay.unwrap_or(self.delay), address);
     }
 
     /// The output's own delay, or else the common one.

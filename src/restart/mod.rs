@@ -9,6 +9,7 @@
 mod boards;
 mod compare;
 mod inputs;
+pub(crate) mod past;
 mod rebuild;
 mod recordings;
 mod rerun;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::doubt::{Capped, Doubt, DoubtKind, Severity};
 use super::people::People;
 use super::read::ParsedFile;
-use super::{FilePosition, Pairing, Player, Round, Tournament};
+use super::{CarriedPoints, FilePosition, Pairing, Player, Round, Tournament};
 
 /// Merges files into one event. Files take precedence by format and then by their order; later files add missing data,
 /// and contradictions are reported.
@@ -34,6 +34,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             time_control,
             players,
             rounds: file_rounds,
+            carried,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);
@@ -45,6 +46,16 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
                 tournament
                     .players
                     .extend(index.and_then(|index| people.known(index, &player.place)));
+            }
+        }
+        // Points of different dates must not be mixed.
+        if tournament.carried.is_empty() {
+            tournament.carried = carried;
+            for CarriedPoints { player, .. } in &mut tournament.carried {
+                let known = people
+                    .index(player)
+                    .and_then(|index| people.known(index, &player.place));
+                *player = known.unwrap_or_else(|| player.clone());
             }
         }
         for (number, round) in file_rounds {

@@ -33,6 +33,7 @@ pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
 pub use doubt::{Doubt, DoubtKind, FileError, ReadError, Severity};
 pub use fide_list::{FideEntry, FideList, ListError};
+pub(crate) use names::key as name_key;
 pub(crate) use read::{MAX_FILE_BYTES, read_with};
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
@@ -55,6 +56,17 @@ pub struct Tournament {
     pub players: Vec<Player>,
     /// Rounds by number, counted from 1.
     pub rounds: BTreeMap<u32, Round>,
+    /// Points that players have besides the results in [`rounds`](Self::rounds). Empty if no file has points.
+    pub carried: Vec<CarriedPoints>,
+}
+
+/// Points of a player that no pairing of the files accounts for, such as those of byes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarriedPoints {
+    /// The player.
+    pub player: Player,
+    /// Twice the points.
+    pub half_points: u32,
 }
 
 /// One round.
@@ -155,6 +167,18 @@ impl Tournament {
             .get(&round)
             .and_then(|round| round.time_control.as_deref());
         of_round.or(self.time_control.as_deref())
+    }
+}
+
+/// Returns twice the points of White and of Black for a result; a win counts one point.
+pub(crate) const fn half_points(result: GameResult) -> (u32, u32) {
+    match result {
+        GameResult::WhiteWins => (2, 0),
+        GameResult::BlackWins => (0, 2),
+        GameResult::Draw => (1, 1),
+        GameResult::HalfForWhite => (1, 0),
+        GameResult::HalfForBlack => (0, 1),
+        GameResult::BothLose | GameResult::Unknown => (0, 0),
     }
 }
 

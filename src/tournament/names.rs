@@ -6,7 +6,7 @@
 /// "Jose Mueller Ludenscheid". An umlaut or similar letter that is written as two letters is reduced to its base
 /// letter: "ae" becomes "a".
 #[must_use]
-pub(super) fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     let mut words = words(name);
     if words.len() > 2
         && words

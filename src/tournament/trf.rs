@@ -10,10 +10,10 @@ mod pairings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::PlayerFacts;
+use kiebitz_game::events::{GameResult, PlayerFacts};
 
 use super::doubt::{DoubtKind, Doubts, FileError};
-use super::{Player, ReadError, Tournament, names, values};
+use super::{CarriedPoints, Player, ReadError, Round, Tournament, half_points, names, values};
 use columns::{Cell, TrfLineError};
 use header::TrfHeader;
 
@@ -55,10 +55,42 @@ pub(super) fn read(
         time_control: header.time_control(),
         players: entries.list.iter().map(|entry| entry.player.clone()).collect(),
         rounds: pairings::rounds(&entries, &header, doubts),
+        carried: Vec::new(),
     };
+    tournament.carried = carried(&entries, &tournament.rounds);
     header.put_dates(&mut tournament.rounds);
     let numbered = entries.list.into_iter().map(|entry| (entry.number, entry.player));
     Ok((tournament, numbered.collect()))
+}
+
+/// Returns the points of the players without those from `rounds`. Empty if the points of a player do not fit the rounds,
+/// as in events in which a win counts three points.
+fn carried(entries: &Entries, rounds: &BTreeMap<u32, Round>) -> Vec<CarriedPoints> {
+    // The line of a player in the report is unique.
+    let mut earned: BTreeMap<usize, u32> = BTreeMap::new();
+    for pairing in rounds.values().flat_map(|round| &round.pairings) {
+        let (white, black) = half_points(pairing.result.unwrap_or(GameResult::Unknown));
+        for (player, points) in [(&pairing.white, white), (&pairing.black, black)] {
+            if let Some(player) = player {
+                *earned.entry(player.place.line).or_default() += points;
+            }
+        }
+    }
+    let mut carried = Vec::new();
+    for entry in &entries.list {
+        let Some(total) = entry.half_points else { continue };
+        let in_rounds = earned.get(&entry.player.place.line).copied().unwrap_or_default();
+        let has_room =
+            usize::try_from(total).is_ok_and(|total| total <= 2 * entry.rounds.iter().flatten().count());
+        let Some(rest) = total.checked_sub(in_rounds).filter(|_| has_room) else {
+            return Vec::new();
+        };
+        carried.push(CarriedPoints {
+            player: entry.player.clone(),
+            half_points: rest,
+        });
+    }
+    carried
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +106,7 @@ struct Entries {
 struct PlayerEntry {
     number: u32,
     player: Player,
+    half_points: Option<u32>,
     /// Rounds of the player, from the first; `None` if the player is absent.
     rounds: Vec<Option<Cell>>,
 }
@@ -130,6 +163,7 @@ impl Entries {
                 facts: PlayerFacts { title, ..facts },
                 place: doubts.place(number, 15),
             },
+            half_points: line.half_points,
             rounds: line.rounds,
         });
     }

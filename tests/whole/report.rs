@@ -268,6 +268,51 @@ fn game_is_found_in_the_journal_of_the_configuration() {
     );
 }
 
+/// The standings come from the pairings of the configuration and the journal.
+#[test]
+fn standings_are_attached_on_request() {
+    let directory = scratch("standings");
+    let state = directory.join("state");
+    let _ = std::fs::remove_dir_all(&state);
+    let pairings = directory.join("round.csv");
+    let table = "round,board,white,black,result\n1,1,Adler,Berg,1-0\n1,2,Cohn,Dorn,1/2-1/2\n";
+    std::fs::write(&pairings, table).expect("pairings");
+    let config = directory.join("kiebitz.toml");
+    let state_text = state.display().to_string();
+    let write = |pairings: &str| {
+        let settings =
+            format!("[daemon]\nstate_directory = {state_text:?}\n[event]\npairings = [{pairings}]\n");
+        std::fs::write(&config, settings).expect("a configuration");
+    };
+    write(&format!("{:?}", pairings.display().to_string()));
+    let mut journal = kiebitz::journal::Journal::open(&state.join("journal.sqlite")).expect("a journal");
+    let events = printed(&["replay", "--json", "--stream", "live", GAP]);
+    let events: Vec<kiebitz_game::events::Event> = events
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an event"))
+        .collect();
+    journal.append(&events).expect("kept");
+    drop(journal);
+    let named = config.to_str().expect("UTF-8");
+    let (game, request) = (
+        "2026-07-12-board-1-1",
+        ["report", "--text", "--standings", "--config", named],
+    );
+    let text = printed(&[&request[..], &[game]].concat());
+    for line in ["Standings\n=", "After round 1", "   1  Adler", "   4  Berg"] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let plain = printed(&["report", "--text", "--config", named, game]);
+    assert!(!plain.contains("Standings"), "{plain}");
+    write("");
+    let output = kiebitz(&[&request[..], &[game]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there are no standings"));
+    let output = kiebitz(&["report", "--standings", GAP]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a file has no other games"));
+}
+
 /// Writes a file of commands that end the game of the demo before its mate, resume it, and end it again.
 fn reopened() -> String {
     let command = |id: u32, at: &str, order: &str| {

@@ -32,7 +32,7 @@ impl Hall {
         let path = directory.path();
         let mut config = format!(
             "[daemon]\nname = \"hall\"\nstate_directory = {:?}\n[event]\nname = \"Kiebitz Open\"\npairings = [{:?}]\n\
-             [publish]\nto = {:?}\nlisten = \"127.0.0.1:{port}\"\n[ports]\nusb = false\n",
+             [publish]\nto = {:?}\nlisten = \"127.0.0.1:{port}\"\naddress = \"https://live.example/\"\n[ports]\nusb = false\n",
             path.join("state"),
             path.join("round.csv"),
             path.join("live"),

@@ -30,6 +30,8 @@ impl PublishedFile {
             Some((_, "json")) => "application/json",
             Some((_, "pgn")) => "application/vnd.chess-pgn; charset=utf-8",
             Some((_, "html")) => "text/html; charset=utf-8",
+            Some((_, "png")) => "image/png",
+            Some((_, "svg")) => "image/svg+xml",
             Some((_, "css")) => "text/css; charset=utf-8",
             Some((_, "js")) => "text/javascript; charset=utf-8",
             _ => "application/octet-stream",

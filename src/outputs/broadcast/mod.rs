@@ -9,6 +9,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod opened;
 pub(crate) mod page;
+mod preview;
 pub(in crate::outputs) mod projection;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod recipient;

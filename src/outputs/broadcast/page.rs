@@ -36,11 +36,17 @@ const ASSETS: Assets = assets![
     "clock.js",
     "curve.js",
     "dom.js",
+    "head.js",
+    "icon.svg",
     "large.js",
+    "list.js",
     "main.js",
     "options.js",
     "source.js",
+    "standings.js",
+    "ticker.js",
     "wall.css",
+    "wall.js",
     "words.js",
 ];
 

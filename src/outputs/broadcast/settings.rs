@@ -23,6 +23,9 @@ pub struct Publish {
     /// Whether the files include the web page.
     #[serde(default = "yes")]
     pub page: bool,
+    /// The public address of the page, without a slash at its end; `None` if links have no preview.
+    #[serde(default, deserialize_with = "page_address")]
+    pub address: Option<String>,
     /// Delay of moves, at most two hours; `None` for the delay of the MQTT topics for spectators.
     #[serde(default, deserialize_with = "delay")]
     pub delay: Option<Duration>,
@@ -144,6 +147,7 @@ impl Publish {
             to: Vec::new(),
             listen: Some(address),
             page: true,
+            address: None,
             delay: None,
             s3_endpoint: None,
             s3_region: None,
@@ -190,6 +194,22 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAd
     address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
 }
 
+fn page_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    let is_address = rest.is_some_and(|rest| {
+        let is_odd =
+            |c: char| c.is_whitespace() || c.is_control() || matches!(c, '#' | '?' | '@' | '"' | '<' | '>');
+        !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
+    });
+    let wrong = "expected the address at which spectators find the page, as in \"https://live.example/open\"";
+    is_address
+        .then(|| Some(text.trim_end_matches('/').to_owned()))
+        .ok_or_else(|| serde::de::Error::custom(wrong))
+}
+
 const fn yes() -> bool {
     true
 }
@@ -197,6 +217,28 @@ const fn yes() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_that_of_a_page() {
+        let address =
+            |text: &str| toml::from_str::<Publish>(&format!("address = {text:?}")).map(|read| read.address);
+        for text in ["https://live.example", "https://live.example/"] {
+            assert_eq!(
+                address(text).expect("an address").as_deref(),
+                Some("https://live.example")
+            );
+        }
+        for text in [
+            "",
+            "live.example",
+            "https://",
+            "https:///open",
+            "https://live.example/?a",
+            "https://a b",
+        ] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_target_is_a_folder_a_bucket_or_a_server() {

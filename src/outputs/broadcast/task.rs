@@ -31,7 +31,7 @@ const BATCH_TIME: Duration = Duration::from_millis(150);
 impl Output for Publish {
     fn start(&self, starting: &mut Starting) {
         if self.page {
-            starting.bring_page(self.delay);
+            starting.bring_page(self.delay, self.address.clone());
         }
         let files = starting.files(self.delay);
         let reports = starting.reports.clone();
@@ -132,9 +132,10 @@ impl Follower {
     }
 
     /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
-    pub(in crate::outputs) fn bring_page(&mut self, delay: Duration) {
+    /// `address` is the public address of the page.
+    pub(in crate::outputs) fn bring_page(&mut self, delay: Duration, address: Option<String>) {
         let show = self.show(delay);
-        show.broadcast.bring_page();
+        show.broadcast.bring_page(address);
         show.files.send_replace(Arc::new(page::files()));
     }
 

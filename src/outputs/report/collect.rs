@@ -114,6 +114,7 @@ impl Collector {
         }
         self.outside.sort_by_key(|incident| incident.opened);
         Report {
+            standings: None,
             v: 1,
             source: None,
             games: self.games.into_iter().map(Collected::finish).collect(),

@@ -12,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as page};
 use shakmaty::Bitboard;
 
 use super::claims::ClaimSheet;
-use super::model::{Adjournment, Amendment, Report};
+use super::model::{Adjournment, Amendment, Report, Standings};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, clock, own_clock, rows, took};
 use super::words::{fill, label};
 
@@ -22,7 +22,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
     let view = Renderer::new(manner);
     let words = view.words;
     let title = match report.games.as_slice() {
-        [game] => format!("{}: {}", words.title, game.record.game),
+        [game] => format!("{}: {}", words.title, view.game(game).heading()),
         _ => words.title.to_owned(),
     };
     let page = page! {
@@ -42,6 +42,7 @@ pub fn html(report: &Report, manner: &Manner) -> String {
                     @for (number, game) in (1..).zip(&report.games) {
                         (game_section(report, view.game(game), number))
                     }
+                    @if let Some(shown) = &report.standings { (standings(view, shown)) }
                     @if !report.outside.is_empty() {
                         section class="part" {
                             h2 { (words.outside) }
@@ -76,7 +77,7 @@ fn page_header(view: Renderer<'_>, report: &Report) -> Markup {
                         @for (number, game) in (1..).zip(&report.games) {
                             @let (white, black) = view.players(game.record.players.as_ref());
                             li {
-                                a href=(format!("#game-{number}")) { (game.record.game) }
+                                a href=(format!("#game-{number}")) { (view.game(game).heading()) }
                                 " " (white) " - " (black) " " (game.record.result)
                             }
                         }
@@ -91,7 +92,7 @@ fn game_section(report: &Report, game: GameRenderer<'_>, number: usize) -> Marku
     let words = game.view.words;
     page! {
         section class="game" id=(format!("game-{number}")) {
-            h2 { (words.game) " " (game.game.record.game) }
+            h2 { (game.heading()) }
             (summary::summary(game, number))
             section class="part" {
                 h3 { (words.score) }
@@ -290,6 +291,27 @@ fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[
     page! {
         section class="part" {
             h3 { (heading) }
+            (list_of(heads, rows))
+        }
+    }
+}
+
+fn standings(view: Renderer<'_>, shown: &Standings) -> Markup {
+    let words = view.words;
+    page! {
+        section class="part standings" {
+            h2 { (words.standings) }
+            p { (view.after_round(shown)) }
+            (list_of(view.team_heads(), view.team_rows(shown)))
+            (list_of(view.player_heads(), view.player_rows(shown)))
+            p class="aside" { (words.no_tie_breaks) }
+        }
+    }
+}
+
+fn list_of<const COLUMNS: usize>(heads: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Markup {
+    page! {
+        @if !rows.is_empty() {
             table class="list" {
                 thead { tr { @for head in heads { th scope="col" { (head) } } } }
                 tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }

@@ -24,7 +24,8 @@ pub use frames::{Frame, FrameSpan, Frames};
 pub use html::html;
 pub use model::{
     Adjournment, Amendment, Closing, Correction, GameReport, IncidentReport, IncidentStep, LocatedChange,
-    Note, Open, PlyNote, Report, SourceFile, Summary, TimeUsed, Withdrawn,
+    Note, Open, PlayerStanding, PlyNote, Report, SourceFile, Standings, Summary, TeamStanding, TimeUsed,
+    Withdrawn,
 };
 pub use position::Irreversible;
 pub use text::text;

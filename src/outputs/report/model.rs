@@ -24,6 +24,48 @@ pub struct Report {
     pub games: Vec<GameReport>,
     /// Incidents outside games that no game followed.
     pub outside: Vec<IncidentReport>,
+    /// Standings of the event, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standings: Option<Standings>,
+}
+
+/// Standings of the event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Standings {
+    /// Last round that has a game or a result.
+    pub round: u32,
+    /// Number of games up to this round that have no result yet.
+    pub open: usize,
+    /// Players, the best first.
+    pub players: Vec<PlayerStanding>,
+    /// Teams, the best first; empty if teams do not play each other.
+    pub teams: Vec<TeamStanding>,
+}
+
+/// A player in the standings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlayerStanding {
+    /// Name.
+    pub name: String,
+    /// FIDE title.
+    pub title: Option<String>,
+    /// Rating.
+    pub rating: Option<u16>,
+    /// Twice the points.
+    pub half_points: u32,
+    /// Games with a result.
+    pub games: usize,
+}
+
+/// A team in the standings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TeamStanding {
+    /// Name.
+    pub name: String,
+    /// Points for matches.
+    pub match_points: u32,
+    /// Twice the points of the team's players.
+    pub half_points: u32,
 }
 
 /// File from which a report was made.

@@ -6,7 +6,7 @@ use kiebitz_game::events::record::MoveRecord;
 use shakmaty::{Bitboard, File, Rank, Square};
 
 use super::claims::ClaimSheet;
-use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report};
+use super::model::{Adjournment, Amendment, Correction, IncidentReport, Report, Standings};
 use super::position::{board, squares};
 use super::view::{GameRenderer, Manner, PlyMark, Renderer, Reported, clock, own_clock, rights, rows, took};
 use super::words::{fill, label};
@@ -46,6 +46,9 @@ impl TextPage<'_> {
         for game in &report.games {
             self.game(report, self.view.game(game))?;
         }
+        if let Some(standings) = &report.standings {
+            self.standings(standings)?;
+        }
         if !report.outside.is_empty() {
             self.heading(words.outside, '-')?;
             for incident in &report.outside {
@@ -55,9 +58,28 @@ impl TextPage<'_> {
         Ok(())
     }
 
+    fn standings(&mut self, standings: &Standings) -> fmt::Result {
+        let view = self.view;
+        self.heading(view.words.standings, '=')?;
+        self.line(0, &view.after_round(standings))?;
+        for [number, team, match_points, board_points] in view.team_rows(standings) {
+            writeln!(
+                self.text,
+                "{number:>4}  {team:<40} {match_points:>5} {board_points:>6}"
+            )?;
+        }
+        for [number, player, rating, points, games] in view.player_rows(standings) {
+            writeln!(
+                self.text,
+                "{number:>4}  {player:<40} {rating:>5} {points:>6} {games:>4}"
+            )?;
+        }
+        self.line(0, view.words.no_tie_breaks)
+    }
+
     fn game(&mut self, report: &Report, game: GameRenderer<'_>) -> fmt::Result {
         let words = self.view.words;
-        self.heading(&format!("{} {}", words.game, game.game.record.game), '=')?;
+        self.heading(&game.heading(), '=')?;
         self.summary(game)?;
         self.heading(words.score, '-')?;
         self.score(game)?;

@@ -4,6 +4,7 @@ mod amendments;
 mod claims;
 mod forms;
 mod incidents;
+mod standings;
 mod summary;
 
 use jiff::tz::TimeZone;

@@ -17,6 +17,8 @@ pub(super) struct TrfLine {
     pub(super) id: String,
     /// Column of the FIDE id, counted from 1.
     pub(super) id_column: usize,
+    /// Twice the points so far; `None` if the line has none, or if its columns do not fit.
+    pub(super) half_points: Option<u32>,
     /// Rounds of the player, from the first; `None` if the cell is blank. Empty if the rounds do not fit their columns.
     pub(super) rounds: Vec<Option<Cell>>,
     pub(super) rounds_fit: bool,
@@ -59,9 +61,22 @@ pub(super) fn line(text: &str) -> Result<TrfLine, TrfLineError> {
         federation: line.field(54, 56, shift),
         id: line.field(58, 68, shift),
         id_column: line.first_of(58, 68, shift),
+        half_points: strict.and_then(|shift| half_points(&line.field(81, 84, shift))),
         rounds: rounds.map(|shift| line.rounds(shift)).unwrap_or_default(),
         rounds_fit: rounds.is_some(),
     })
+}
+
+/// Parses points such as "2.5" or "3", and doubles them.
+fn half_points(text: &str) -> Option<u32> {
+    let (whole, half) = text.split_once(['.', ',']).unwrap_or((text, ""));
+    let half = match half {
+        "" | "0" => 0,
+        "5" => 1,
+        _ => return None,
+    };
+    let whole: u32 = whole.parse().ok()?;
+    whole.checked_mul(2)?.checked_add(half)
 }
 
 /// Returns the shifts to try for the columns after the name, the most likely first.

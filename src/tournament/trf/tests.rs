@@ -444,3 +444,35 @@ fn several_matches_and_games_outside_of_teams_have_no_tables() {
         assert_eq!(tables.collect::<Vec<_>>(), expected, "{teams}");
     }
 }
+
+/// A report of two players after two rounds, with their points.
+fn with_points(first: &str, second: &str) -> Tournament {
+    let line = |number: u32, name: &str, points: &str, rounds: &str| {
+        format!(
+            "001 {number:>4}      {name:<33} 2200 GER {:>11} 1990/01/01 {points:>4}    1  {rounds}\n",
+            ""
+        )
+    };
+    let text = [
+        line(1, "Adler, Jonas", first, "   2 w 1  0000 - U  "),
+        line(2, "Berg, Ina", second, "   1 b 0  0000 - H  "),
+    ];
+    read_bytes("e.trf", text.concat().as_bytes()).expect("a report").0
+}
+
+#[test]
+fn points_that_no_game_gave_are_those_of_byes() {
+    let carried = with_points("2.0", "0,5").carried;
+    let carried: Vec<_> = carried
+        .iter()
+        .map(|carried| (carried.player.name.as_str(), carried.half_points))
+        .collect();
+    assert_eq!(carried, [("Adler, Jonas", 2), ("Berg, Ina", 1)]);
+}
+
+#[test]
+fn points_that_do_not_fit_the_games_are_ignored() {
+    assert_eq!(with_points("0.0", "0.5").carried, [], "less than the results");
+    assert_eq!(with_points("4.0", "0.5").carried, [], "more than the rounds");
+    assert_eq!(with_points("", "").carried, []);
+}

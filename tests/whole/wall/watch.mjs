@@ -25,8 +25,10 @@ async function wallMatchesFiles(viewer) {
   const { games } = await (await fetch(`${HALL}round-1/wall.json`)).json();
   const cards = await viewer.cards();
   assert.equal(cards.length, BOARDS);
-  for (const [at, card] of cards.entries()) {
-    const { last, white, clock } = games[at];
+  const tables = cards.map(({ table }) => table);
+  assert.equal(new Set(tables).size, BOARDS, String(tables));
+  for (const card of cards) {
+    const { last, white, clock } = games.find(({ table }) => String(table) === card.table);
     assert.equal(card.white, white.name, "a name is a text");
     const there = last ? `${last.number}.${last.color === "white" ? "" : ".."} ${last.san}` : "";
     if (card.last !== there) return false;
@@ -52,14 +54,17 @@ async function wallIsLive(viewer) {
     });
   };
   await until("a clock that runs", 20, fell);
-  const names = await viewer.page.locator(".card .open").evaluateAll((all) => all.map((one) => one.ariaLabel));
-  assert.match(names[6], /^Board 7, White 7–Black 7, \d+\.(\.\.)? \S+, \d+:\d\d/);
-  assert.equal(await viewer.page.locator(".match").count(), 1, "two teams");
+  const name = await viewer.page.locator('.card .open[href$="/board/7"]').getAttribute("aria-label");
+  assert.match(name, /^Board 7, White 7–Black 7, \d+\.(\.\.)? \S+, \d+:\d\d/);
+  const match = await viewer.page.locator(".match").allTextContents();
+  assert.equal(match.length, 1, "two teams");
+  assert.match(match[0], /^SK Nord\d*½? : \d*½?SV Süd$/);
+  assert.match(await viewer.page.title(), /^SK Nord \d*½? : \d*½? SV Süd · Kiebitz Open$/);
 }
 
 async function largeBoardIsSteppedThrough(viewer) {
   const { page } = viewer;
-  await page.locator(".card .open").nth(2).click();
+  await page.locator('.card .open[href$="/board/3"]').click();
   await until("six plies", 30, async () => (await viewer.moves()).length >= 6);
   const { moves, start } = await (await fetch(`${HALL}round-1/board-3.json`)).json();
   const shows = (placement) => until(`${placement} is shown`, 5, async () => (await viewer.placement()) === placement);
@@ -74,7 +79,15 @@ async function largeBoardIsSteppedThrough(viewer) {
   assert.equal(await page.locator(".behind").isVisible(), true, "it does not follow");
   await page.keyboard.press("End");
   assert.equal(await page.locator(".behind").isVisible(), false, "it follows");
-  assert.ok((await page.locator(".curve polyline.white").getAttribute("points")).length > 10, "a curve");
+  const drawn = await page.locator(".curve polyline.white").getAttribute("points");
+  const heights = drawn.split(" ").map((point) => Number(point.split(",")[1]));
+  assert.ok(heights.length >= 3, "a curve");
+  // The axis has times that enclose those of the game.
+  const times = await page.locator(".curve .left").allTextContents();
+  const seconds = times.map((time) => time.split(":").reduce((sum, part) => sum * 60 + Number(part), 0));
+  const lefts = moves.map(({ left_ms: left }) => left / 1000).filter(Boolean);
+  assert.ok(Math.min(...seconds) <= Math.min(...lefts) && Math.max(...seconds) >= Math.max(...lefts), String(times));
+  assert.match(await page.title(), /^White 3 .+ Black 3 · Kiebitz Open$/);
   const pgn = await page.locator(".links a", { hasText: "PGN" }).getAttribute("href");
   assert.ok((await (await fetch(HALL + pgn)).text()).includes('[Round "1.3"]'));
 }
@@ -112,14 +125,19 @@ async function checksOtherViews(context) {
     ["?lang=de#/round/1/board/3", 320, true, "Link zu diesem Brett"],
     ["#/round/1/board/3", 1280, false, "Link to this board"],
     ["", 3840, true, "All teams"],
+    ["#/round/1/results", 390, false, "White 12, W."],
+    ["#/standings", 390, true, "Match points"],
+    ["?lang=de#/standings", 1366, false, "Mannschaftspunkte"],
     ["?embed", 390, false, ""],
   ]) {
     const viewer = await Viewer.open(context, HALL + path, width, dark);
-    await until(path, 15, async () => (await viewer.page.locator(".board piece").count()) > 0);
+    const drawn = /results|standings/.test(path) ? "tbody tr" : ".board piece";
+    await until(path, 15, async () => (await viewer.page.locator(drawn).count()) > 0);
     assert.ok((await viewer.page.locator("body").textContent()).includes(has), has);
     assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`);
     assert.deepEqual(await viewer.barriers(), [], `${path} at ${width}`);
-    assert.equal(await viewer.page.locator(".tools").count(), path === "?embed" ? 0 : 1);
+    const tools = path === "?embed" || path.includes("board/3") ? 0 : 1;
+    assert.equal(await viewer.page.locator(".tools:visible").count(), tools, path);
     await viewer.close();
   }
   const overlay = await Viewer.open(context, `${HALL}?overlay&boards=2,3`, 1280, false);
@@ -135,10 +153,107 @@ async function checksOtherViews(context) {
   await projector.close();
 }
 
+/** Nothing of these views is cut off by the window, however large it is. */
+async function viewsFitTheirWindow(context) {
+  for (const [path, width, height] of [
+    ["?projector&per=12", 1280, 720],
+    ["?projector&per=12", 3840, 2160],
+    ["?projector&per=5", 1024, 768],
+    ["?overlay", 1920, 1080],
+  ]) {
+    const viewer = await Viewer.open(context, HALL + path, width, false);
+    const { page } = viewer;
+    await page.setViewportSize({ width, height });
+    const isInside = () =>
+      page.evaluate(() => {
+        const all = [...document.querySelectorAll(".card, .projector #head, .card .foot")];
+        const edges = all.map((one) => one.getBoundingClientRect());
+        const isIn = (edge) => edge.top >= 0 && edge.left >= 0 && edge.right <= innerWidth && edge.bottom <= innerHeight;
+        const feet = [...document.querySelectorAll(".card .foot")];
+        const isWhole = feet.every((foot) => foot.getBoundingClientRect().bottom <= foot.closest(".card").getBoundingClientRect().bottom + 1);
+        return all.length > 4 && edges.every(isIn) && isWhole;
+      });
+    await until(`${path} at ${width}`, 10, isInside);
+    if (path === "?overlay") {
+      const places = await page.locator(".card").evaluateAll((all) => all.map((one) => one.offsetTop));
+      assert.equal(places.length, 4);
+      assert.equal(new Set(places).size, 2, "two rows of two");
+      assert.ok((await page.locator(".card .last").allTextContents()).every(Boolean), "the last move");
+    } else {
+      const text = await page.locator("#head").innerText();
+      assert.match(text, /Kiebitz Open[^]*Round 1[^]*\d\d:\d\d/);
+    }
+    await viewer.close();
+  }
+}
+
+/** The panels for a video, and the search. */
+async function panelsAndSearch(context) {
+  const ticker = await Viewer.open(context, `${HALL}?overlay=ticker`, 1280, false);
+  await until("the ticker", 10, async () => /^Round 1/.test(await ticker.page.locator(".ticker").innerText()));
+  await ticker.close();
+  const table = await Viewer.open(context, `${HALL}?overlay=standings&top=3`, 600, false);
+  await until("three rows for teams and players", 10, async () => (await table.page.locator("tbody tr").count()) === 5);
+  await table.close();
+  const viewer = await Viewer.open(context, HALL, 390, false);
+  const { page } = viewer;
+  const tables = async () => (await viewer.cards()).map(({ table: one }) => one).join();
+  await until("all boards", 10, async () => (await viewer.cards()).length === BOARDS);
+  await page.locator("input[type=search]").fill("whíte 11");
+  await until("the board of a player", 5, async () => (await tables()) === "11");
+  assert.equal(await page.locator("input[type=search]").evaluate((one) => one === document.activeElement), true);
+  await page.locator("input[type=search]").fill("nobody");
+  await until("no board", 5, async () => (await tables()) === "");
+  // A finger that moves to the left opens the next board.
+  await viewer.go("#/round/1/board/4");
+  await until("board 4", 10, async () => (await page.locator(".large h1").textContent()).endsWith("Board 4"));
+  await page.evaluate(() => {
+    const stage = document.querySelector(".stage");
+    const touch = (type, clientX) =>
+      stage.dispatchEvent(new PointerEvent(type, { pointerType: "touch", isPrimary: true, clientX, clientY: 200, bubbles: true }));
+    touch("pointerdown", 300);
+    touch("pointerup", 100);
+  });
+  await until("board 5", 10, async () => (await page.locator(".large h1").textContent()).endsWith("Board 5"));
+  const [top, keys] = [page.locator(".large .board"), page.locator(".keys")];
+  assert.ok((await top.boundingBox()).y < (await keys.boundingBox()).y, "the board comes first");
+  for (const link of await page.locator(".bar a, .keys button, .links a").all()) {
+    const { width, height } = await link.boundingBox();
+    assert.ok(width >= 44 && height >= 44, `${await link.textContent()}: ${width} x ${height}`);
+  }
+  await page.locator(".bar .back").click();
+  await until("the boards", 10, async () => (await page.locator(".groups").count()) === 1);
+  await viewer.close();
+}
+
+/** A link to a game has a preview with a picture, and leads to the game. */
+async function linksHavePreviews(context) {
+  const path = "round-1/board-3";
+  const text = await (await fetch(`${HALL}${path}.html`)).text();
+  assert.ok(text.includes(`property="og:image" content="https://live.example/${path}.png"`), text);
+  assert.match(text, /property="og:title" content="White 3, W\. .+ Black 3, B\."/);
+  const hostile = await (await fetch(`${HALL}round-1/board-5.html`)).text();
+  assert.ok(!hostile.includes("<img"), hostile);
+  const answer = await fetch(`${HALL}${path}.png`);
+  assert.equal(answer.headers.get("content-type"), "image/png");
+  const viewer = await Viewer.open(context, `${HALL}${path}.html`, 1280, false);
+  const { page } = viewer;
+  await until("the game", 10, async () => (await page.locator(".large h1").textContent()).endsWith("Board 3"));
+  const size = await page.evaluate(async (src) => {
+    const image = new Image();
+    image.src = src;
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  }, `${path}.png`);
+  assert.deepEqual(size, [480, 480]);
+  assert.equal(await page.locator(".links a", { hasText: "Link to this game" }).getAttribute("href"), `${path}.html`);
+  await viewer.close();
+}
+
 /** The viewer's choices persist when the page is reloaded. */
 async function filtersPersist(viewer) {
   const { page } = viewer;
-  await page.locator(".pin").nth(3).click();
+  await page.locator(".card", { has: page.locator('.open[href$="/board/4"]') }).locator(".pin").click();
   await page.locator("[data-control=show]").selectOption("pinned");
   const tables = async () => (await viewer.cards()).map(({ table }) => table);
   await until("the pinned board", 5, async () => (await tables()).join() === "4");
@@ -220,6 +335,9 @@ try {
   await largeBoardIsSteppedThrough(viewer);
   await recoversFromOutages(viewer, proxy);
   await checksOtherViews(context);
+  await viewsFitTheirWindow(context);
+  await panelsAndSearch(context);
+  await linksHavePreviews(context);
   await filtersPersist(viewer);
   await nothingPrivateIsServed();
   await filesAreEnough(context);

@@ -4,7 +4,7 @@ import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
 import { address, isPinned, pin } from "./options.js";
-import { move, result, score, words } from "./words.js";
+import { lastName, move, result, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
@@ -29,8 +29,10 @@ export function board(element, placement, uci, moves) {
 
 /** The line of a player: title, name, score and clock; below, smaller, rating, federation and team. */
 export class Side {
-  constructor(side) {
+  /** With `isShort`, first names are initials. */
+  constructor(side, isShort = false) {
     this.side = side;
+    this.isShort = isShort;
     this.title = make("abbr", "title");
     this.name = make("span", "name");
     this.more = make("span", "more");
@@ -43,9 +45,19 @@ export class Side {
   update(game) {
     const player = game[this.side];
     say(this.title, player.title ?? "");
-    say(this.name, player.name ?? words.nobody);
+    say(this.name, this.isShort ? shortName(player.name) : player.name ?? words.nobody);
     say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
     say(this.score, score(game.result, this.side));
+  }
+
+  /** In a narrow place, leaves out the initial and then the title if the name is cut off. */
+  shorten(game) {
+    const { name, title } = game[this.side];
+    const isCut = () => this.name.scrollWidth > this.name.clientWidth;
+    say(this.title, title ?? "");
+    say(this.name, shortName(name));
+    if (isCut()) say(this.name, lastName(name));
+    if (isCut()) say(this.title, "");
   }
 
   /** Draws the clock. Returns whether it shows tenths of a second. */
@@ -55,11 +67,6 @@ export class Side {
     this.element.classList.toggle("runs", runs);
     return clock.hurries(shown, this.side);
   }
-}
-
-/** The last name of a player, for announcements. */
-function short(player) {
-  return player.name?.split(",")[0] ?? words.nobody;
 }
 
 /** A move with its number, as in "23. Nf3" or "23... Nf6". */
@@ -73,7 +80,7 @@ export function spoken(game) {
   const ended = [result(game.result), words.reasons[game.reason]].filter(Boolean).join(", ");
   const parts = [
     `${words.board} ${game.table}`,
-    `${short(game.white)}–${short(game.black)}`,
+    `${lastName(game.white.name)}–${lastName(game.black.name)}`,
     numbered(game.last),
     times.every(Boolean) ? times.join(" – ") : "",
     ended,
@@ -90,12 +97,13 @@ const seen = new IntersectionObserver(
 );
 
 export class Card {
-  constructor(pinned) {
+  /** `pinned` is called when the board is pinned or unpinned. With `isShort`, first names are initials. */
+  constructor(pinned, isShort = false) {
     this.game = null;
     /** Whether the pieces are animated. Animating many boards would be too much for a phone. */
     this.moves = false;
     this.isSeen = false;
-    this.sides = { white: new Side("white"), black: new Side("black") };
+    this.sides = { white: new Side("white", isShort), black: new Side("black", isShort) };
     this.board = make("span", "board");
     this.unknown = make("span", "unknown", { hidden: "" }, words.hidden);
     const frame = make("span", "frame", {}, this.board, this.unknown);

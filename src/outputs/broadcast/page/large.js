@@ -7,6 +7,9 @@ import { button, make, say } from "./dom.js";
 import { address } from "./options.js";
 import { move, result, words } from "./words.js";
 
+/** Distance that a finger must move sideways to open another board, in CSS pixels. */
+const SWIPE = 60;
+
 export class Large {
   /** `read` fetches the moves of a game, given its round and number. */
   constructor(read) {
@@ -17,6 +20,8 @@ export class Large {
     this.follows = true;
     this.ply = 0;
     this.orientation = "white";
+    /** Whether games have pages of their own for links, from which other sites take previews. */
+    this.hasPreviews = false;
     this.build();
   }
 
@@ -35,7 +40,7 @@ export class Large {
       step("last", "⇥", () => this.go(Infinity)),
       step("flip", "⇅", () => this.flip()),
     );
-    this.title = make("h2", "", { tabindex: "-1" });
+    this.title = make("h1", "", { tabindex: "-1" });
     this.ended = make("p", "ended");
     this.list = make("ol", "moves", { "aria-label": words.moves, tabindex: "0" });
     this.curve = new Curve();
@@ -43,11 +48,32 @@ export class Large {
     this.behind = make("p", "behind");
     this.behind.append(button("", words.notFollowing, words.notFollowing, () => this.go(Infinity)));
     this.links = make("nav", "links");
-    const paper = make("div", "paper", {}, this.title, this.ended, this.list, this.behind, this.curve.element, this.links);
-    this.element = make("section", "large", {}, make("div", "left", {}, this.stage, this.keys), paper, this.said);
+    this.back = make("a", "back", { "aria-label": words.back }, `‹ ${words.grid}`);
+    this.near = make("span", "near");
+    const bar = make("nav", "bar", { "aria-label": words.otherBoards }, this.back, this.title, this.near);
+    const paper = make("div", "paper", {}, this.ended, this.list, this.behind, this.curve.element, this.links);
+    this.element = make("section", "large", {}, bar, make("div", "left", {}, this.stage, this.keys), paper, this.said);
+    this.swipe();
     this.list.addEventListener("click", (event) => {
       const ply = event.target.closest("[data-ply]")?.dataset.ply;
       if (ply) this.go(Number(ply));
+    });
+  }
+
+  /** Lets a finger that moves sideways over the board open the next or the previous board. */
+  swipe() {
+    let from = null;
+    this.stage.addEventListener("pointerdown", (event) => {
+      from = event.pointerType === "touch" && event.isPrimary ? [event.clientX, event.clientY] : null;
+    });
+    this.stage.addEventListener("pointercancel", () => (from = null));
+    this.stage.addEventListener("pointerup", (event) => {
+      if (!from || !event.isPrimary) return;
+      const [over, down] = [event.clientX - from[0], event.clientY - from[1]];
+      from = null;
+      if (Math.abs(over) < SWIPE || Math.abs(over) < 2 * Math.abs(down)) return;
+      const to = over < 0 ? this.next : this.previous;
+      if (to) location.hash = address(this.round, to);
     });
   }
 
@@ -57,10 +83,12 @@ export class Large {
     const before = this.game;
     Object.assign(this, { game, round, number });
     if (isOther) {
-      Object.assign(this, { moves: [], follows: true, ply: 0, shown: null, written: null });
+      Object.assign(this, { moves: [], follows: true, ply: 0, shown: null, written: null, tables: null });
       this.list.replaceChildren();
-      this.drawLinks(tables);
+      this.curve.update([], "white", 1);
     }
+    if (this.tables !== tables.join()) this.drawLinks(tables);
+    this.tables = tables.join();
     for (const side of ["white", "black"]) this.sides[side].update(game);
     say(this.title, `${words.round} ${round} · ${words.board} ${game.table}`);
     say(this.ended, [result(game.result), words.reasons[game.reason]].filter(Boolean).join(" · "));
@@ -86,7 +114,7 @@ export class Large {
     this.first = { color: color === "b" ? "black" : "white", number: Number(count) || 1 };
     this.moves = read.moves;
     this.drawMoves();
-    this.curve.update(this.moves, this.first.color);
+    this.curve.update(this.moves, this.first.color, this.first.number);
     if (this.follows) this.ply = this.moves.length;
     this.ply = Math.min(this.ply, this.moves.length);
     this.show();
@@ -209,17 +237,21 @@ export class Large {
   drawLinks(tables) {
     const { round, number, game } = this;
     const at = tables.indexOf(game.table);
+    [this.previous, this.next] = [tables[at - 1], tables[at + 1]];
     const link = (text, href, attributes = {}) => make("a", "", { href, ...attributes }, text);
-    const links = [
-      link(words.back, address(round)),
-      link(words.linkBoard, address(null, game.table)),
-      link(words.linkGame, address(round, game.table)),
-      link(words.pgn, `round-${round}/game-${number}.pgn`),
+    this.back.href = address(round);
+    const other = (sign, label, table, rel) =>
+      table && link(sign, address(round, table), { rel, "aria-label": `${label}: ${words.board} ${table}`, title: label });
+    const near = [
+      other("‹", words.previousBoard, this.previous, "prev"),
+      other("›", words.nextBoard, this.next, "next"),
     ];
-    const other = (text, table, rel) => table && link(text, address(round, table), { rel });
-    links.push(other(`◂ ${words.previousBoard}`, tables[at - 1], "prev"));
-    links.push(other(`${words.nextBoard} ▸`, tables[at + 1], "next"));
-    this.links.replaceChildren(...links.filter(Boolean));
+    this.near.replaceChildren(...near.filter(Boolean));
+    this.links.replaceChildren(
+      link(words.linkBoard, address(null, game.table)),
+      link(words.linkGame, this.hasPreviews && game.has_board ? `round-${round}/board-${number}.html` : address(round, game.table)),
+      link(words.pgn, `round-${round}/game-${number}.pgn`),
+    );
   }
 
   /** Handles a key. Returns whether the key has a function. */

@@ -1,37 +1,49 @@
 // The page: selects and draws the views of the event.
 
-import { Card } from "./card.js";
 import * as clock from "./clock.js";
-import { choose, make, say } from "./dom.js";
+import { make, say } from "./dom.js";
+import { Head, titleOf } from "./head.js";
 import { Large } from "./large.js";
+import { List } from "./list.js";
 import { address, boards, filter, isPinned, option, place, setFilter } from "./options.js";
 import { Source } from "./source.js";
-import { duration, fill, language, points, words } from "./words.js";
+import { Standings } from "./standings.js";
+import { Ticker } from "./ticker.js";
+import { Wall, liveFirst } from "./wall.js";
+import { fill, folded, language, words } from "./words.js";
 
 /** Default time for which a projector shows each page of boards, in milliseconds. */
 const TURNED = 12000;
 const PER_PAGE = 12;
-/** Maximum number of boards with animated pieces. */
-const FEW = 16;
+/** Number of games from which a wide window shows the list beside the boards. */
+const MANY = 40;
+/** Default number of rows of the standings over a video. */
+const TOP = 10;
 
-const head = document.getElementById("head");
 const state = document.getElementById("state");
 const main = document.getElementById("main");
 
 const source = new Source(changed);
-const grid = make("ul", "wall");
-const matches = make("section", "matches", { "aria-label": words.matches, tabindex: "0" });
 const empty = make("p", "empty");
-const turning = make("p", "turning");
-const cards = new Map();
+const wall = new Wall(() => shown() === "pinned" && draw());
+const list = new List();
+const standings = new Standings();
+const ticker = new Ticker();
 const large = new Large((round, number) => source.moves(round, number));
+const head = new Head(document.getElementById("head"), control);
+const beside = make("section", "aside", { "aria-label": words.results, tabindex: "0" });
 let team = option("team") ?? "";
+let search = "";
 let page = 0;
 let turned = Date.now();
+/** The standings as last read, with their version. */
+let table = { version: null, data: null };
 
-const isOverlay = option("overlay") !== null;
+const overlay = option("overlay");
+const isOverlay = overlay !== null;
 const isEmbedded = option("embed") !== null;
-const isProjector = () => option("projector") !== null;
+const isProjector = () => option("projector") !== null && !isOverlay;
+wall.isShort = isOverlay;
 
 /** The round in the URL if it exists, else the current one. */
 function shownRound() {
@@ -40,87 +52,139 @@ function shownRound() {
   return known ? asked : source.list?.current ?? null;
 }
 
+/** The view in the URL: null for the boards, "results" or "standings". */
+function view() {
+  if (isOverlay) return ["ticker", "standings"].includes(overlay) ? overlay : null;
+  return isProjector() || isEmbedded ? null : place().view;
+}
+
+/** The boards to show. By default only those of tables with a board, if most tables have none. */
+function shown() {
+  const chosen = filter();
+  if (chosen || isOverlay) return isOverlay ? "all" : chosen;
+  const games = source.rounds.get(shownRound())?.games ?? [];
+  const count = games.filter((game) => game.has_board).length;
+  return count > 0 && 2 * count < games.length ? "boards" : "all";
+}
+
 function changed(what) {
   const round = shownRound();
   if (round !== null && round !== source.wanted) source.want(round);
   if (source.list && (what.list || what.round === round)) drawHead();
-  if (what.round !== round) return what.list ? draw() : undefined;
-  const { games } = what;
-  // If only games have changed, update just their cards.
-  if (games && !place().board && filter() === "all" && !isProjector()) {
-    const all = source.rounds.get(round);
-    for (const index of games) cards.get(all.games[index].table)?.update(all.games[index], round);
-    drawMatches(all.head);
-    return;
-  }
+  if (what.list || what.round === round) draw();
+}
+
+/** A control of the head has changed. */
+function control(name, value) {
+  if (name === "show") setFilter(value);
+  if (name === "team") team = value;
+  if (name === "search") search = value;
+  drawHead();
   draw();
+}
+
+function put(...elements) {
+  if (elements.length === main.children.length && elements.every((one, at) => main.children[at] === one)) return;
+  main.replaceChildren(...elements);
 }
 
 function draw() {
   const round = shownRound();
   const known = source.rounds.get(round);
   const { board } = place();
-  document.body.classList.toggle("overlay", isOverlay);
-  document.body.classList.toggle("embed", isEmbedded);
-  document.body.classList.toggle("projector", isProjector());
-  document.body.classList.toggle("one", board !== null);
+  const shows = { overlay: isOverlay, embed: isEmbedded, projector: isProjector(), one: board !== null && !isOverlay };
+  for (const [name, on] of Object.entries(shows)) document.body.classList.toggle(name, on);
+  document.body.dataset.view = view() ?? "boards";
+  if (view() === "standings" && source.list) return drawStandings();
   if (!known) {
-    main.replaceChildren(empty);
+    put(empty);
     say(empty, words.waiting);
     return;
   }
-  if (board !== null) drawLarge(known, round, board);
-  else drawWall(known, round);
+  if (shows.one) drawLarge(known, round, board);
+  else if (view() === "results") drawList(known, round);
+  else if (view() === "ticker") {
+    put(ticker.element);
+    ticker.update(known.games, round);
+  } else drawWall(known, round);
 }
 
 function drawLarge(known, round, board) {
-  const index = known.games.findIndex(({ table }) => table === board);
+  const index = known.games.findIndex(({ table: one }) => one === board);
   if (index < 0) {
-    main.replaceChildren(empty);
+    put(empty);
     say(empty, words.noBoard);
     return;
   }
-  if (large.element.parentElement !== main) main.replaceChildren(large.element);
-  large.update(known.games[index], round, index + 1, known.games.map(({ table }) => table));
+  put(large.element);
+  large.hasPreviews = Boolean(source.list?.event.has_previews);
+  large.update(known.games[index], round, index + 1, known.games.map(({ table: one }) => one));
 }
 
-/** The games selected by URL, filter and team. */
+/** Reads the standings again if their version has changed. */
+async function drawStandings() {
+  const { version } = table;
+  const wanted = source.list.standings ?? null;
+  if (version !== wanted) {
+    table = { ...table, version: wanted };
+    const data = wanted && (await source.standings().catch(() => undefined));
+    // After a failure, the next change reads them again.
+    if (data === undefined) table = { ...table, version };
+    else table = { version: wanted, data };
+    if (view() !== "standings") return;
+  }
+  put(standings.element);
+  standings.update(table.data, search, isOverlay ? Number(option("top")) || TOP : Infinity);
+}
+
+/** Whether the search finds one of the players. */
+function isFound({ white, black }) {
+  const wanted = folded(search.trim());
+  return !wanted || [white, black].some(({ name, team: of }) => folded(`${name ?? ""} ${of ?? ""}`).includes(wanted));
+}
+
+function isOfTeam(game) {
+  return !team || game.white.team === team || game.black.team === team;
+}
+
+/** The games selected by URL, filter, team and search. */
 function chosen(games) {
   const asked = boards();
-  if (asked) return asked.map((board) => games.find(({ table }) => table === board)).filter(Boolean);
-  const shown = isOverlay ? "all" : filter();
-  const some = games.filter(
-    (game) =>
-      (shown !== "playing" || game.live) &&
-      (shown !== "pinned" || isPinned(game.table)) &&
-      (!team || game.white.team === team || game.black.team === team),
-  );
-  return isOverlay ? some.slice(0, 4) : some;
+  if (asked) return asked.map((board) => games.find(({ table: one }) => one === board)).filter(Boolean);
+  const by = {
+    boards: (game) => game.has_board,
+    playing: (game) => game.live,
+    pinned: (game) => isPinned(game.table),
+  };
+  // A search goes through all tables.
+  const matches = search.trim() ? undefined : by[shown()];
+  const some = games.filter((game) => (!matches || matches(game)) && isOfTeam(game) && isFound(game));
+  return isOverlay ? liveFirst(some).slice(0, 4) : some;
+}
+
+function drawList(known, round) {
+  const games = known.games.filter((game) => isOfTeam(game) && isFound(game));
+  list.update(games, round);
+  say(empty, games.length ? "" : words.noneShown);
+  put(empty, list.element);
 }
 
 function drawWall(known, round) {
   let games = chosen(known.games);
-  if (isProjector()) games = onPage(games);
-  const tables = new Set(games.map(({ table }) => table));
-  for (const [table, card] of cards) {
-    if (tables.has(table)) continue;
-    card.remove();
-    cards.delete(table);
-  }
-  games.forEach((game, at) => {
-    let card = cards.get(game.table);
-    if (!card) {
-      card = new Card(() => filter() === "pinned" && draw());
-      card.moves = games.length <= FEW;
-      cards.set(game.table, card);
-    }
-    if (grid.children[at] !== card.element) grid.insertBefore(card.element, grid.children[at] ?? null);
-    card.update(game, round);
-  });
-  drawMatches(known.head);
+  const isPlain = !isProjector() && !isOverlay && !isEmbedded;
+  if (isProjector()) games = onPage(liveFirst(games));
+  wall.update(games, round, isPlain && !boards() ? known.head.matches : null);
   say(empty, games.length ? "" : words.noneShown);
-  if (grid.parentElement !== main) main.replaceChildren(matches, empty, grid, turning);
-  fit(games.length);
+  const hasList = isPlain && !boards() && known.games.length >= MANY;
+  if (hasList) {
+    list.update(known.games.filter((game) => isOfTeam(game) && isFound(game)), round);
+    if (list.element.parentElement !== beside) beside.replaceChildren(list.element);
+    put(empty, beside, wall.element);
+  } else {
+    put(empty, wall.element);
+  }
+  main.classList.toggle("many", hasList);
+  fit();
 }
 
 /** The games on the projector's current page. */
@@ -128,95 +192,22 @@ function onPage(games) {
   const each = Number(option("per")) || PER_PAGE;
   const pages = Math.max(1, Math.ceil(games.length / each));
   page %= pages;
-  say(turning, pages > 1 ? `${words.page} ${page + 1} / ${pages}` : "");
+  say(head.turning, pages > 1 ? `${words.page} ${page + 1} / ${pages}` : "");
   return games.slice(page * each, (page + 1) * each);
 }
 
 /** In views without scrolling, makes the boards as large as the window allows. */
-function fit(count) {
-  if (!isProjector() && !isOverlay) {
-    grid.removeAttribute("data-fit");
-    return;
-  }
-  const [width, height] = [innerWidth, innerHeight - grid.getBoundingClientRect().top - (isOverlay ? 0 : 24)];
-  let [best, columns] = [0, 1];
-  for (let tried = 1; tried <= Math.max(1, count); tried += 1) {
-    const rows = Math.ceil(count / tried);
-    // The height of a card is that of the board plus two player lines and the foot.
-    const size = Math.min(width / tried / 1.06, height / rows / (isOverlay ? 1.28 : 1.5));
-    if (size > best) [best, columns] = [size, tried];
-  }
-  grid.dataset.fit = columns;
-  grid.style.setProperty("--columns", columns);
-  grid.style.setProperty("--size", `${Math.floor(best)}px`);
-}
-
-function drawMatches(of) {
-  const shown = of.matches.map(({ teams, points: [first, second] }) => [teams[0], points(first), points(second), teams[1]]);
-  const text = JSON.stringify(shown);
-  if (matches.dataset.shown === text) return;
-  matches.dataset.shown = text;
-  matches.hidden = !shown.length;
-  matches.replaceChildren(
-    ...shown.map(([one, first, second, other]) => {
-      const score = make("b", "", {}, `${first} : ${second}`);
-      return make("p", "match", {}, make("span", "team", {}, one), score, make("span", "team", {}, other));
-    }),
-  );
+function fit() {
+  wall.fit(isProjector() || isOverlay, isOverlay);
 }
 
 function drawHead() {
-  if (isOverlay) return;
-  const { event, rounds } = source.list;
   const round = shownRound();
-  const about = rounds.find((one) => one.round === round);
-  const name = event.name ?? "kiebitz";
-  document.title = round ? `${name} · ${words.round} ${round}` : name;
   const known = source.rounds.get(round);
-  const text = JSON.stringify([event, rounds, round, filter(), team, known?.head, isProjector()]);
-  if (head.dataset.shown === text) return;
-  head.dataset.shown = text;
-  const facts = [
-    event.site,
-    known?.head.date,
-    known?.head.time_control,
-    about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}, ${about.live} ${words.live}`,
-    event.restarts && words.restarts,
-    event.delay_ms > 0 && fill(words.delayed, { time: duration(event.delay_ms) }),
-  ];
-  const rows = [make("h1", "", {}, name), make("p", "facts", {}, facts.filter(Boolean).join(" · "))];
-  const focused = document.activeElement?.dataset?.control;
-  if (isEmbedded) head.replaceChildren(rows[0]);
-  else head.replaceChildren(...rows, tools(rounds, round));
-  head.querySelector(`[data-control="${focused}"]`)?.focus();
-}
-
-/** The controls: round, filter, team, projector. */
-function tools(rounds, round) {
-  const bar = make("nav", "tools");
-  const control = (name, element) => {
-    element.dataset.control = name;
-    bar.append(element);
-  };
-  const choices = rounds.map(({ round: one, live }) => [String(one), `${words.round} ${one}${live ? " ●" : ""}`]);
-  control("round", choose(words.round, choices, String(round), (value) => (location.hash = address(value))));
-  const shown = ["all", "playing", "pinned"].map((value) => [value, words[value]]);
-  control("show", choose(words.show, shown, filter(), (value) => again(() => setFilter(value))));
-  const names = new Set(source.rounds.get(round)?.head.matches.flatMap(({ teams }) => teams));
-  if (names.size) {
-    const all = [["", words.allTeams], ...[...names].sort().map((one) => [one, one])];
-    control("team", choose(words.team, all, team, (value) => again(() => (team = value))));
-  }
-  const projector = isProjector() ? address(round) : `${address(round)}?projector`;
-  control("projector", make("a", "", { href: projector }, isProjector() ? words.leave : words.projector));
-  if (round) bar.append(make("a", "", { href: `round-${round}/games.pgn` }, words.pgnRound));
-  return bar;
-}
-
-function again(change) {
-  change();
-  drawHead();
-  draw();
+  document.title = titleOf(source.list.event, round, known, place().board);
+  if (isOverlay) return;
+  const about = { list: source.list, round, known, view: view(), shown: shown(), team };
+  head.update({ ...about, isEmbedded, isProjector: isProjector() });
 }
 
 function drawState() {
@@ -229,14 +220,12 @@ function drawState() {
 /** Draws everything that changes with time. Returns whether any clock shows tenths of a second. */
 function pass() {
   drawState();
+  if (isProjector()) head.tick();
   if (isProjector() && Date.now() - turned > (Number(option("every")) * 1000 || TURNED)) {
     [page, turned] = [page + 1, Date.now()];
     draw();
   }
-  if (document.body.classList.contains("one")) return large.drawClocks();
-  let hurry = false;
-  for (const card of cards.values()) hurry = card.draw() || hurry;
-  return hurry;
+  return document.body.classList.contains("one") ? large.drawClocks() : wall.draw();
 }
 
 addEventListener("hashchange", async (event) => {
@@ -247,18 +236,20 @@ addEventListener("hashchange", async (event) => {
   scrollTo(0, 0);
   const left = Number(/board\/(\d+)/.exec(event.oldURL)?.[1]);
   if (place().board !== null) large.title.focus();
-  else cards.get(left)?.link.focus();
+  else wall.cards.get(left)?.link.focus();
 });
-addEventListener("resize", () => fit(grid.children.length));
+addEventListener("resize", fit);
 addEventListener("keydown", (event) => {
-  const plain = !event.altKey && !event.ctrlKey && !event.metaKey && event.target.tagName !== "SELECT";
-  if (plain && place().board !== null && large.game && large.press(event.key)) event.preventDefault();
+  const isTyped = ["SELECT", "INPUT"].includes(event.target.tagName);
+  const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !isTyped;
+  if (isPlain && isProjector() && event.key === "Escape") location.hash = address(place().round);
+  if (isPlain && place().board !== null && large.game && large.press(event.key)) event.preventDefault();
 });
 document.addEventListener("visibilitychange", () => clock.tick());
 
 document.documentElement.lang = language;
 say(empty, words.waiting);
-main.replaceChildren(empty);
+put(empty);
 clock.follow(pass);
 clock.tick();
 source.start();

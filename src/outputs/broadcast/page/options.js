@@ -8,16 +8,17 @@ export function option(name) {
   return search.get(name) ?? inside.get(name);
 }
 
-/** The round and the board in the URL; null for each that is missing. */
+/** The round, the board and the view in the URL; null for each that is missing. */
 export function place() {
   const path = location.hash.slice(1).split("?")[0];
   const named = (what) => Number(new RegExp(`/${what}/(\\d{1,5})(/|$)`).exec(path)?.[1]) || null;
-  return { round: named("round"), board: named("board") };
+  const view = /\/(results|standings)(\/|$)/.exec(path)?.[1] ?? null;
+  return { round: named("round"), board: named("board"), view };
 }
 
-/** The fragment for a round, or for a board in it. Without a round it means the current one. */
-export function address(round, board) {
-  const parts = [round ? `/round/${round}` : "", board ? `/board/${board}` : ""].join("");
+/** The fragment for a round, or for a board or a view in it. Without a round it means the current one. */
+export function address(round, board, view) {
+  const parts = [round ? `/round/${round}` : "", board ? `/board/${board}` : "", view ? `/${view}` : ""].join("");
   return `#${parts || "/"}`;
 }
 
@@ -59,10 +60,10 @@ export function pin(table) {
   remember("pins", [...pins].join(","));
 }
 
-/** The boards to show: "all", "playing" or "pinned". */
+/** The boards to show: "all", "boards", "playing" or "pinned"; null without a choice. */
 export function filter() {
   const asked = kept.get("show") ?? option("show") ?? recall("show");
-  return ["playing", "pinned"].includes(asked) ? asked : "all";
+  return ["all", "boards", "playing", "pinned"].includes(asked) ? asked : null;
 }
 
 export function setFilter(value) {

@@ -57,6 +57,12 @@ export class Source {
     return text === null ? null : JSON.parse(text);
   }
 
+  /** Reads the standings; null if there are none. */
+  async standings() {
+    const text = await this.read("standings.json");
+    return text === null ? null : JSON.parse(text);
+  }
+
   heard() {
     this.heardAt = Date.now();
     this.failedSince = null;

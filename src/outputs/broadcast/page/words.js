@@ -19,6 +19,8 @@ const ENGLISH = {
   page: "Page",
   white: "White",
   black: "Black",
+  whiteLetter: "w",
+  blackLetter: "b",
   nobody: "?",
   pin: "Pin board",
   back: "All boards",
@@ -31,6 +33,34 @@ const ENGLISH = {
   start: "Start position",
   clocks: "Clocks",
   curve: "Time left of both players, move by move",
+  withBoard: "With a board",
+  grid: "Boards",
+  results: "Results",
+  standings: "Standings",
+  views: "Views",
+  search: "Search for a player",
+  notBegun: "Not begun",
+  finished: "Finished",
+  withoutMatch: "Other boards",
+  otherBoards: "Other boards",
+  starts: "Start {time}",
+  result: "Result",
+  rank: "Rank",
+  player: "Player",
+  rating: "Rating",
+  pointsOf: "Points",
+  gamesOf: "Games",
+  matchPoints: "Match points",
+  boardPoints: "Board points",
+  against: "against",
+  teams: "Teams",
+  players: "Players",
+  noStandings: "There are no standings yet.",
+  noResults: "no results yet",
+  afterRound: "After round {round}",
+  open: "{count} games without a result",
+  oneOpen: "one game without a result",
+  equal: "Players with equal points are in the order of their ratings. Tie-breaks are not applied.",
   previousBoard: "Previous board",
   nextBoard: "Next board",
   linkBoard: "Link to this board",
@@ -71,6 +101,8 @@ const GERMAN = {
   page: "Seite",
   white: "Weiß",
   black: "Schwarz",
+  whiteLetter: "w",
+  blackLetter: "s",
   nobody: "?",
   pin: "Merken: Brett",
   back: "Alle Bretter",
@@ -83,6 +115,34 @@ const GERMAN = {
   start: "Ausgangsstellung",
   clocks: "Uhren",
   curve: "Bedenkzeit beider Spieler, Zug um Zug",
+  withBoard: "Mit Brett",
+  grid: "Bretter",
+  results: "Ergebnisse",
+  standings: "Tabelle",
+  views: "Ansichten",
+  search: "Spieler suchen",
+  notBegun: "Noch nicht begonnen",
+  finished: "Beendet",
+  withoutMatch: "Andere Bretter",
+  otherBoards: "Andere Bretter",
+  starts: "Beginn {time}",
+  result: "Ergebnis",
+  rank: "Platz",
+  player: "Spieler",
+  rating: "Wertungszahl",
+  pointsOf: "Punkte",
+  gamesOf: "Partien",
+  matchPoints: "Mannschaftspunkte",
+  boardPoints: "Brettpunkte",
+  against: "gegen",
+  teams: "Mannschaften",
+  players: "Spieler",
+  noStandings: "Es gibt noch keine Tabelle.",
+  noResults: "noch keine Ergebnisse",
+  afterRound: "Nach Runde {round}",
+  open: "{count} Partien ohne Ergebnis",
+  oneOpen: "eine Partie ohne Ergebnis",
+  equal: "Spieler mit gleich vielen Punkten stehen in der Reihenfolge ihrer Wertungszahlen. Feinwertungen werden nicht angewandt.",
   previousBoard: "Voriges Brett",
   nextBoard: "Nächstes Brett",
   linkBoard: "Link zu diesem Brett",
@@ -151,4 +211,31 @@ export function points(number) {
 /** A duration in milliseconds as text, as in "15 min". */
 export function duration(ms) {
   return ms % 60000 ? `${Math.round(ms / 1000)} ${words.seconds}` : `${ms / 60000} ${words.minutes}`;
+}
+
+/** A text for comparisons: in lower case, without accents. */
+export function folded(text) {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** A name for narrow places, as in "Carlsen, M." */
+export function shortName(name) {
+  if (!name) return words.nobody;
+  const [last, first] = name.split(",").map((part) => part.trim());
+  return first ? `${last}, ${[...first][0]}.` : last;
+}
+
+/** The last name of a player. */
+export function lastName(name) {
+  return name?.split(",")[0].trim() || words.nobody;
+}
+
+/** A time of day; with the date if it is not today. */
+export function moment(ms) {
+  const [at, today] = [new Date(ms), new Date()];
+  const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const isToday = at.toDateString() === today.toDateString();
+  return isToday
+    ? at.toLocaleTimeString(language, time)
+    : at.toLocaleString(language, { weekday: "short", day: "numeric", month: "short", ...time });
 }

@@ -17,6 +17,7 @@ impl Broadcast {
             wall::RoundLine {
                 round,
                 date: paired.and_then(|round| round.date.as_deref()),
+                starts: self.starts(round),
                 games: slots.len(),
                 live: slots.iter().filter(|slot| slot.is_live()).count(),
                 over: slots.iter().all(Slot::is_over),
@@ -28,9 +29,14 @@ impl Broadcast {
                 site: self.site(),
                 delay_ms: u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX),
                 restarts: self.restarts,
+                has_previews: self.address.is_some() && !self.page.is_empty(),
             },
             rounds: rounds.iter().map(line).collect(),
             current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),
+            standings: self
+                .standings
+                .as_ref()
+                .map(|standings| standings.version.as_str()),
         }
     }
 

@@ -6,14 +6,18 @@
 
 mod contents;
 pub(in crate::outputs) mod game;
+mod previews;
 pub(in crate::outputs) mod relayed;
 pub(in crate::outputs) mod rounds;
+mod standings;
 pub(in crate::outputs) mod tree;
 mod wall;
 
 use core::fmt::Write;
+use core::hash::{Hash, Hasher};
 use core::ops::Bound;
 use core::time::Duration;
+use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -59,11 +63,26 @@ pub(crate) struct Broadcast {
     files: Files,
     /// Files of the web page; empty if the page is off.
     page: Files,
+    /// The public address of the page; `None` if links have no preview.
+    address: Option<String>,
+    /// The pictures of the games by round and table, for previews.
+    pictures: BTreeMap<(u32, u32), previews::Picture>,
     /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
     /// The content last written for each game, by round and table. Reused if the game has not changed.
     written: BTreeMap<(u32, u32), WrittenGame>,
+    /// The standings as last made; `None` if they are unknown.
+    standings: Option<WrittenStandings>,
+    /// Whether a result or a player may have changed since then.
+    standings_changed: bool,
+}
+
+#[derive(Debug)]
+struct WrittenStandings {
+    content: Arc<[u8]>,
+    /// A hash of the content.
+    version: String,
 }
 
 #[derive(Debug)]
@@ -119,15 +138,20 @@ impl Broadcast {
             results: TableResults::default(),
             files: Files::new(),
             page: Files::new(),
+            address: None,
+            pictures: BTreeMap::new(),
             changed: BTreeSet::new(),
             all_changed: true,
             written: BTreeMap::new(),
+            standings: None,
+            standings_changed: true,
         }
     }
 
-    /// Adds the web page to the files.
-    pub(crate) fn bring_page(&mut self) {
+    /// Adds the web page to the files. `address` is its public address, for previews of links.
+    pub(crate) fn bring_page(&mut self, address: Option<String>) {
         self.page = page::files();
+        self.address = address;
         self.all_changed = true;
     }
 
@@ -198,7 +222,9 @@ impl Broadcast {
             while let Some(due) = board.delayed.poll(now) {
                 match due {
                     Due::Event(event) | Due::Earlier(event) => {
-                        self.changed.extend(self.results.apply(&event));
+                        let entered = self.results.apply(&event);
+                        self.standings_changed |= entered.is_some() || changes_results(&event.kind);
+                        self.changed.extend(entered);
                         if let Some(begun) = ShownGame::begin(&event, board.serial.clone()) {
                             board.game = Some(begun.record.game.clone());
                             self.games.insert(begun.record.game.clone(), begun);
@@ -231,13 +257,19 @@ impl Broadcast {
         if self.all_changed {
             self.written.clear();
         }
+        if self.all_changed || self.standings_changed {
+            let standings = standings::standings(&self.tournament, &self.rounds());
+            self.standings = WrittenStandings::of(standings);
+        }
         let mut written = core::mem::take(&mut self.written);
+        let mut pictures = core::mem::take(&mut self.pictures);
         let rounds = self.rounds();
         let mut files = self.page.clone();
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {
                 self.put_round(*number, &folder, slots, &mut files, &mut written);
+                self.put_previews(slots, &mut files, &mut pictures);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
                 let of_round = self.files.range::<str, _>(from);
@@ -247,12 +279,19 @@ impl Broadcast {
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), PublishedFile::new(summary));
+        if let Some(standings) = &self.standings {
+            let content = Arc::clone(&standings.content);
+            files.insert("standings.json".into(), PublishedFile { content });
+        }
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
         files.insert("wall.json".into(), PublishedFile::new(contents));
+        self.put_preview_of_page(&rounds, &mut files);
         self.files = files;
         self.written = written;
+        self.pictures = pictures;
         self.changed.clear();
         self.all_changed = false;
+        self.standings_changed = false;
         &self.files
     }
 
@@ -314,12 +353,18 @@ impl Broadcast {
             round: number,
             date,
             time_control: self.time_control(number).map(usual_notation),
+            starts: self.starts(number),
             matches: wall::matches(slots),
         };
         let index = index.to_string().into_bytes();
         put("index.json", index.into());
         put("wall.json", wall::round(&head, &cards).into());
         put("games.pgn", games.into());
+    }
+
+    /// The planned start of a round, in milliseconds since 1970.
+    fn starts(&self, round: u32) -> Option<i64> {
+        self.facts.rounds.planned_start(round).map(tree::millis)
     }
 
     /// The date of a round: from the pairings, or else the day of its first game.
@@ -453,6 +498,29 @@ impl Broadcast {
             .filter(|_| board.game.as_ref() == Some(&game.record.game))?;
         Some((clock, clock.as_of? + self.delay))
     }
+}
+
+impl WrittenStandings {
+    fn of(standings: Option<standings::Standings>) -> Option<Self> {
+        let content = serde_json::to_vec(&standings?).unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        Some(Self {
+            content: content.into(),
+            version: format!("{:016x}", hasher.finish()),
+        })
+    }
+}
+
+/// Whether an event may change a result or the players of a game.
+const fn changes_results(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::GameStarted { .. }
+            | EventKind::GameEnded { .. }
+            | EventKind::GameResumed { .. }
+            | EventKind::GameAmended { .. }
+    )
 }
 
 /// The round of a game; round 1 if unknown.

@@ -1,3 +1,5 @@
+mod previews;
+mod standings;
 mod wall;
 
 use serde_json::Value;

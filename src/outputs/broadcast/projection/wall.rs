@@ -2,6 +2,8 @@
 //! the moves of a game (`round-N/board-M.json`). They contain all placements, so the page does not implement the rules
 //! of chess.
 
+use std::collections::BTreeSet;
+
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::events::{EndReason, GameResult, Players, color};
 use kiebitz_hardware::Timestamp;
@@ -10,9 +12,11 @@ use serde_json::value::RawValue;
 use shakmaty::Color;
 
 use super::rounds::Slot;
+use super::standings::points;
 use super::tree::millis;
 use crate::clock::ClockView;
 use crate::outputs::pgn;
+use crate::tournament::half_points;
 
 /// `wall.json`.
 #[derive(Debug, Serialize)]
@@ -21,6 +25,8 @@ pub(super) struct Contents<'c> {
     pub(super) rounds: Vec<RoundLine<'c>>,
     /// The round to show first.
     pub(super) current: Option<u32>,
+    /// Changes with `standings.json`; `None` without that file.
+    pub(super) standings: Option<&'c str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,12 +39,17 @@ pub(super) struct EventInfo<'c> {
     /// will follow.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) restarts: bool,
+    /// Whether each game on a board has a page of its own for links, `round-N/board-M.html`.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub(super) has_previews: bool,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct RoundLine<'c> {
     pub(super) round: u32,
     pub(super) date: Option<&'c str>,
+    /// The planned start, in milliseconds since 1970.
+    pub(super) starts: Option<i64>,
     pub(super) games: usize,
     pub(super) live: usize,
     pub(super) over: bool,
@@ -50,6 +61,8 @@ pub(super) struct Head {
     pub(super) round: u32,
     pub(super) date: Option<String>,
     pub(super) time_control: Option<String>,
+    /// The planned start, in milliseconds since 1970.
+    pub(super) starts: Option<i64>,
     /// Team matches. The teams of a match are in the order of their first game.
     pub(super) matches: Vec<Match>,
 }
@@ -67,6 +80,8 @@ pub(super) struct Match {
 #[derive(Debug, Serialize)]
 struct Card<'c> {
     table: u32,
+    /// Whether a board has the game.
+    has_board: bool,
     white: WallPlayer<'c>,
     black: WallPlayer<'c>,
     /// Placement of the pieces; `None` while the position must not be known.
@@ -134,6 +149,7 @@ pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockVie
     let position = record.map(position).or(start);
     let card = Card {
         table: slot.table,
+        has_board: slot.game.is_some(),
         white: player(players.as_ref(), Color::White),
         black: player(players.as_ref(), Color::Black),
         placement: position.map(placement),
@@ -174,7 +190,8 @@ pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     serde_json::to_vec(&moves).unwrap_or_default()
 }
 
-/// The team matches of a round. A game belongs to the match of its players' teams.
+/// The team matches of a round. A game belongs to the match of its players' teams. Empty if the teams do not play each
+/// other: a team then has several opponents, or only one player at the tables of each match.
 pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
     for slot in slots {
@@ -202,7 +219,8 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
         let Some(of_both) = matches.get_mut(at) else {
             continue;
         };
-        let (first, second) = points(slot.result());
+        let (first, second) = half_points(slot.result());
+        let (first, second) = (points(first), points(second));
         let [of_white, of_black] = &mut of_both.points;
         let turned = of_both.teams != teams;
         *of_white += if turned { second } else { first };
@@ -210,7 +228,17 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
         of_both.games += 1;
         of_both.live += usize::from(slot.is_live());
     }
-    matches
+    let mut teams = BTreeSet::new();
+    let plays_once = matches
+        .iter()
+        .flat_map(|of_both| &of_both.teams)
+        .all(|team| teams.insert(team));
+    let is_team_event = matches.len() == 1 || matches.iter().any(|of_both| of_both.games > 1);
+    if plays_once && is_team_event {
+        matches
+    } else {
+        Vec::new()
+    }
 }
 
 /// The round to show first: the last one in progress, or else the last one that has begun, or else the first.
@@ -226,17 +254,6 @@ pub(super) fn current<'s>(
     last(is_live)
         .or_else(|| last(is_begun))
         .or_else(|| rounds.clone().next().map(|(round, _)| round))
-}
-
-const fn points(result: GameResult) -> (f32, f32) {
-    match result {
-        GameResult::WhiteWins => (1.0, 0.0),
-        GameResult::BlackWins => (0.0, 1.0),
-        GameResult::Draw => (0.5, 0.5),
-        GameResult::HalfForWhite => (0.5, 0.0),
-        GameResult::HalfForBlack => (0.0, 0.5),
-        GameResult::BothLose | GameResult::Unknown => (0.0, 0.0),
-    }
 }
 
 fn player(players: Option<&Players>, color: Color) -> WallPlayer<'_> {
@@ -260,7 +277,7 @@ fn position(record: &GameRecord) -> &str {
     shown.last().map_or(&record.start_fen, |entry| &entry.fen)
 }
 
-fn placement(fen: &str) -> &str {
+pub(super) fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
 

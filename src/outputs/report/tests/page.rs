@@ -168,3 +168,105 @@ proptest! {
         }
     }
 }
+
+/// A game of round 3 on table 7.
+fn paired() -> Story {
+    let mut story = Story::new(STANDARD).play("e4");
+    for event in &mut story.events {
+        if let EventKind::GameStarted { players, .. } = &mut event.kind {
+            *players = Some(Players {
+                white: Some("Adler, Jonas".to_owned()),
+                round: Some(3),
+                table: Some(7),
+                ..Players::default()
+            });
+        }
+    }
+    story
+}
+
+#[test]
+fn heading_has_round_and_table() {
+    let report = paired().report();
+    for (language, heading) in [
+        (Language::English, "Round 3 · Table 7"),
+        (Language::German, "Runde 3 · Tisch 7"),
+    ] {
+        let page = html(&report, &manner(language));
+        assert!(page.contains(&format!("<h2>{heading}</h2>")), "{page}");
+        assert!(page.contains(&format!(": {heading}</title>")), "{page}");
+        assert!(text(&report, &manner(language)).contains(&format!("\n{heading}\n=")));
+        assert!(
+            page.contains(&report.games[0].record.game),
+            "the id is in the page"
+        );
+    }
+}
+
+#[test]
+fn arguments_of_commands_are_words_not_json() {
+    let mut story = paired();
+    story.publish(EventKind::CommandTaken {
+        id: "1".to_owned(),
+        by: "arbiter".to_owned(),
+        action: kiebitz_game::events::Action::SetPlayers,
+        arguments: serde_json::json!({
+            "white": "Adler, Jonas",
+            "white_player": {"fide_id": 4_600_001, "title": null, "more": {"rating": 2510, "moves": ["e4", "e5"]}},
+            "table": 7,
+            "correction": true,
+        }),
+        error: None,
+        note: None,
+    });
+    let report = story.report();
+    for language in Language::ALL {
+        let page = html(&report, &manner(*language));
+        let (_, body) = page.split_once("</style>").expect("a style");
+        assert!(
+            body.contains("4600001") && body.contains("2510") && body.contains("e4 e5"),
+            "{body}"
+        );
+        assert!(!body.contains('{') && !body.contains("&quot;white"), "{body}");
+        assert!(!body.contains("null") && !body.contains(": true"), "{body}");
+    }
+}
+
+#[test]
+fn standings_are_a_table() {
+    let mut report = paired().report();
+    let player = |name: &str, half_points| PlayerStanding {
+        name: name.to_owned(),
+        title: Some("GM".to_owned()),
+        rating: Some(2510),
+        half_points,
+        games: 3,
+    };
+    let team = |name: &str| TeamStanding {
+        name: name.to_owned(),
+        match_points: 4,
+        half_points: 11,
+    };
+    report.standings = Some(Standings {
+        round: 3,
+        open: 2,
+        players: vec![player("Adler <b>", 5), player("Berg", 1), player("Cohn", 0)],
+        teams: vec![team("SK Nord")],
+    });
+    let page = html(&report, &manner(Language::English));
+    for part in [
+        "<h2>Standings</h2>",
+        "After round 3; games without a result: 2.",
+        "<td>1</td><td>SK Nord</td><td>4</td><td>5½</td>",
+        "<td>1</td><td>GM Adler &lt;b&gt;</td><td>2510</td><td>2½</td><td>3</td>",
+        "<td>2</td><td>GM Berg</td><td>2510</td><td>½</td><td>3</td>",
+        "<td>3</td><td>GM Cohn</td><td>2510</td><td>0</td><td>3</td>",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let text = text(&report, &manner(Language::German));
+    assert!(
+        text.contains("   1  GM Adler <b>") && text.contains("2510     2½    3"),
+        "{text}"
+    );
+}

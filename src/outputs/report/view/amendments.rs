@@ -16,10 +16,6 @@ impl Renderer<'_> {
     /// Arguments of a command, one line for each.
     fn arguments(self, arguments: &serde_json::Value) -> Vec<String> {
         let known = self.words.arguments;
-        let plain = |value: &serde_json::Value| match value {
-            serde_json::Value::String(text) => text.clone(),
-            other => label(known, &other.to_string()).to_owned(),
-        };
         let position_of = |name: &str| known.iter().position(|(word, _)| *word == name);
         let mut fields: Vec<_> = arguments.as_object().into_iter().flatten().collect();
         // This field is not part of the person's command.
@@ -29,18 +25,32 @@ impl Renderer<'_> {
             let value = match (name.as_str(), value) {
                 ("reason", serde_json::Value::String(reason)) => self.end_reason(reason).to_owned(),
                 ("kind" | "color" | "ruling", serde_json::Value::String(key)) => label(known, key).to_owned(),
-                (_, serde_json::Value::Object(facts)) => {
-                    let facts = facts
-                        .iter()
-                        .map(|(name, value)| format!("{} {}", label(known, name), plain(value)));
-                    facts.collect::<Vec<_>>().join(", ")
-                }
-                (_, serde_json::Value::Array(list)) => list.iter().map(plain).collect::<Vec<_>>().join(" "),
-                (_, value) => plain(value),
+                (_, value) => self.value(value),
             };
             format!("{}: {value}", label(known, name))
         });
         lines.collect()
+    }
+
+    /// A value of a command in words.
+    fn value(self, value: &serde_json::Value) -> String {
+        let known = self.words.arguments;
+        match value {
+            serde_json::Value::String(text) => text.clone(),
+            serde_json::Value::Array(list) => {
+                let is_nested = list.iter().any(|one| one.is_object() || one.is_array());
+                let list: Vec<String> = list.iter().map(|one| self.value(one)).collect();
+                list.join(if is_nested { "; " } else { " " })
+            }
+            serde_json::Value::Object(facts) => {
+                let facts = facts
+                    .iter()
+                    .map(|(name, value)| format!("{} {}", label(known, name), self.value(value)));
+                facts.collect::<Vec<_>>().join(", ")
+            }
+            // Numbers, yes and no, and nothing.
+            other => label(known, &other.to_string()).to_owned(),
+        }
     }
 
     /// A command or a change, one line for each part.

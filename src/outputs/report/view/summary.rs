@@ -39,6 +39,13 @@ struct MaxPoints {
     gaps: usize,
 }
 
+/// A word with a capital letter, as in a heading.
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
 impl GameRenderer<'_> {
     /// Colours and names of the players; `None` for a missing name, which gets a blank.
     pub(in crate::outputs::report) fn named_players(self) -> [(&'static str, Option<String>); 2] {
@@ -50,15 +57,34 @@ impl GameRenderer<'_> {
         ]
     }
 
+    /// Round and table of the game, or else its id.
+    pub(in crate::outputs::report) fn heading(self) -> String {
+        let words = self.view.words;
+        let (round, table) = self.round_and_table();
+        let round = round.map(|round| format!("{} {round}", capitalized(words.round)));
+        let table = table.map(|table| format!("{} {table}", words.table));
+        let place: Vec<String> = round.into_iter().chain(table).collect();
+        if place.is_empty() {
+            return format!("{} {}", words.game, self.game.record.game);
+        }
+        place.join(" · ")
+    }
+
+    fn round_and_table(self) -> (Option<u32>, Option<u32>) {
+        let record = &self.game.record;
+        let players = record.players.as_ref();
+        let round = players.and_then(|players| players.round).or(record.round);
+        (round, players.and_then(|players| players.table))
+    }
+
     /// Place, time and rules of the game, one line for each.
     pub(in crate::outputs::report) fn circumstances(self) -> Vec<String> {
         let (record, words) = (&self.game.record, self.view.words);
-        let round = record.round.map(|round| format!("{} {round}", words.round));
         let place = [
             record.event.clone(),
             record.site.clone(),
-            round,
             Some(format!("{}: {}", words.board, record.board)),
+            Some(format!("{}: {}", words.game, record.game)),
         ];
         let laws = record.laws.map(|laws| self.view.edition(laws));
         let mode = record

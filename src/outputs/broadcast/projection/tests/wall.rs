@@ -30,12 +30,13 @@ fn a_round_is_one_file_with_all_its_games() {
     let round = json(&mut broadcast, "round-3/wall.json");
     assert_eq!(
         round["head"],
-        json!({"round": 3, "date": "2026-09-10", "time_control": "90+30", "matches": []})
+        json!({"round": 3, "date": "2026-09-10", "time_control": "90+30", "starts": 1_789_007_200_000_i64,
+            "matches": []})
     );
     let placement = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
     assert_eq!(
         round["games"][0],
-        json!({"table": 1, "placement": placement, "last": null, "clock": null, "live": false, "result": "*",
+        json!({"table": 1, "has_board": false, "placement": placement, "last": null, "clock": null, "live": false, "result": "*",
             "reason": null,
             "white": {"name": "Adler, Jonas", "title": null, "rating": null, "federation": null, "team": null},
             "black": {"name": "Berg, Ines", "title": null, "rating": null, "federation": null, "team": null}}),
@@ -52,8 +53,8 @@ fn a_round_is_one_file_with_all_its_games() {
         "for those who see it a minute later"
     );
     assert_eq!(
-        (&game["live"], &game["placement"]),
-        (&json!(true), &json!("after"))
+        (&game["live"], &game["has_board"], &game["placement"]),
+        (&json!(true), &json!(true), &json!("after"))
     );
 
     take(&mut broadcast, &[ended(2, 90, GameResult::BlackWins)]);
@@ -144,6 +145,22 @@ fn teams_have_the_points_of_their_players() {
     );
 }
 
+/// In an event for single players, a team is a club.
+#[test]
+fn clubs_play_no_matches() {
+    let mut broadcast = broadcast(0);
+    let mut paired = (*team_event()).clone();
+    let pairings = &mut paired.rounds.get_mut(&3).expect("a round").pairings;
+    let black = pairings[1].black.as_mut().expect("a player");
+    black.facts.team = Some("SG Ost".to_owned());
+    broadcast.pair(Arc::new(paired));
+    assert_eq!(
+        json(&mut broadcast, "round-3/wall.json")["head"]["matches"],
+        json!([]),
+        "SK Nord would play two matches at a time"
+    );
+}
+
 #[test]
 fn the_round_in_progress_is_the_current_one() {
     let mut broadcast = broadcast(0);
@@ -160,7 +177,8 @@ fn the_round_in_progress_is_the_current_one() {
     );
     assert_eq!(
         contents["rounds"][0],
-        json!({"round": 3, "date": "2026-09-10", "games": 2, "live": 1, "over": false})
+        json!({"round": 3, "date": "2026-09-10", "starts": 1_789_007_200_000_i64, "games": 2, "live": 1,
+            "over": false})
     );
     take(&mut broadcast, &[ended(1, 9, GameResult::Draw)]);
     broadcast.advance(at(9));

@@ -14,7 +14,7 @@ use crate::journal::{Journal, JournalError};
 const NAMELESS: Duration = Duration::from_secs(36 * 3600);
 
 /// The events of the current event's games by board; empty if the journal cannot be read.
-pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(String, Vec<Event>)> {
+pub(crate) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(String, Vec<Event>)> {
     read(journal, config, now).unwrap_or_else(|error| {
         tracing::warn!(
             "cannot read the games before the restart; they are not broadcast: {:#}",
@@ -26,7 +26,7 @@ pub(super) fn of(journal: &Journal, config: &Config, now: Timestamp) -> Vec<(Str
 
 /// Removes the events that the outputs already have, if `events` starts with them. Otherwise keeps all, so that the
 /// outputs get them again in order.
-pub(super) fn leave_out(events: &mut Vec<Event>, shown: Option<&Vec<Event>>) {
+pub(crate) fn leave_out(events: &mut Vec<Event>, shown: Option<&Vec<Event>>) {
     if let Some(shown) = shown
         && events.starts_with(shown)
     {

@@ -1,0 +1,222 @@
+//! The standings.
+
+use serde_json::json;
+
+use super::*;
+use crate::tournament::CarriedPoints;
+
+/// Four players in rounds of two tables, given as white, black and result.
+fn rounds(rounds: &[&[(&str, &str, Option<GameResult>)]]) -> Tournament {
+    let round = |pairings: &&[(&str, &str, Option<GameResult>)]| Round {
+        pairings: { (1..).zip(pairings.iter()) }
+            .map(|(table, (white, black, result))| Pairing {
+                table: Some(table),
+                white: Some(named(white)),
+                black: Some(named(black)),
+                result: *result,
+                place: crate::tournament::FilePosition::default(),
+            })
+            .collect(),
+        ..Round::default()
+    };
+    Tournament {
+        rounds: (1..).zip(rounds.iter().map(round)).collect(),
+        ..Tournament::default()
+    }
+}
+
+fn named(name: &str) -> Player {
+    Player {
+        name: name.to_owned(),
+        ..Player::default()
+    }
+}
+
+fn event_of(tournament: Tournament) -> Broadcast {
+    let mut broadcast = Broadcast::new(Duration::ZERO, EventFacts::default());
+    broadcast.pair(Arc::new(tournament));
+    broadcast
+}
+
+/// Rank, name, points and games of each player.
+fn table(broadcast: &mut Broadcast) -> Vec<(u64, String, f64, u64)> {
+    let standings = json(broadcast, "standings.json");
+    let rows = standings["players"].as_array().expect("players").iter();
+    rows.map(|row| {
+        (
+            row["rank"].as_u64().expect("a rank"),
+            row["name"].as_str().expect("a name").to_owned(),
+            row["points"].as_f64().expect("points"),
+            row["games"].as_u64().expect("games"),
+        )
+    })
+    .collect()
+}
+
+fn row(rank: u64, name: &str, points: f64, games: u64) -> (u64, String, f64, u64) {
+    (rank, name.to_owned(), points, games)
+}
+
+/// A game that begins on a board, with the players of its pairing.
+fn begins_in(tournament: &Tournament, round: u32, table: u32, second: i64) -> Event {
+    let mut kind = started(START, Variant::Standard);
+    if let EventKind::GameStarted { players, .. } = &mut kind {
+        *players = tournament
+            .pairing(round, table)
+            .map(|pairing| pairing.players(round));
+    }
+    event(table, second, kind)
+}
+
+#[test]
+fn results_on_the_boards_count_at_once_and_can_be_corrected() {
+    use GameResult::{BlackWins, Draw, WhiteWins};
+    let tournament = rounds(&[
+        &[("Adler", "Berg", Some(WhiteWins)), ("Cohn", "Dorn", Some(Draw))],
+        &[("Berg", "Cohn", None), ("Dorn", "Adler", None)],
+    ]);
+    let mut broadcast = event_of(tournament.clone());
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Adler", 1.0, 1),
+            row(2, "Cohn", 0.5, 1),
+            row(2, "Dorn", 0.5, 1),
+            row(4, "Berg", 0.0, 1)
+        ]
+    );
+    let before = json(&mut broadcast, "wall.json")["standings"].clone();
+    take(
+        &mut broadcast,
+        &[begins_in(&tournament, 2, 1, 5), ended(1, 9, BlackWins)],
+    );
+    broadcast.advance(at(9));
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Cohn", 1.5, 2),
+            row(2, "Adler", 1.0, 1),
+            row(3, "Dorn", 0.5, 1),
+            row(4, "Berg", 0.0, 2)
+        ]
+    );
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!((&standings["round"], &standings["open"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        standings["players"][0]["results"],
+        json!([
+            {"round": 1, "table": 2, "opponent": 2, "color": "white", "score": 0.5},
+            {"round": 2, "table": 1, "opponent": 3, "color": "black", "score": 1.0}])
+    );
+    let after = json(&mut broadcast, "wall.json")["standings"].clone();
+    assert!(after.is_string() && after != before, "{before} {after}");
+    take(&mut broadcast, &[ended(1, 12, Draw)]);
+    broadcast.advance(at(12));
+    assert_eq!(table(&mut broadcast)[0], row(1, "Adler", 1.0, 1));
+}
+
+#[test]
+fn results_are_not_in_the_standings_before_their_delay_is_over() {
+    let tournament = rounds(&[&[("Adler", "Berg", None)]]);
+    let mut broadcast = Broadcast::new(Duration::from_secs(60), EventFacts::default());
+    broadcast.pair(Arc::new(tournament.clone()));
+    take(
+        &mut broadcast,
+        &[
+            begins_in(&tournament, 1, 1, 0),
+            ended(1, 100, GameResult::WhiteWins),
+        ],
+    );
+    broadcast.advance(at(159));
+    assert_eq!(table(&mut broadcast)[0].2, 0.0);
+    broadcast.advance(at(160));
+    assert_eq!(table(&mut broadcast)[0].2, 1.0);
+}
+
+#[test]
+fn without_an_earlier_round_there_are_standings_only_with_points_from_a_file() {
+    let mut tournament = rounds(&[
+        &[("Adler", "Berg", Some(GameResult::WhiteWins))],
+        &[("Berg", "Adler", Some(GameResult::Draw))],
+    ]);
+    tournament.rounds.remove(&1);
+    let mut broadcast = event_of(tournament.clone());
+    assert!(!broadcast.files().contains_key("standings.json"));
+    assert_eq!(json(&mut broadcast, "wall.json")["standings"], Value::Null);
+    tournament.carried = vec![
+        CarriedPoints {
+            player: named("Berg"),
+            half_points: 0,
+        },
+        CarriedPoints {
+            player: named("Adler"),
+            half_points: 2,
+        },
+        CarriedPoints {
+            player: named("Cohn"),
+            half_points: 2,
+        },
+    ];
+    broadcast.pair(Arc::new(tournament));
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Adler", 1.5, 1),
+            row(2, "Cohn", 1.0, 0),
+            row(3, "Berg", 0.5, 1)
+        ]
+    );
+}
+
+#[test]
+fn everybody_against_everybody_is_a_crosstable() {
+    let played = Some(GameResult::WhiteWins);
+    let mut tournament = rounds(&[
+        &[("Adler", "Berg", played), ("Cohn", "Dorn", None)],
+        &[("Berg", "Cohn", None), ("Dorn", "Adler", None)],
+        &[("Adler", "Cohn", None), ("Berg", "Dorn", None)],
+    ]);
+    let mut broadcast = event_of(tournament.clone());
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!(
+        (&standings["crosstable"], &standings["round"]),
+        (&json!(true), &json!(1))
+    );
+    tournament.rounds.remove(&3);
+    broadcast.pair(Arc::new(tournament));
+    assert_eq!(json(&mut broadcast, "standings.json")["crosstable"], false);
+}
+
+#[test]
+fn a_team_gets_points_for_a_match_once_all_its_games_are_over() {
+    let mut tournament = rounds(&[&[
+        ("Adler", "Berg", Some(GameResult::WhiteWins)),
+        ("Cohn", "Dorn", Some(GameResult::Draw)),
+    ]]);
+    for pairing in &mut tournament.rounds.get_mut(&1).expect("a round").pairings {
+        let is_first = pairing.table == Some(1);
+        let teams = if is_first {
+            ["SK Nord", "SV Süd"]
+        } else {
+            ["SV Süd", "SK Nord"]
+        };
+        for (player, team) in [&mut pairing.white, &mut pairing.black].into_iter().zip(teams) {
+            player.as_mut().expect("a player").facts.team = Some(team.to_owned());
+        }
+    }
+    let mut broadcast = event_of(tournament.clone());
+    assert_eq!(
+        json(&mut broadcast, "standings.json")["teams"],
+        json!([
+            {"rank": 1, "name": "SK Nord", "match_points": 2, "board_points": 1.5, "matches": 1},
+            {"rank": 2, "name": "SV Süd", "match_points": 0, "board_points": 0.5, "matches": 1}])
+    );
+    tournament.rounds.get_mut(&1).expect("a round").pairings[1].result = None;
+    broadcast.pair(Arc::new(tournament));
+    assert_eq!(
+        json(&mut broadcast, "standings.json")["teams"],
+        json!([
+            {"rank": 1, "name": "SK Nord", "match_points": 0, "board_points": 1.0, "matches": 0},
+            {"rank": 2, "name": "SV Süd", "match_points": 0, "board_points": 0.0, "matches": 0}])
+    );
+}
