@@ -121,11 +121,11 @@ impl DeskTask {
             tokio::select! {
                 biased;
                 input = inputs.recv() => {
-                    let Some((_, input)) = input else { return };
-                    self.apply(&input);
+                    let Some((now, input)) = input else { return };
+                    self.apply(now, &input);
                     // Queued inputs probably belong to the same move, so they go into the same update.
-                    while let Ok((_, input)) = inputs.try_recv() {
-                        self.apply(&input);
+                    while let Ok((now, input)) = inputs.try_recv() {
+                        self.apply(now, &input);
                     }
                 }
                 Some(page) = opened.recv() => {
@@ -140,11 +140,11 @@ impl DeskTask {
         }
     }
 
-    fn apply(&mut self, input: &FeedInput) {
+    fn apply(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
             FeedInput::Past(_, events) => self.desk.resume(events),
-            FeedInput::Status(status) => self.desk.set_status((**status).clone()),
+            FeedInput::Status(status) => self.desk.set_status(now, (**status).clone()),
             FeedInput::Pairings(Some(tournament)) => self.desk.set_pairings(Arc::clone(tournament)),
             FeedInput::Round(round) => self.desk.set_round(*round),
             FeedInput::Kept(kept) | FeedInput::Journals(kept) => self.desk.set_kept(*kept),
