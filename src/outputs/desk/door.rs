@@ -119,6 +119,7 @@ fn router(state: DeskState) -> Router {
         )
         .route("/status", get(status))
         .route("/outputs", get(outputs::list).post(outputs::test))
+        .route("/alarms", get(outputs::alarms).post(outputs::test_alarms))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Arc::new(state))
@@ -407,6 +408,24 @@ impl DeskViewer {
                 let is_known = self.state.sessions(|all| all.guest(moment(), &self.secret));
                 is_known.map(|_| (Ok(Bytes::from_static(b"event: here\ndata: {}\n\n")), self))
             }
+        }
+    }
+}
+
+/// A logged-in user who may give commands. Refuses others.
+pub(super) struct Decider(pub(super) Guest);
+
+impl FromRequestParts<Arc<DeskState>> for Decider {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Self::Rejection> {
+        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
+        match guest.role {
+            Role::Operator | Role::Arbiter => Ok(Self(guest)),
+            Role::Viewer => Err(refused(
+                StatusCode::FORBIDDEN,
+                &format!("{} has the role viewer and may not do this", guest.name),
+            )),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::to_hall::ToHall;
-use crate::outputs::shared::trial::Trial;
+use crate::outputs::shared::trial::Trials;
 use crate::tournament::files::PairingFiles;
 
 pub(super) type PageSender = mpsc::Sender<Bytes>;
@@ -51,14 +51,9 @@ impl Output for DeskOutput {
     fn start(&self, starting: &mut Starting) {
         starting.want_statuses();
         let inputs = starting.follow();
-        // A hub does not offer tests of its outputs.
-        let trials = match &self.in_hall {
-            Some(_) => starting.trials.clone(),
-            None => Vec::new(),
-        };
         let context = DeskContext {
             in_hall: self.in_hall.clone(),
-            trials,
+            trials: starting.trials.clone(),
             language: starting.language,
             hall: starting.hall.clone(),
         };
@@ -77,7 +72,7 @@ impl Output for DeskOutput {
 /// Data for requests, besides the live boards.
 pub(super) struct DeskContext {
     pub(super) in_hall: Option<InHall>,
-    pub(super) trials: Vec<Trial>,
+    pub(super) trials: Trials,
     /// Language of the event.
     pub(super) language: Language,
     pub(super) hall: ToHall,
