@@ -30,6 +30,7 @@ const ASSETS: Assets = assets![
     "follow.js",
     "game.js",
     "games.js",
+    "going.js",
     "german-review.js",
     "german-setup.js",
     "german.js",
@@ -50,7 +51,9 @@ const ASSETS: Assets = assets![
     "setup.js",
     "source.js",
     "squares.js",
+    "standing.js",
     "steps.js",
+    "times.js",
     "versions.js",
     "words.js",
 ];

@@ -89,7 +89,7 @@ async function findsBoards() {
   fs.writeFileSync(path.join(folder, "plug"), "");
   const rows = step("Boards").locator(".rows > li");
   await until("both boards", 60, async () => (await rows.count()) === 2);
-  await until("they answer", 60, async () => (await step("Boards").locator(".rows .chip.bad").count()) === 0);
+  await until("they answer", 60, async () => (await step("Boards").locator(".rows .chip.advice").count()) === 0);
   await until("with their tables", 20, async () => /done/.test(await text(step("Boards").locator("summary"))));
   // Assigns the second board to the table of the first one, which is reported, and undoes that.
   const table = rows.nth(1).locator("input");

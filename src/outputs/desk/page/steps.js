@@ -86,11 +86,11 @@ export function boardRows(source, announce, isHub) {
       update(status) {
         context.status = status;
         say(text, facts(status, isHub));
-        const wrong = status.connected ? [] : [["bad", status.away ? words.health.away : words.health.gone]];
+        const wrong = status.connected ? [] : [["advice", status.away ? words.health.away : words.health.gone]];
         if (status.connected && status.battery !== null && status.battery <= LOW_BATTERY) {
-          wrong.push(["warn", fill(words.health.battery, { percent: status.battery })]);
+          wrong.push(["hint", fill(words.health.battery, { percent: status.battery })]);
         }
-        if (status.stands_at === null) wrong.push(["warn", boards.noTable]);
+        if (status.stands_at === null) wrong.push(["hint", boards.noTable]);
         const key = JSON.stringify(wrong);
         if (chips.dataset.key !== key) {
           chips.dataset.key = key;
