@@ -522,7 +522,7 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     // The players move fast, and pause long after the game so that the arbiters have time to decide.
     let emulate = [
-        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
+        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.15", "--links",
         "links",
     ];
     let players = Program::start(folder, &emulate);

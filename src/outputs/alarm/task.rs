@@ -140,7 +140,7 @@ enum AlarmChannel {
     /// Topic and server.
     Ntfy(String, Address),
     Webhook(Address),
-    Lamp(Lamp),
+    Lamp(Box<Lamp>),
 }
 
 struct AlarmSender {
@@ -166,12 +166,12 @@ impl AlarmSender {
             } => AlarmChannel::Ntfy(topic, address(server, token_file)),
             AlarmTo::Webhook { url, token_file } => AlarmChannel::Webhook(address(url, token_file)),
             // The configuration check rejects lamps without a broker.
-            AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Lamp::new(
+            AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Box::new(Lamp::new(
                 context.broker?,
                 &output,
                 (topic, on, off),
                 context.reports.clone(),
-            )),
+            ))),
         };
         let notes = context.notes.join(format!("alarm-{}.json", settings.name));
         context.reports.expect(&output);

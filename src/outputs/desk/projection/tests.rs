@@ -262,7 +262,7 @@ fn arbiters_on_their_way_are_named() {
     assert_eq!(names(&update), both);
     assert_eq!(
         update["going"][0]["at"],
-        json!(kiebitz_game::events::time_text(events[2].ts)),
+        json!(time_text(events[2].ts)),
         "the first time counts"
     );
     let mut restarted = Desk::default();
@@ -298,7 +298,7 @@ fn ages_count_from_the_events() {
     let gone = EventKind::BoardDisconnected {
         reason: "unplugged".to_owned(),
     };
-    let events = vec![
+    let events = [
         event(1, started(START, Variant::Standard)),
         event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))),
         reply,
@@ -314,7 +314,7 @@ fn ages_count_from_the_events() {
         },
     );
     let update = change(&mut desk);
-    let text = kiebitz_game::events::time_text;
+    let text = time_text;
     assert_eq!(update["made"], json!([text(events[1].ts), text(at(3))]));
     assert_eq!(update["gone_since"], text(events[3].ts), "since the first loss");
     assert_eq!(update["differs_since"], text(at(20)));
@@ -371,7 +371,7 @@ fn commands_of_people_are_listed_with_author_and_time() {
     let update = change(&mut desk);
     let shown = json!([{
         "by": "meier",
-        "at": kiebitz_game::events::time_text(entered.ts),
+        "at": time_text(entered.ts),
         "do": "correct_moves",
         "arguments": {"from": 1, "moves": ["d4"]},
     }]);
