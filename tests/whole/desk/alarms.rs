@@ -1,5 +1,6 @@
 //! The desk's test of all alarms: messages to a phone, a program and a lamp, and what comes back.
 
+use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{Guest, sent, user};
-use crate::eventually::eventually;
+use crate::eventually::PATIENCE;
 use crate::mosquitto::{Mosquitto, free_port};
 use crate::mqtt_world::{Listener, topic};
 use crate::spectators::Program;
@@ -23,7 +24,18 @@ fn lamp(listener: &Listener) -> Vec<String> {
         .collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+/// Waits until the payloads that the lamp has received match `wanted`.
+async fn until_lamp(listener: &Listener, goal: &str, wanted: impl Fn(&[String]) -> bool) {
+    let waiting = async {
+        while !wanted(&lamp(listener)) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, waiting).await;
+    assert!(waited.is_ok(), "not in time: {goal}: {:?}", lamp(listener));
+}
+
+#[tokio::test]
 async fn an_arbiter_tests_all_alarms() {
     let broker = Mosquitto::start().await;
     let listener = Listener::start("lamp", broker.address()).await;
@@ -69,9 +81,7 @@ async fn an_arbiter_tests_all_alarms() {
     assert_eq!(viewer.log_in("hall", "look-at-it").await, 200);
     assert_eq!(sent(viewer.post("alarms", &json!({}))).await.status(), 403);
     assert_eq!(arbiter.log_in("meier", "rook-on-a1").await, 200);
-    eventually("the lamp is off", || {
-        lamp(&listener).last().is_some_and(|to| to == "OFF")
-    });
+    until_lamp(&listener, "off", |got| got.last().is_some_and(|to| to == "OFF")).await;
     let before = lamp(&listener).len();
     let answer = sent(arbiter.post("alarms", &json!({}))).await;
     let answer: Value = serde_json::from_str(&answer.text().await.expect("an answer")).expect("JSON");
@@ -106,8 +116,9 @@ async fn an_arbiter_tests_all_alarms() {
         (1, &json!("Test of the alarms"), &json!("arbiters"))
     );
     // The lamp goes on for a while, then shows the state of the alarms again.
-    eventually("the lamp is on and off again", || {
-        lamp(&listener)[before..] == ["ON", "OFF"]
-    });
+    until_lamp(&listener, "on and off again", |got| {
+        got[before..] == ["ON", "OFF"]
+    })
+    .await;
     daemon.stop();
 }
