@@ -79,7 +79,7 @@ fn only_changed_fields_are_sent() {
     let update = change(&mut desk);
     assert_eq!(update["game"]["moves"][0]["san"], "e4");
     assert_eq!(update["board"], "b");
-    assert_eq!(update.as_object().map(Map::len), Some(2), "{update}");
+    assert_eq!(update.as_object().map(Map::len), Some(3), "{update}");
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all["boards"][0]["game"], update["game"]);
     assert_eq!(all["boards"][0]["differs"], first["differs"]);
