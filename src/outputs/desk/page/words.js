@@ -2,13 +2,12 @@
 
 import { fill, language, move, result } from "/page/words.js";
 import { text } from "/page/clock.js";
-import { ENGLISH } from "./english.js";
-import { GERMAN } from "./german.js";
 import { owner } from "./position.js";
 
 export { fill, language, move, result };
 
-export const words = language === "de" ? GERMAN : ENGLISH;
+/** Only the texts of the page's language are loaded. */
+export const words = language === "de" ? (await import("./german.js")).GERMAN : (await import("./english.js")).ENGLISH;
 
 /** Location of a line: "Table 37", the board's name, or for a whole hall the name of its computer. */
 export function place(status) {
