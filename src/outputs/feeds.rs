@@ -22,7 +22,7 @@ use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::to_hall::ToHall;
-use crate::outputs::shared::trial::Trial;
+use crate::outputs::shared::trial::{Trial, Trials};
 use crate::tournament::Tournament;
 
 /// Input for the tasks of the outputs. It is sent together with its time.
@@ -130,7 +130,7 @@ pub(crate) struct Starting {
     pub(super) hall: ToHall,
     pub(super) reports: Reports,
     /// The checks of all outputs, and of the broker.
-    pub(super) trials: Vec<Trial>,
+    pub(super) trials: Trials,
     pub(super) broker: Option<MqttConfig>,
     pub(super) language: Language,
     pub(super) notes: PathBuf,
@@ -208,11 +208,13 @@ impl Feeds {
         let of_broker = settings.broker.as_ref().map(MqttConfig::trial);
         let of_outputs = settings.outputs.iter().flat_map(|output| output.trials());
         let (follow, inputs) = mpsc::unbounded_channel();
+        let trials = Trials::default();
+        trials.add(of_broker.into_iter().chain(of_outputs));
         let mut starting = Starting {
             facts: facts.clone(),
             hall,
             reports: Reports::default(),
-            trials: of_broker.into_iter().chain(of_outputs).collect(),
+            trials,
             broker: settings.broker,
             language: settings.language,
             notes: settings.notes,

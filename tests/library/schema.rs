@@ -42,6 +42,8 @@ fn events_of_commands_are_valid() {
         r#""set_players","white":"A""#,
         r#""set_time_control","time_control":"90+30""#,
         r#""annotate","text":"n""#,
+        r#""attend""#,
+        r#""attend","incident":99"#,
         r#""identify""#,
         r#""sync_clock_sides","white":"left""#,
         r#""start_round","begins":"2026-08-05T07:20:00Z""#,

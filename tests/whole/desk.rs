@@ -1,5 +1,6 @@
 //! The arbiters' desk over HTTP: logins, roles, updates, and decisions on an illegal move.
 
+mod alarms;
 mod first;
 mod hub;
 #[cfg(target_os = "linux")]
@@ -297,6 +298,18 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         .command(json!({"id": "0", "do": "set_table", "table": 7}))
         .await;
     assert_eq!(table.0, 403, "only operators may do this: {}", table.1);
+    // All arbiters see who is on the way, as long as the incident is open.
+    let mut other = Guest::new(port);
+    assert_eq!(other.log_in("ott", "rook-on-h1").await, 200);
+    let going = json!({"id": "o0", "do": "attend", "incident": incident["incident"]});
+    assert_eq!(viewer.command(going.clone()).await.0, 403);
+    assert_eq!(other.command(going).await.1["ok"], true);
+    stream
+        .until("the other arbiter on the way", |known| {
+            let going = &known["going"][0];
+            (&going["by"], &going["incident"]) == (&json!("ott"), &incident["incident"])
+        })
+        .await;
     let answer = arbiter.command(decided.clone()).await;
     assert_eq!(
         (answer.0.as_u16(), &answer.1["ok"]),
@@ -309,12 +322,11 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         .until("the decision", |known| {
             open_illegal_move(known).is_none()
                 && known["past"].as_array().is_some_and(|past| !past.is_empty())
+                && known["going"] == json!([])
         })
         .await;
     // The refusal names the arbiter who decided first. With `replace` the second decision is accepted, and the page
     // shows both.
-    let mut other = Guest::new(port);
-    assert_eq!(other.log_in("ott", "rook-on-h1").await, 200);
     let mut decided = json!({"id": "o1", "do": "close_incident", "incident": incident["incident"],
         "decision": "no offence", "counts": false});
     let refused = other.command(decided.clone()).await.1;
@@ -386,7 +398,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
         let by = format!("\"by\":\"{name}\"");
         taken.iter().filter(|line| line.contains(&by)).count()
     };
-    assert_eq!((by("meier"), by("ott")), (2, 4), "{taken:?}");
+    assert_eq!((by("meier"), by("ott")), (2, 5), "{taken:?}");
 }
 
 /// A running `kiebitz demo`, which ends when it is dropped.
@@ -568,7 +580,7 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
     // The players move fast, and pause long after the game so that the arbiters have time to decide.
     let emulate = [
-        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.25", "--links",
+        "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.15", "--links",
         "links",
     ];
     let players = Program::start(folder, &emulate);

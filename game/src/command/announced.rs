@@ -107,6 +107,7 @@ impl Announced {
             | Action::CorrectMoves
             | Action::CloseIncident
             | Action::Annotate
+            | Action::Attend
             | Action::EndGame
             | Action::Identify
             | Action::Claim

@@ -62,6 +62,8 @@ pub enum Order {
     CloseIncident(CloseIncident),
     /// Keep a note with the game.
     Annotate(Annotate),
+    /// Say that the sender goes to an incident or to the board.
+    Attend(Attend),
     /// Begin another game.
     NewGame(NewGame),
     /// End the game without a result.
@@ -214,6 +216,19 @@ pub struct Annotate {
     /// The note.
     pub text: String,
     /// The game's id. If omitted, the current game, else the last one.
+    pub game: Option<String>,
+}
+
+/// Arguments of `attend`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attend {
+    /// The number of the incident to which the sender goes. If omitted, the sender goes to the board for another reason.
+    pub incident: Option<u64>,
+    /// False if the sender no longer goes there.
+    #[serde(default = "yes")]
+    pub going: bool,
+    /// The game's id. If omitted, the current game, if any.
     pub game: Option<String>,
 }
 
@@ -411,7 +426,8 @@ impl Command {
             Order::SetResult(SetResult { game, .. })
             | Order::CorrectMoves(CorrectMoves { game, .. })
             | Order::AssignGame(AssignGame { game, .. })
-            | Order::Annotate(Annotate { game, .. }) => game.as_deref(),
+            | Order::Annotate(Annotate { game, .. })
+            | Order::Attend(Attend { game, .. }) => game.as_deref(),
             _ => None,
         }
     }
@@ -509,6 +525,7 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
         Action::CorrectMoves => Order::CorrectMoves(read(action, arguments)?),
         Action::CloseIncident => Order::CloseIncident(read(action, arguments)?),
         Action::Annotate => Order::Annotate(read(action, arguments)?),
+        Action::Attend => Order::Attend(read(action, arguments)?),
         Action::NewGame => Order::NewGame(read(action, arguments)?),
         Action::EndGame => Order::EndGame(read(action, arguments)?),
         Action::Identify => read::<Nothing>(action, arguments).map(|Nothing {}| Order::Identify)?,
@@ -563,6 +580,10 @@ fn names() -> String {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
+
+const fn yes() -> bool {
+    true
+}
 
 const fn first() -> u32 {
     1

@@ -130,6 +130,13 @@ pub enum Refusal {
         /// The incident's number.
         incident: u64,
     },
+    /// Nobody needs to go to the incident, because it is over.
+    IncidentOver {
+        /// The board.
+        board: String,
+        /// The incident's number.
+        incident: u64,
+    },
     /// The board has no such claim to decide.
     UnknownClaim {
         /// The board.
@@ -234,6 +241,9 @@ impl Refusal {
             Self::RoundTooFarOff { begins } => ("far_off", given(begins)),
             Self::UnknownIncident { board, incident } => {
                 ("no_incident", with(on(board), "incident", *incident))
+            }
+            Self::IncidentOver { board, incident } => {
+                ("incident_over", with(on(board), "incident", *incident))
             }
             Self::UnknownClaim { board } => ("no_claim", on(board)),
             Self::NothingToPostpone => ("no_postponing", BTreeMap::new()),

@@ -217,6 +217,8 @@ vocabulary! {
         CloseIncident = "close_incident",
         /// Add a note.
         Annotate = "annotate",
+        /// Go to an incident or a board, or no longer.
+        Attend = "attend",
         /// Begin another game.
         NewGame = "new_game",
         /// End the game without a result.

@@ -15,7 +15,7 @@ use super::watch::News;
 use super::{OpenGame, Referee, Verdict};
 use crate::clock::Side;
 use crate::command::{
-    Annotate, AssignGame, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers,
+    Annotate, AssignGame, Attend, CloseIncident, CorrectMoves, EndGame, NewGame, Order, Refusal, SetPlayers,
     SetPosition, SetTimeControl, StandingDecision, StartRound,
 };
 use crate::events::pairing::PAIRINGS;
@@ -114,6 +114,7 @@ impl Referee {
             Order::Annotate(Annotate { text, game }) => {
                 Effect::Note(self.which_game(game.as_ref())?, text.clone())
             }
+            Order::Attend(attend) => self.check_attendance(attend)?,
             Order::NewGame(new) => self.check_new_game(new)?,
             Order::EndGame(end) => self.check_end(end)?,
             Order::Identify | Order::Forget if self.game().is_some() => {
@@ -300,6 +301,25 @@ impl Referee {
         }
         self.check_decided(by, close.incident, close.replace)?;
         Ok(Effect::Incident(close.clone()))
+    }
+
+    /// The game does not change if an arbiter goes to the board: the command itself is the record.
+    fn check_attendance(&self, attend: &Attend) -> Result<Effect, Refusal> {
+        if attend.game.is_some() {
+            self.which_game(attend.game.as_ref())?;
+        }
+        let Some(incident) = attend.incident.filter(|_| attend.going) else {
+            return Ok(Effect::None);
+        };
+        let board = self.board.clone();
+        let mut open = self.watch.open_incidents();
+        if open.any(|open| open.incident == incident) {
+            return Ok(Effect::None);
+        }
+        Err(match self.has_incident(incident) {
+            true => Refusal::IncidentOver { board, incident },
+            false => Refusal::UnknownIncident { board, incident },
+        })
     }
 
     /// Refuses a decision on an incident that another arbiter has decided, unless `replace` is set.

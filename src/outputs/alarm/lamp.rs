@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::projection::Alarms;
-use crate::outputs::mqtt::{Heard, MqttConfig, Subscriber};
+use crate::outputs::mqtt::{Heard, MqttConfig, Subscriber, publish_once};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
 /// Lamps, and the states that were last sent to them.
 pub(super) struct Lamp {
     output: String,
+    broker: MqttConfig,
     link: Subscriber,
     is_connected: bool,
+    /// Whether all lamps are on for a test.
+    is_tested: bool,
     /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
     topic: String,
     on: String,
@@ -30,8 +33,10 @@ impl Lamp {
     ) -> Self {
         Self {
             output: output.to_owned(),
+            broker: broker.clone(),
             link: Subscriber::start(broker, &output.replace(' ', "-"), Vec::new()),
             is_connected: false,
+            is_tested: false,
             topic,
             on,
             off,
@@ -60,9 +65,34 @@ impl Lamp {
         }
     }
 
+    /// Switches all lamps on. Returns their topics, once the broker has acknowledged the first one.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a message for people.
+    pub(super) async fn test(&mut self, alarms: &Alarms) -> Result<String, String> {
+        let all = lamps(&self.topic, alarms);
+        let mut topics = all.keys();
+        let Some(first) = topics.next() else {
+            return Err("there is no lamp yet: no board has been seen".to_owned());
+        };
+        publish_once(&self.broker, first, self.on.clone()).await?;
+        for topic in topics {
+            self.link.ask(topic.clone(), self.on.clone());
+        }
+        self.is_tested = true;
+        Ok(all.keys().cloned().collect::<Vec<_>>().join(", "))
+    }
+
+    /// Ends a test: the next call of [`show`](Self::show) switches every lamp to its state.
+    pub(super) fn end_test(&mut self) {
+        self.is_tested = false;
+        self.sent.clear();
+    }
+
     /// Sends the states that differ from the last ones sent.
     pub(super) fn show(&mut self, alarms: &Alarms) {
-        if !self.is_connected {
+        if !self.is_connected || self.is_tested {
             return;
         }
         for (topic, is_on) in lamps(&self.topic, alarms) {

@@ -11,7 +11,7 @@ use kiebitz_game::events::time_text;
 use kiebitz_game::laws::{Language, Severity, word};
 use kiebitz_hardware::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::lamp::Lamp;
@@ -23,6 +23,8 @@ use crate::outputs::shared::address::{Address, PostFailure, token_problem};
 use crate::outputs::shared::notes;
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::retry::sleep_until;
+use crate::outputs::shared::trial::{Trial, TrialResult};
+use crate::settings::Name;
 use crate::system_time::wall_time;
 
 impl Output for AlarmSettings {
@@ -34,7 +36,9 @@ impl Output for AlarmSettings {
             broker: starting.broker.clone(),
             reports: starting.reports.clone(),
         };
-        starting.spawn(follow(self.clone(), context, inputs));
+        let (tests, tested) = mpsc::channel(TESTS);
+        starting.trials.add([trial(&self.name, tests)]);
+        starting.spawn(follow(self.clone(), context, inputs, tested));
     }
 
     fn secrets(&self) -> Vec<&Path> {
@@ -44,6 +48,33 @@ impl Output for AlarmSettings {
     fn file_problems(&self) -> Vec<String> {
         self.to.token_file().and_then(token_problem).into_iter().collect()
     }
+}
+
+/// A request to test an alarm.
+type Test = oneshot::Sender<TrialResult>;
+
+/// Capacity of the queue of tests.
+const TESTS: usize = 4;
+/// Time for which lamps are on in a test.
+const LAMP_TEST: Duration = Duration::from_secs(5);
+
+/// The test of an alarm, which its task carries out.
+fn trial(name: &Name, tests: mpsc::Sender<Test>) -> Trial {
+    let trial = Trial::new(output(name), move || {
+        let tests = tests.clone();
+        async move {
+            let (answer, answered) = oneshot::channel();
+            let stopped = || "kiebitz is stopping".to_owned();
+            tests.send(answer).await.map_err(|_| stopped())?;
+            answered.await.map_err(|_| stopped())?
+        }
+    });
+    trial.of_alarm()
+}
+
+/// Name of an alarm among the outputs.
+fn output(name: &Name) -> String {
+    format!("alarm {name}")
 }
 
 /// Settings that the tasks of all alarms share.
@@ -61,11 +92,13 @@ async fn follow(
     settings: AlarmSettings,
     context: AlarmContext,
     mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
+    mut tests: mpsc::Receiver<Test>,
 ) {
     let Some(mut sender) = AlarmSender::new(settings, context) else {
         return;
     };
     let mut retry_at: Option<Instant> = None;
+    let mut lamp_test_ends: Option<Instant> = None;
     loop {
         tokio::select! {
             biased;
@@ -74,6 +107,15 @@ async fn follow(
                 sender.apply(now, &input);
             }
             () = sender.channel.handle_connection() => {}
+            Some(test) = tests.recv() => {
+                // Nobody waits for the answer any more if the desk's request has ended.
+                let _ = test.send(sender.test().await);
+                lamp_test_ends = Some(Instant::now() + LAMP_TEST);
+            }
+            () = sleep_until(lamp_test_ends) => {
+                lamp_test_ends = None;
+                sender.channel.end_test();
+            }
             () = sleep_until(retry_at) => retry_at = None,
         }
         loop {
@@ -98,7 +140,7 @@ enum AlarmChannel {
     /// Topic and server.
     Ntfy(String, Address),
     Webhook(Address),
-    Lamp(Lamp),
+    Lamp(Box<Lamp>),
 }
 
 struct AlarmSender {
@@ -114,7 +156,7 @@ struct AlarmSender {
 
 impl AlarmSender {
     fn new(settings: AlarmSettings, context: AlarmContext) -> Option<Self> {
-        let output = format!("alarm {}", settings.name);
+        let output = output(&settings.name);
         let address = |url, token_file| Address::new(output.clone(), url, token_file);
         let channel = match settings.to {
             AlarmTo::Ntfy {
@@ -124,12 +166,12 @@ impl AlarmSender {
             } => AlarmChannel::Ntfy(topic, address(server, token_file)),
             AlarmTo::Webhook { url, token_file } => AlarmChannel::Webhook(address(url, token_file)),
             // The configuration check rejects lamps without a broker.
-            AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Lamp::new(
+            AlarmTo::Lamp { topic, on, off } => AlarmChannel::Lamp(Box::new(Lamp::new(
                 context.broker?,
                 &output,
                 (topic, on, off),
                 context.reports.clone(),
-            )),
+            ))),
         };
         let notes = context.notes.join(format!("alarm-{}.json", settings.name));
         context.reports.expect(&output);
@@ -179,6 +221,34 @@ impl AlarmSender {
         Ok(has_change)
     }
 
+    /// Sends a test message and returns the recipient's answer.
+    async fn test(&mut self) -> TrialResult {
+        let [title, text] = ["test", "test_text"].map(|name| word(self.language, "alarm", name));
+        let (address, body) = match &mut self.channel {
+            AlarmChannel::Ntfy(topic, address) => {
+                let body =
+                    json!({"topic": topic, "title": title, "message": text, "priority": 4, "tags": ["bell"]});
+                (address, body)
+            }
+            AlarmChannel::Webhook(address) => {
+                let at = time_text(wall_time());
+                (
+                    address,
+                    json!({"alarm": "test", "state": "test", "at": at, "title": title, "text": text}),
+                )
+            }
+            AlarmChannel::Lamp(lamp) => return lamp.test(&self.alarms).await,
+        };
+        let body = body.to_string().into_bytes();
+        match address.post(None, "application/json", body).await {
+            Ok(status) => {
+                self.reports.done(&self.output, wall_time(), title.to_owned());
+                Ok(status.to_string())
+            }
+            Err(PostFailure { problem, .. }) => Err(problem),
+        }
+    }
+
     async fn post(&mut self, now: Timestamp, change: &AlarmChange) -> Result<(), Duration> {
         let (address, body) = match &mut self.channel {
             AlarmChannel::Ntfy(topic, address) => (address, ntfy_message(topic, change, self.language)),
@@ -188,7 +258,7 @@ impl AlarmSender {
         };
         let body = body.to_string().into_bytes();
         match address.post(None, "application/json", body).await {
-            Ok(()) => {
+            Ok(_) => {
                 let title = &change.alarm().1.title;
                 if self.reports.done(&self.output, wall_time(), title.clone()) {
                     tracing::info!("{} accepts alarms again", self.output);
@@ -212,6 +282,13 @@ impl AlarmChannel {
         match self {
             Self::Lamp(lamp) => lamp.handle_connection().await,
             Self::Ntfy(..) | Self::Webhook(_) => core::future::pending().await,
+        }
+    }
+
+    /// Ends a test that lasts, so that the next message shows the state of all alarms again.
+    fn end_test(&mut self) {
+        if let Self::Lamp(lamp) = self {
+            lamp.end_test();
         }
     }
 }

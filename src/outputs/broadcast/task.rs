@@ -85,7 +85,10 @@ impl Output for Publish {
             let (name, target, settings) = (target.to_string(), target.clone(), self.clone());
             Trial::new(name, move || {
                 let tried = store::try_out(target.clone(), settings.clone());
-                async move { tried.await.map_err(|error| format!("{error:#}")) }
+                async move {
+                    let tried = tried.await.map_err(|error| format!("{error:#}"));
+                    tried.map(|()| String::new())
+                }
             })
         };
         self.to.iter().map(trial).collect()

@@ -136,6 +136,7 @@ fn router(state: DeskState) -> Router {
         )
         .route("/status", get(status))
         .route("/outputs", get(outputs::list).post(outputs::test))
+        .route("/alarms", get(outputs::alarms).post(outputs::test_alarms))
         .fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .with_state(Arc::clone(&state))
@@ -454,6 +455,24 @@ impl DeskViewer {
             },
         };
         Some((Ok(message), self))
+    }
+}
+
+/// A logged-in user who may give commands. Refuses others.
+pub(super) struct Decider(pub(super) Guest);
+
+impl FromRequestParts<Arc<DeskState>> for Decider {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Self::Rejection> {
+        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
+        match guest.role {
+            Role::Operator | Role::Arbiter => Ok(Self(guest)),
+            Role::Viewer => Err(refused(
+                StatusCode::FORBIDDEN,
+                &format!("{} has the role viewer and may not do this", guest.name),
+            )),
+        }
     }
 }
 

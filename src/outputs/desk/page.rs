@@ -31,6 +31,7 @@ const ASSETS: Assets = assets![
     "follow.js",
     "game.js",
     "games.js",
+    "going.js",
     "german-review.js",
     "german-setup.js",
     "german.js",
@@ -53,6 +54,8 @@ const ASSETS: Assets = assets![
     "sheet.js",
     "source.js",
     "squares.js",
+    "standing.js",
+    "times.js",
     "versions.js",
     "words.js",
 ];

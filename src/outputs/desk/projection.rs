@@ -6,9 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kiebitz_game::clock::Side;
+use kiebitz_game::command::{Attend, Command, Order};
+use kiebitz_game::events::pairing::PAIRINGS;
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{
-    ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd, rfc3339_option,
+    Action, ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd,
+    rfc3339_option, time_text,
 };
 use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
@@ -55,6 +58,18 @@ struct DeskBoard {
     ended: BTreeMap<u64, Vec<IncidentEnding>>,
     /// Results that arbiters have set for the game, the oldest first.
     results: Vec<ResultSet>,
+    /// Arbiters who are on their way, the first one first.
+    going: Vec<Going>,
+    /// Commands of people about the game that were carried out, the oldest first.
+    commands: Vec<CommandDone>,
+    /// Time at which each ply was made, the first one first.
+    made: Vec<Timestamp>,
+    /// Last time at which the board was disconnected; `None` while it answers.
+    gone_since: Option<Timestamp>,
+    /// Time since which the daemon of the board has been offline.
+    away_since: Option<Timestamp>,
+    /// Time since which the placement has differed from the game's.
+    differs_since: Option<Timestamp>,
     /// Squares that were emptied or filled since the last update.
     seen: Seen,
     /// Fields as of the last update.
@@ -70,10 +85,15 @@ struct DeskBoardView<'p> {
     /// Table that the board stands on and whose pairings it gets.
     stands_at: Option<u32>,
     connected: bool,
+    /// Time since which the board has not answered; `None` if it answers, or if that time is unknown.
+    #[serde(serialize_with = "rfc3339_option")]
+    gone_since: Option<Timestamp>,
     /// At a hub: the daemon of the board, if that daemon is offline.
     away: Option<&'p str>,
     /// At a hub: the daemon of the board, and the address of its desk.
     hall: Option<&'p HallDesk>,
+    #[serde(serialize_with = "rfc3339_option")]
+    away_since: Option<Timestamp>,
     port: Option<&'p str>,
     serial: Option<&'p str>,
     /// Other boards that report the same serial number; only the ports tell these boards apart.
@@ -85,6 +105,8 @@ struct DeskBoardView<'p> {
     game_placement: Option<String>,
     /// Squares on which the two placements differ.
     differs: Vec<String>,
+    #[serde(serialize_with = "rfc3339_option")]
+    differs_since: Option<Timestamp>,
     clock: Option<ClockView>,
     /// Side on which the clock's lever is up, seen from its front; `None` if there is no clock.
     lever: Option<Side>,
@@ -97,12 +119,35 @@ struct DeskBoardView<'p> {
     /// Between games: whether both sides of the clock show the time with which a game begins; else `None`.
     clock_fits: Option<bool>,
     game: Option<&'p GameRecord>,
+    /// Time at which each ply of the game was made.
+    made: Vec<String>,
     /// Open incidents, the oldest first.
     incidents: Vec<Opened<'p>>,
     /// Closed incidents of the game.
     past: Vec<PastIncident<'p>>,
     results: &'p [ResultSet],
+    commands: &'p [CommandDone],
+    going: &'p [Going],
     offences: Offences,
+}
+
+/// A command that was carried out.
+#[derive(Debug, Serialize)]
+struct CommandDone {
+    #[serde(flatten)]
+    sender: Decision,
+    #[serde(rename = "do")]
+    action: Action,
+    arguments: Value,
+}
+
+/// An arbiter who goes to a board.
+#[derive(Debug, Serialize)]
+struct Going {
+    /// Number of the incident; `None` if the arbiter goes to the board for another reason.
+    incident: Option<u64>,
+    #[serde(flatten)]
+    arbiter: Decision,
 }
 
 /// Number of offences of Article 7.5 that each player has completed.
@@ -170,9 +215,17 @@ impl Desk {
         events.iter().for_each(|event| self.take(event));
     }
 
-    pub(crate) fn set_status(&mut self, status: BoardStatus) {
+    /// Sets the status of a board as of `now`.
+    pub(crate) fn set_status(&mut self, now: Timestamp, status: BoardStatus) {
         let name = status.name.clone();
         let board = self.boards.entry(name.clone()).or_default();
+        let is_away = status.away.is_some();
+        board.away_since = is_away.then(|| board.away_since.unwrap_or(now));
+        let differs = status
+            .expected
+            .as_ref()
+            .is_some_and(|expected| *expected != status.placement);
+        board.differs_since = differs.then(|| board.differs_since.unwrap_or(now));
         board.seen.add(status.seen);
         board.status = Some(status);
         self.changed.insert(name);
@@ -243,7 +296,10 @@ impl Desk {
 impl DeskBoard {
     /// Notes endings of incidents and results. Returns whether pages need an update.
     fn note(&mut self, event: &Event) -> bool {
+        self.note_move(event);
         match &event.kind {
+            EventKind::BoardDisconnected { .. } => self.set_gone(Some(event.ts)),
+            EventKind::BoardConnected { .. } => self.set_gone(None),
             EventKind::IncidentOpened(_) => true,
             EventKind::IncidentClosed {
                 incident,
@@ -263,6 +319,7 @@ impl DeskBoard {
                     decided_by: decided_by.clone(),
                 };
                 self.ended.entry(*incident).or_default().push(ended);
+                self.going.retain(|going| going.incident != Some(*incident));
                 true
             }
             EventKind::GameEnded {
@@ -280,10 +337,98 @@ impl DeskBoard {
             EventKind::GameStarted { .. } => {
                 self.ended.clear();
                 self.results.clear();
+                self.commands.clear();
+                self.going.retain(|going| going.incident.is_some());
                 true
             }
+            EventKind::CommandTaken {
+                action,
+                by,
+                arguments,
+                error: None,
+                ..
+            } => match action {
+                Action::Attend => self.note_attendance(event),
+                _ => self.note_command(event, by, *action, arguments),
+            },
             _ => false,
         }
+    }
+
+    /// Notes when a ply of the current game was made.
+    fn note_move(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::GameStarted { .. } => self.made.clear(),
+            EventKind::MoveMade(_) | EventKind::MoveAmended { .. } | EventKind::MoveRetracted { .. }
+                if self.is_of_game(event) =>
+            {
+                let plies = self.record.game().map_or(0, |game| game.moves.len());
+                let ply = match &event.kind {
+                    EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.ply,
+                    _ => 0,
+                };
+                self.made.truncate(plies);
+                let at = event.at.unwrap_or(event.ts);
+                match usize::try_from(ply)
+                    .ok()
+                    .and_then(|ply| self.made.get_mut(ply.checked_sub(1)?))
+                {
+                    Some(made) => *made = at,
+                    None => self.made.resize(plies, at),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an event belongs to the current game.
+    fn is_of_game(&self, event: &Event) -> bool {
+        let game = self.record.game().map(|game| &game.game);
+        game.is_some() && game == event.game.as_ref()
+    }
+
+    /// Sets since when the board has not answered. Returns whether this is a change.
+    fn set_gone(&mut self, since: Option<Timestamp>) -> bool {
+        let is_change = since.is_some() != self.gone_since.is_some();
+        if is_change {
+            self.gone_since = since;
+        }
+        is_change
+    }
+
+    /// Notes a command about the game. Returns whether it is a person's and of the current game.
+    fn note_command(&mut self, event: &Event, by: &str, action: Action, arguments: &Value) -> bool {
+        let is_shown = by != PAIRINGS && self.is_of_game(event);
+        if is_shown {
+            let (by, at) = (by.to_owned(), event.ts);
+            self.commands.push(CommandDone {
+                sender: Decision { by, at },
+                action,
+                arguments: arguments.clone(),
+            });
+        }
+        is_shown
+    }
+
+    /// Notes an arbiter who goes to the board, or no longer does. Returns whether the event is about this.
+    fn note_attendance(&mut self, event: &Event) -> bool {
+        let Some(Command {
+            by,
+            order: Order::Attend(Attend { incident, going, .. }),
+            ..
+        }) = Command::taken(&event.kind)
+        else {
+            return false;
+        };
+        let is_same = |known: &Going| (known.incident, &known.arbiter.by) == (incident, &by);
+        let was_going = self.going.iter().any(is_same);
+        if going && !was_going {
+            let arbiter = Decision { by, at: event.ts };
+            self.going.push(Going { incident, arbiter });
+        } else if !going {
+            self.going.retain(|known| !is_same(known));
+        }
+        true
     }
 
     /// Notes a result that an arbiter has set. Returns whether it belongs to the current game.
@@ -294,8 +439,7 @@ impl DeskBoard {
         result: GameResult,
         reason: Option<EndReason>,
     ) -> bool {
-        let game = self.record.game().map(|game| &game.game);
-        let is_of_game = game.is_some() && game == event.game.as_ref();
+        let is_of_game = self.is_of_game(event);
         // Setting the same result again is not a decision.
         let is_same = |last: &ResultSet| (last.result, last.reason) == (result, reason);
         if is_of_game && !self.results.last().is_some_and(is_same) {
@@ -339,8 +483,10 @@ impl DeskBoard {
                 .or_else(|| table_of(name)),
             stands_at,
             connected,
+            gone_since: self.gone_since.filter(|_| !connected),
             away: status.and_then(|status| status.away.as_deref()),
             hall: status.and_then(|status| status.hall.as_ref()),
+            away_since: self.away_since,
             port: status.map(|status| &*status.port),
             serial: status.and_then(|status| status.serial.as_deref()),
             same_number: status.map_or(&[], |status| &status.same_number),
@@ -351,6 +497,7 @@ impl DeskBoard {
                 .zip(expected)
                 .map(|(status, expected)| differing(&status.placement, expected))
                 .unwrap_or_default(),
+            differs_since: self.differs_since,
             clock: status.map(|status| status.clock),
             lever: levers.up,
             white_side: levers.white,
@@ -359,6 +506,7 @@ impl DeskBoard {
                 .map(|control| control.typed().map_or_else(|| control.to_string(), str::to_owned)),
             clock_fits: setting.filter(|_| !is_playing).and_then(ClockSetting::fits),
             game,
+            made: self.made.iter().copied().map(time_text).collect(),
             incidents: self.record.incidents.open().map(opened).collect(),
             past: self
                 .record
@@ -374,6 +522,8 @@ impl DeskBoard {
                 })
                 .collect(),
             results: &self.results,
+            commands: &self.commands,
+            going: &self.going,
             offences: Offences {
                 white: offences.white,
                 black: offences.black,

@@ -17,7 +17,7 @@ use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::address::read_token;
 use crate::outputs::shared::to_hall::ToHall;
-use crate::outputs::shared::trial::Trial;
+use crate::outputs::shared::trial::Trials;
 use crate::tournament::files::PairingFiles;
 
 pub(super) type PageSender = mpsc::Sender<Bytes>;
@@ -56,14 +56,9 @@ impl Output for DeskOutput {
     fn start(&self, starting: &mut Starting) {
         starting.want_statuses();
         let inputs = starting.follow();
-        // A hub does not offer tests of its outputs.
-        let trials = match &self.in_hall {
-            Some(_) => starting.trials.clone(),
-            None => Vec::new(),
-        };
         let context = DeskContext {
             in_hall: self.in_hall.clone(),
-            trials,
+            trials: starting.trials.clone(),
             language: starting.language,
             hall: starting.hall.clone(),
             logins: starting.notes.join(match &self.in_hall {
@@ -94,7 +89,7 @@ impl Output for DeskOutput {
 /// Data for requests, besides the live boards.
 pub(super) struct DeskContext {
     pub(super) in_hall: Option<InHall>,
-    pub(super) trials: Vec<Trial>,
+    pub(super) trials: Trials,
     /// Language of the event.
     pub(super) language: Language,
     pub(super) hall: ToHall,
@@ -140,11 +135,11 @@ impl DeskTask {
             tokio::select! {
                 biased;
                 input = inputs.recv() => {
-                    let Some((_, input)) = input else { return };
-                    self.apply(&input);
+                    let Some((now, input)) = input else { return };
+                    self.apply(now, &input);
                     // Queued inputs probably belong to the same move, so they go into the same update.
-                    while let Ok((_, input)) = inputs.try_recv() {
-                        self.apply(&input);
+                    while let Ok((now, input)) = inputs.try_recv() {
+                        self.apply(now, &input);
                     }
                 }
                 Some(page) = opened.recv() => {
@@ -159,11 +154,11 @@ impl DeskTask {
         }
     }
 
-    fn apply(&mut self, input: &FeedInput) {
+    fn apply(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
             FeedInput::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
             FeedInput::Past(_, events) => self.desk.resume(events),
-            FeedInput::Status(status) => self.desk.set_status((**status).clone()),
+            FeedInput::Status(status) => self.desk.set_status(now, (**status).clone()),
             FeedInput::Pairings(Some(tournament)) => self.desk.set_pairings(Arc::clone(tournament)),
             FeedInput::Round(round) => self.desk.set_round(*round),
             FeedInput::Kept(kept) | FeedInput::Journals(kept) => self.desk.set_kept(*kept),

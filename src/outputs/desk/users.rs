@@ -40,6 +40,7 @@ impl Role {
             | Action::CorrectMoves
             | Action::CloseIncident
             | Action::Annotate
+            | Action::Attend
             | Action::NewGame
             | Action::EndGame
             | Action::Identify

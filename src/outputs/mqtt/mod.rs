@@ -51,3 +51,5 @@ pub use crate::outputs::shared::board_status::BoardView;
 pub(crate) use login::is_open_to_all;
 pub(crate) use settings::{MqttTable, host_name, mqtt};
 pub(crate) use subscriber::{Heard, Subscriber};
+#[cfg(target_os = "linux")]
+pub(in crate::outputs) use trial::publish_once;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Mutex;
+
 use super::client::{Dialect, Session};
 use super::link::{BrokerLink, LinkEvent};
 use super::lost::LostReason;
@@ -16,6 +18,9 @@ enum TrialFailure {
     Refused(String),
 }
 
+/// Admits one connection at a time: two with the same client id would end each other.
+static TURN: Mutex<()> = Mutex::const_new(());
+
 const TICKET: Ticket = 0;
 const CONTENT: &str = "{\"test\":true}";
 
@@ -25,22 +30,38 @@ impl MqttConfig {
         let config = self.clone();
         Trial::new(BROKER.to_owned(), move || {
             let config = config.clone();
-            async move { try_out(&config).await }
+            async move { try_out(&config).await.map(|()| String::new()) }
         })
     }
 }
 
-/// Publishes a message and waits until the broker has acknowledged it. The caller limits the time.
+/// Publishes a test message to the daemon's own topic.
 ///
 /// # Errors
 ///
 /// Fails with a message for people.
 async fn try_out(config: &MqttConfig) -> Result<(), String> {
+    let topic = config.prefix.daemon_test(&config.daemon);
+    let topic = topic.map_err(|error| error.to_string())?;
+    publish_once(config, &topic, CONTENT.to_owned()).await
+}
+
+/// Publishes a message on a connection of its own and waits until the broker has acknowledged it. The caller limits the
+/// time.
+///
+/// # Errors
+///
+/// Fails with a message for people.
+pub(in crate::outputs) async fn publish_once(
+    config: &MqttConfig,
+    topic: &str,
+    content: String,
+) -> Result<(), String> {
+    let _turn = TURN.lock().await;
     // A separate client id, so that the broker keeps the daemon's connection.
     let config = config.clone().beside_the_daemon();
-    let topic = config.prefix.daemon_test(&config.daemon);
-    let topic: Arc<str> = topic.map_err(|error| error.to_string())?.into();
-    let message = Message::response(&topic, CONTENT);
+    let topic: Arc<str> = topic.into();
+    let message = Message::response(&topic, content);
     let dialect = config.protocol.unwrap_or(Dialect::Five);
     let tried = match attempt(dialect, &config, &message).await {
         Err(TrialFailure::Lost(reason)) if config.protocol.is_none() && reason.may_lack_mqtt5() => {

@@ -59,13 +59,13 @@ impl Address {
         &self.output
     }
 
-    /// Posts to the address of a round.
+    /// Posts to the address of a round. Returns the status of the server's answer.
     pub(in crate::outputs) async fn post(
         &mut self,
         round: Option<u32>,
         media_type: &str,
         body: Vec<u8>,
-    ) -> Result<(), PostFailure> {
+    ) -> Result<StatusCode, PostFailure> {
         let posted = self.try_to_post(round, media_type, body).await;
         if posted.is_ok() {
             self.pause = FIRST_PAUSE;
@@ -85,7 +85,7 @@ impl Address {
         round: Option<u32>,
         media_type: &str,
         body: Vec<u8>,
-    ) -> Result<(), PostFailure> {
+    ) -> Result<StatusCode, PostFailure> {
         let round = round.map(|round| round.to_string()).unwrap_or_default();
         let url = self.url.replace("{round}", &round);
         let mut request = self.http.post(url).header(CONTENT_TYPE, media_type).body(body);
@@ -98,7 +98,7 @@ impl Address {
             .map_err(|error| silence(&error.without_url()))?;
         let status = answer.status();
         if status.is_success() {
-            return Ok(());
+            return Ok(status);
         }
         let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
         let retry_after = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());

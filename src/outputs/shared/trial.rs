@@ -2,27 +2,63 @@
 
 use core::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A test of one output.
 #[derive(Clone)]
 pub(crate) struct Trial {
     /// Name of the output in the status.
     name: String,
+    /// Whether the output is an alarm, which arbiters may test too.
+    is_alarm: bool,
     begin: Arc<dyn Fn() -> Trying + Send + Sync>,
 }
 
-type Trying = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+/// The answer of the recipient, empty if it only accepts or refuses; or the reason why a delivery fails.
+pub(crate) type TrialResult = Result<String, String>;
+
+type Trying = Pin<Box<dyn Future<Output = TrialResult> + Send>>;
+
+/// The tests of all outputs. Outputs may add theirs when they start.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trials(Arc<Mutex<Vec<Trial>>>);
+
+impl Trials {
+    pub(in crate::outputs) fn add(&self, trials: impl IntoIterator<Item = Trial>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(trials);
+    }
+
+    /// The tests of alarms.
+    pub(in crate::outputs) fn alarms(&self) -> Vec<Trial> {
+        let mut all = self.all();
+        all.retain(|trial| trial.is_alarm);
+        all
+    }
+
+    pub(in crate::outputs) fn all(&self) -> Vec<Trial> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 impl Trial {
-    /// Creates a test. `begin` runs it; its error is the reason why a delivery fails.
-    pub(in crate::outputs) fn new<F: Future<Output = Result<(), String>> + Send + 'static>(
+    /// Creates a test. `begin` runs it.
+    pub(in crate::outputs) fn new<F: Future<Output = TrialResult> + Send + 'static>(
         name: String,
         begin: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self {
         Self {
             name,
+            is_alarm: false,
             begin: Arc::new(move || Box::pin(begin())),
+        }
+    }
+
+    /// Marks the test as one of an alarm.
+    pub(in crate::outputs) fn of_alarm(self) -> Self {
+        Self {
+            is_alarm: true,
+            ..self
         }
     }
 
@@ -30,8 +66,8 @@ impl Trial {
         &self.name
     }
 
-    /// Runs the test. The error is the reason why a delivery fails.
-    pub(in crate::outputs) async fn try_out(&self) -> Result<(), String> {
+    /// Runs the test.
+    pub(in crate::outputs) async fn try_out(&self) -> TrialResult {
         (self.begin)().await
     }
 }

@@ -127,6 +127,10 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::CorrectMoves => ("corrected the moves", "correct the moves"),
         Action::CloseIncident => ("closed an incident", "close an incident"),
         Action::Annotate => ("made a note", "make a note"),
+        Action::Attend => (
+            "said whether they go to the board",
+            "say whether they go to the board",
+        ),
         Action::NewGame => ("began a new game", "begin a new game"),
         Action::EndGame => ("ended the game without a result", "end the game without a result"),
         Action::SyncClockSides => ("set White's side of the clock", "set White's side of the clock"),

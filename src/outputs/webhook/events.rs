@@ -85,7 +85,7 @@ impl EventPoster {
         let output = self.address.output().to_owned();
         let (body, count) = self.queue.next();
         match self.address.post(None, "application/json", body).await {
-            Ok(()) => {
+            Ok(_) => {
                 self.queue.remove_posted(count);
                 if self.noted.elapsed() >= NOTED {
                     self.note();

@@ -117,6 +117,120 @@ async function findsIllegalMove(arbiter) {
   return href;
 }
 
+/** Every page shows who is on the way, also after a reload, until it is taken back. */
+async function goes(arbiter, second) {
+  const row = (one) => one.page.locator(".needs > .lines > li.violation", { hasText: "Illegal move" }).first();
+  const who = (one) => row(one).locator(".going .who");
+  const button = (one) => row(one).locator(".going .go");
+  const says = (one, wanted) => until(`${wanted}`, 20, async () => wanted.test(await who(one).textContent()));
+  for (const one of [arbiter, second]) await says(one, /^$/);
+  await button(arbiter).click();
+  for (const one of [second, arbiter]) await says(one, /^On the way: You · /);
+  await arbiter.assertUsable("somebody is on the way");
+  // The second page belongs to the same user, who may take it back there.
+  await button(second).click();
+  for (const one of [arbiter, second]) await says(one, /^$/);
+  await button(arbiter).click();
+  await says(second, /You/);
+  await second.page.reload();
+  await says(second, /^On the way: You · /);
+  const other = await arbiter.page.evaluate(async () => {
+    const { Going } = await import("/desk/going.js");
+    const going = new Going(() => {}, "ott");
+    going.update({ key: "a", board: "board-1", going: [{ by: "<b>meier</b>", at: new Date().toISOString(), incident: 1 }] });
+    return [going.who.textContent, going.button.textContent];
+  });
+  assert.match(other[0], /^On the way: <b>meier<\/b> · \d+ s$/, "others see the name");
+  assert.equal(other[1], "I'm going");
+}
+
+const CLOCK = { white_ms: 60000, black_ms: 60000, running: null, as_of: null };
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+const SINCE = "2026-11-21T09:48:00.000000Z";
+
+/** A board's status for the modules of the page, in a game after 1. e4. */
+function boardOf(changes = {}) {
+  const game = { game: "g", moves: [{ ply: 1, color: "white", uci: "e2e4", san: "e4", legal: true, inferred: false, settled: "press" }] };
+  Object.assign(game, { started: SINCE, ended: null, result: "*", reason: null, confirmed: false, start_fen: `${START} w KQkq - 0 1` });
+  const status = { board: "board-1", table: 1, connected: true, gone_since: null, away: null, placement: START, game_placement: START };
+  Object.assign(status, { differs: [], differs_since: null, clock: CLOCK, made: [SINCE], incidents: [], past: [], going: [], port: "a" });
+  return { ...status, game: { ...game, ...changes.game }, ...changes.status };
+}
+
+/** An open incident. `values` are those of its evidence. */
+function incidentOf(incident, kind, severity, since, values = {}) {
+  const evidence = { from: since, to: since, fen: `${START} w KQkq - 0 1`, values };
+  return { incident, kind, severity, since, color: "white", squares: [], advice: "Stop the clocks.", evidence };
+}
+
+/** The sentence under the diagram is true in every state. */
+async function describesEveryState({ page }) {
+  const illegal = { ply: 1, color: "white", uci: "e2e5", san: null, legal: false, inferred: false, settled: null };
+  const other = "8/8/8/8/8/8/8/K1k5";
+  const open = (kind, severity = "advice") => ({ incidents: [incidentOf(1, kind, severity, SINCE)] });
+  const moved = (differs) => ({ placement: other, differs, differs_since: "2020-01-01T00:00:00Z" });
+  const cases = [
+    [{}, /^The board shows what the game expects\.$/],
+    [{ status: { away: "pi", connected: false } }, /^No contact/],
+    [{ status: { connected: false } }, /^The board does not answer/],
+    [{ status: { connected: false, gone_since: SINCE, ...open("board_disconnected") } }, /^The board has not answered since .*showed\.$/],
+    [{ status: { game: null, game_placement: null } }, /^No game yet\.$/],
+    [{ status: { game: null } }, /^No game yet\. The pieces are set up\.$/],
+    [{ status: { game: null, ...moved(["e2"]) } }, /^No game yet\. Not as set up: e2\.$/],
+    [{ game: { ended: SINCE, result: "1-0" } }, /^The game is over: 1–0, not confirmed\.$/],
+    [{ game: { ended: SINCE, result: "1-0", confirmed: true } }, /^The game is over: 1–0\.$/],
+    [{ status: { game_placement: null } }, /its position is not known/],
+    [{ status: moved(["e2", "e4"]) }, /^Board and game differ: e2, e4\.$/],
+    [{ status: { ...moved(["e2"]), differs_since: new Date().toISOString() } }, /^A piece is being moved: e2\.$/],
+    [{ status: moved(["a1", "a2", "a3", "a4", "a5", "a6", "a7"]) }, /^Board and game differ on 7 squares\.$/],
+    [{ status: { ...open("illegal_move", "violation"), placement: other, game_placement: other }, game: { moves: [illegal] } }, /^An illegal move stands on the board: 1\. e2e5\.$/],
+    [{ status: open("illegal_move", "violation") }, /^The last legal position is on the board again\. Open: Illegal move · White\.$/],
+    [{ status: open("draw_claimed") }, /^The board shows the recorded position\. Open: Claim of a draw · White\.$/],
+    [{ status: open("promotion_not_replaced") }, /^A pawn stands on the last rank\.$/],
+    [{ status: open("illegal_position") }, /^The position on the board is not legal\.$/],
+    [{ status: open("record_uncertain", "hint") }, /moves are missing or uncertain\.$/],
+    [{ status: open("flag_fall", "info") }, /^The board shows what the game expects\.$/],
+  ];
+  const told = await page.evaluate(async (all) => {
+    const { standing } = await import("/desk/standing.js");
+    return all.map(standing);
+  }, cases.map(([changes]) => boardOf(changes)));
+  told.forEach((text, at) => assert.match(text, cases[at][1], JSON.stringify(cases[at][0])));
+}
+
+/** Boards that are lost together are one line; the offence that ends the game comes first and says so; ages count from the event. */
+async function groupsAndSorts({ page }) {
+  const at = (seconds) => new Date(Date.parse(SINCE) + seconds * 1000).toISOString();
+  const lost = (nth, seconds, port) => {
+    const incidents = [incidentOf(nth, "board_disconnected", "advice", at(seconds))];
+    return boardOf({ status: { board: `board-${nth}`, table: nth, connected: false, incidents, port } });
+  };
+  const offence = (nth, seconds, values) => {
+    const incidents = [incidentOf(nth, "illegal_move", "violation", at(seconds), values)];
+    return boardOf({ status: { board: `board-${nth}`, table: nth, incidents } });
+  };
+  const twelve = Array.from({ length: 12 }, (_, nth) => lost(12 - nth, nth, `port-${nth}`));
+  const boards = [...twelve, lost(20, 300, "a"), lost(21, 305, "a"), offence(30, 0, { offence: 1, penalty: "minutes" })];
+  boards.push(offence(31, 100, { offence: 2, penalty: "lost", mate: "can" }), offence(32, 50, { offence: 2, penalty: "lost", mate: "cannot" }));
+  // A line that only the page knows has the age of the event too.
+  boards.push(boardOf({ status: { board: "board-40", table: 40 }, game: { ended: at(30), result: "1-0", reason: "kings" } }));
+  boards.push(boardOf({ status: { board: "board-41", table: 41, connected: false, gone_since: at(600) } }));
+  const found = await page.evaluate(async (all) => {
+    const [{ Memory, lines }, { place, titleOf }] = await Promise.all([import("/desk/lines.js"), import("/desk/words.js")]);
+    const shown = lines(all, new Memory(), Date.parse("2026-11-21T10:00:00Z"));
+    return shown.map((line) => [place(line), titleOf(line), line.members?.map(({ table }) => table), line.since]);
+  }, boards);
+  assert.deepEqual(found.map(([where]) => where), ["Table 32", "Table 31", "Table 30", "12 boards", "Table 20", "Table 21", "Table 41", "Table 40"]);
+  assert.deepEqual(found.slice(-2).map(([, , , since]) => since), [at(600), at(30)].map(Date.parse));
+  assert.deepEqual(found.slice(0, 3).map(([, title]) => title), [
+    "Illegal move · White · second offence: the game is drawn",
+    "Illegal move · White · second offence: the game is lost",
+    "Illegal move · White",
+  ]);
+  assert.match(found[3][1], /^Board disconnected at \d\d:48$/);
+  assert.deepEqual(found[3].slice(2), [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], Date.parse(SINCE)]);
+}
+
 /** Checks that the page shows the article, the advice, the positions and the reports of the squares. */
 async function seesEvidence(arbiter) {
   const { page } = arbiter;
@@ -129,6 +243,11 @@ async function seesEvidence(arbiter) {
   await page.locator(".views button").first().click();
   assert.notEqual(await page.locator(".diagram .spoken").textContent(), before, "before and after");
   assert.ok((await page.locator("cg-board square.concerned").count()) > 0, "its squares are marked");
+  const advised = page.locator(".case .advised li");
+  assert.ok((await advised.count()) > 1, "the advice has steps");
+  assert.doesNotMatch(await arbiter.text(".diagram .caption"), /what the game expects/, "an incident is open");
+  await until("the clock's times run in the same panel", 10, async () => /^\d+:\d\d/.test(await arbiter.text(".case .set .live .clock")));
+  assert.match(await arbiter.text(".case .set td.to-set"), /^\d+:\d\d(:\d\d)?$/);
   const moments = await page.locator(".moments button").count();
   assert.ok(moments > 0, "what the squares showed");
   await page.locator(".opened h2").focus();
@@ -152,6 +271,7 @@ async function judges(arbiter, second) {
   await page.getByRole("button", { name: "Enter the decision" }).click();
   await until("it is over", 20, () => page.locator(".case .over").isVisible());
   await until("with the decision", 20, async () => (await arbiter.text(".case .over")).includes("Two minutes"));
+  assert.match(await arbiter.text(".case .over"), new RegExp(`^Closed at \\d\\d:\\d\\d:\\d\\d: .*${user}`), "with author and time");
   await until("it is off the other list", 20, async () => {
     const lines = await second.page.locator(`${ILLEGAL}`).evaluateAll((all) => all.map((one) => one.getAttribute("href")));
     const opened = await page.evaluate(() => location.hash);
@@ -179,6 +299,7 @@ async function correctsByDragging(arbiter, second) {
   }, await page.evaluate(() => location.hash.replace(/\/incident.*/, "")));
   await until("the second arbiter looks on", 15, async () => (await second.moves()).join() === before.join());
   await page.locator(".opened .move").first().click();
+  assert.match(await arbiter.text(".opened .move .times"), /\d\d:\d\d:\d\d$/, "each move has its time of day");
   assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table");
   await arbiter.press("Position", "Correct moves");
   await until("the diagram is free", 10, () => page.locator(".frame.edited piece").first().isVisible());
@@ -196,6 +317,8 @@ async function correctsByDragging(arbiter, second) {
   await page.locator(".versions-of .undo").last().click();
   const isUndone = async (one) => (await one.moves()).slice(0, before.length).join() === before.join();
   await until("it is undone", 20, () => isUndone(arbiter));
+  const history = await second.page.locator(".versions-of .versions").first().innerText();
+  assert.match(history, new RegExp(`${user}\\s*Moves corrected: 1\\. d2d3`), "who did what");
   await until("for both", 20, () => isUndone(second));
 }
 
@@ -295,12 +418,26 @@ async function survivesRestart(arbiter, second) {
     location.hash = location.hash.replace(/\/incident.*/, "");
   });
   const before = await arbiter.moves();
+  const board = decodeURIComponent(await page.evaluate(() => location.hash.split("/")[2]));
+  await page.evaluate(async (name) => {
+    const headers = { "Kiebitz-Desk": "1", "Content-Type": "application/json" };
+    const body = JSON.stringify({ board: name, command: { id: "on-my-way", do: "attend" } });
+    const answer = await (await fetch("/command", { method: "POST", headers, body })).json();
+    if (!answer.ok) throw new Error(answer.error);
+  }, board);
   console.log("restart");
   for (const one of [arbiter, second]) await until("the connection is lost", 60, () => isStale(one));
   for (const one of [arbiter, second]) await until("it is back", 60, async () => !(await isStale(one)));
   assert.equal(await page.locator(".login").count(), 0, "still logged in");
   await until("the game again", 20, async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
   await until("the note again", 20, async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
+  const going = await page.evaluate(async (name) => {
+    const stream = new EventSource("/stream");
+    const all = await new Promise((done) => stream.addEventListener("all", ({ data }) => done(JSON.parse(data))));
+    stream.close();
+    return all.boards.find((one) => one.board === name).going;
+  }, board);
+  assert.deepEqual(going.map(({ by, incident }) => [by, incident]), [[user, null]], "who is on the way is still known");
   await second.page.reload();
   await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
 }
@@ -349,6 +486,7 @@ try {
   await logsIn(arbiter);
   const second = await Arbiter.open(context, "", 1280, true);
   await until("the second arbiter has the same list", 90, () => second.page.locator(ILLEGAL).first().isVisible());
+  await goes(arbiter, second);
   await findsIllegalMove(arbiter);
   await arbiter.assertUsable("an illegal move");
   await seesEvidence(arbiter);
@@ -357,6 +495,8 @@ try {
   await correctsByDragging(arbiter, second);
   await namesPlayers(arbiter, second);
   await entersAndUndoes(arbiter, second);
+  await describesEveryState(arbiter);
+  await groupsAndSorts(arbiter);
   await checksOtherViews(context);
   for (const one of [arbiter, second]) one.viewer.ignoreNetworkErrors(true);
   await reportsStaleData(context);

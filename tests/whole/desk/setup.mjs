@@ -93,7 +93,7 @@ async function findsBoards() {
   fs.writeFileSync(path.join(folder, "plug"), "");
   const rows = boards.locator(".sheet tbody tr");
   await until("both boards", 60, async () => (await rows.count()) === 2);
-  await until("they answer", 60, async () => (await boards.locator(".sheet .chip.bad").count()) === 0);
+  await until("they answer", 60, async () => (await boards.locator(".sheet .chip.advice").count()) === 0);
   await until("their serial numbers", 20, async () => /0000010001/.test(await text(rows.nth(0))));
   // The second board is typed to the table of the first one, which is refused before anything is sent.
   const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];

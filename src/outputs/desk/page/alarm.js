@@ -1,11 +1,15 @@
 // Alarms: each new line is raised once, by sound and by a browser notification, as the user has chosen.
 
 import { button, make, say } from "/page/dom.js";
-import { fill, place, words } from "./words.js";
+import { keysOf } from "./lines.js";
+import { HEADERS, ask } from "./session.js";
+import { fill, place, time, titleOf, words } from "./words.js";
 
 const NAME = "kiebitz-desk-alarms";
 const RAISED = "kiebitz-desk-raised";
 const KEPT = 500;
+/** Timeout of a test of all alarms, in milliseconds. */
+const PATIENCE = 60000;
 /** Kinds of incidents that can be graver than a hint. */
 const KINDS = [
   "illegal_move", "promotion_not_replaced", "clock_pressed_without_move", "illegal_position", "flag_fall", "two_flags",
@@ -30,11 +34,33 @@ function keep(name, value) {
   }
 }
 
+/** Sends a test through every alarm; returns a list of [CSS class, text]. */
+async function tryAll() {
+  const { alarms } = words;
+  const options = { method: "POST", headers: HEADERS, signal: AbortSignal.timeout(PATIENCE) };
+  try {
+    const answer = await ask("/alarms", options);
+    if (!answer.ok) return [["bad", fill(alarms.refused, { status: answer.status })]];
+    const { alarms: tried } = await answer.json();
+    if (!tried.length) return [["", alarms.noAlarms]];
+    return tried.map(({ name, ok, answer: given, error }) => {
+      const values = { name: name.replace(/^alarm /, ""), time: time(Date.now()), answer: given, error };
+      return [ok ? "good" : "bad", fill(ok ? alarms.works : alarms.fails, values)];
+    });
+  } catch {
+    return [["bad", words.login.silent]];
+  }
+}
+
 export class Alarms {
-  /** `live` is an element that screen readers announce; `open` is called with the line of a clicked notification. */
-  constructor(live, open) {
+  /**
+   * `live` is an element that screen readers announce; `open` is called with the line of a clicked notification.
+   * `mayTest` is whether the user may send tests through the alarms of the configuration.
+   */
+  constructor(live, open, mayTest) {
     this.live = live;
     this.open = open;
+    this.mayTest = mayTest;
     this.raised = new Set(recall(RAISED, []));
     this.muted = new Set(recall(NAME, { muted: [] }).muted);
     this.isLoud = false;
@@ -66,6 +92,7 @@ export class Alarms {
       make("h2", "", { id: "alarms" }, words.alarms.title),
       make("p", "buttons", {}, test, this.allow),
       this.permission,
+      ...(this.mayTest ? this.testing() : []),
       make("h3", "", {}, words.alarms.which),
       kinds,
       make("p", "quiet", {}, words.alarms.kept),
@@ -73,6 +100,22 @@ export class Alarms {
     );
     this.showPermission();
     return dialog;
+  }
+
+  /** The button that sends a test through every alarm of the configuration, and what came back. */
+  testing() {
+    const { alarms } = words;
+    const answers = make("ul", "tried", { role: "status" });
+    const tell = (...rows) => answers.replaceChildren(...rows.map(([how, text]) => make("li", `answer ${how}`, {}, text)));
+    const all = button("", alarms.tryAll, alarms.tryAll, async () => {
+      // A disabled button would lose the focus.
+      if (all.getAttribute("aria-disabled")) return;
+      all.setAttribute("aria-disabled", "true");
+      tell(["", alarms.trying]);
+      tell(...(await tryAll()));
+      all.removeAttribute("aria-disabled");
+    });
+    return [make("p", "buttons", {}, all), make("p", "quiet", {}, alarms.tryAllHow), answers];
   }
 
   showPermission() {
@@ -114,16 +157,16 @@ export class Alarms {
   /** Raises the new ones among these lines. */
   update(lines) {
     const grave = lines.filter(({ severity }) => severity !== "hint");
-    const fresh = grave.filter(({ key }) => !this.raised.has(key));
-    const now = new Set(grave.map(({ key }) => key));
+    const fresh = grave.filter((line) => keysOf(line).some((key) => !this.raised.has(key)));
+    const now = new Set(grave.flatMap(keysOf));
     // The number of an incident is unique, but a board or a hall may be disconnected again.
     for (const key of this.raised) if (/ (board_disconnected|hall_away) /.test(key) && !now.has(key)) this.raised.delete(key);
     if (!fresh.length) return;
-    for (const { key } of fresh) this.raised.add(key);
+    for (const key of fresh.flatMap(keysOf)) this.raised.add(key);
     keep(RAISED, [...this.raised].slice(-KEPT));
     const wanted = fresh.filter(({ kind }) => !this.muted.has(kind));
     if (!wanted.length) return;
-    const texts = wanted.map((line) => fill(words.alarms.raised, { place: place(line), what: words.kinds[line.kind] ?? line.kind }));
+    const texts = wanted.map((line) => fill(words.alarms.raised, { place: place(line), what: titleOf(line) }));
     say(this.live, texts.slice(0, 3).join(". "));
     if (this.isLoud) this.ring(wanted.some(({ severity }) => severity === "violation") ? "violation" : "advice");
     if (globalThis.Notification?.permission === "granted") {

@@ -6,6 +6,7 @@ import { told } from "./deed.js";
 import { Diagram } from "./diagram.js";
 import { Evidence, differing, told as toldMoment } from "./evidence.js";
 import { entering } from "./game.js";
+import { attend } from "./going.js";
 import { toHall } from "./halls.js";
 import { judging } from "./judge.js";
 import { isPlaying } from "./lines.js";
@@ -15,9 +16,16 @@ import { Past } from "./past.js";
 import { after } from "./position.js";
 import { health } from "./room.js";
 import { may } from "./session.js";
-import { fill, names, numbered, place, time, words } from "./words.js";
+import { standing } from "./standing.js";
+import { ending, fill, names, numbered, place, time, titleOf, words } from "./words.js";
 
 const RANK = ["violation", "advice", "hint", "info"];
+
+/** Compares incidents: one that ends the game comes first, then the graver one. */
+function order(one, other) {
+  const rank = (incident) => (ending(incident) ? -1 : RANK.indexOf(incident.severity));
+  return rank(one) - rank(other);
+}
 
 export class Board {
   /** `say` announces a text to screen readers; `back` returns to the list. */
@@ -25,8 +33,9 @@ export class Board {
     Object.assign(this, { session, source, back });
     this.context = {
       status: null,
-      user: session.user,
       isHub: session.hub === true,
+      user: session.user,
+      attend: (line, isGoing) => attend(source, line, isGoing),
       may: (command) => may(session, command),
       say: announce,
       view: (mode) => this.view(mode),
@@ -58,7 +67,8 @@ export class Board {
     this.stage = make("div", "stage-of", {}, views, this.diagram.element, this.beside);
     this.case = make("div", "case-of");
     this.rest = make("div", "rest-of");
-    this.element = make("section", "opened", {}, this.head, this.others, this.case, this.stage, this.rest);
+    this.record = make("div", "record-of");
+    this.element = make("section", "opened", {}, this.head, this.others, this.case, this.stage, this.rest, this.record);
     this.element.setAttribute("aria-label", words.board);
   }
 
@@ -75,7 +85,8 @@ export class Board {
     this.enter = entering(this.context, () => this.shownPly(), () => this.startCorrection());
     this.case.replaceChildren();
     this.beside.replaceChildren();
-    this.rest.replaceChildren(this.correct.element, this.enter.element, this.moves.element, this.past.element);
+    this.rest.replaceChildren(this.correct.element, this.enter.element);
+    this.record.replaceChildren(this.moves.element, this.past.element);
     this.mode = "now";
     this.at = null;
     this.followed = true;
@@ -108,7 +119,7 @@ export class Board {
     // A selected incident stays selected after its end.
     if (this.evidence) return all.find(({ incident }) => incident === this.evidence.incident.incident) ?? this.evidence.incident;
     const grave = incidents.filter(({ severity }) => severity !== "info");
-    return grave.sort((one, other) => RANK.indexOf(one.severity) - RANK.indexOf(other.severity))[0] ?? null;
+    return grave.sort(order)[0] ?? null;
   }
 
   update(status) {
@@ -127,7 +138,7 @@ export class Board {
     this.drawOthers();
     this.drawCase();
     this.diagram.update(status);
-    this.moves.update(game);
+    this.moves.update(game, status.made);
     this.correct.update(game);
     this.past.update(status);
     this.show();
@@ -139,13 +150,14 @@ export class Board {
     const open = incidents.filter(({ severity }) => severity !== "info");
     const current = this.incident()?.incident;
     const some = open.length > 1 || (open.length === 1 && open[0].incident !== current) ? open : [];
+    some.sort(order);
     const key = JSON.stringify([some.map(({ incident, severity }) => [incident, severity]), current]);
     this.others.hidden = some.length === 0;
     if (key === this.otherKey) return;
     this.otherKey = key;
     this.others.replaceChildren(
       ...some.map((one) => {
-        const link = make("a", one.severity, { href: address(this.board, one.incident) }, sign(one.severity), words.kinds[one.kind] ?? one.kind);
+        const link = make("a", one.severity, { href: address(this.board, one.incident) }, sign(one.severity), titleOf(one));
         mark(link, "aria-current", one.incident === current ? "true" : null);
         return link;
       }),
@@ -158,8 +170,7 @@ export class Board {
     const isOver = !this.context.status.incidents.some((one) => one.incident === incident.incident);
     if (this.evidence?.incident?.incident !== incident.incident) {
       this.evidence = new Evidence((at) => this.view("moment", at));
-      this.judge = judging(this.context, incident);
-      this.evidence.deeds.append(this.judge.element);
+      this.judge = judging(this.context, incident, this.evidence);
       this.case.replaceChildren(this.evidence.element);
       this.beside.replaceChildren(this.evidence.beside);
     }
@@ -209,16 +220,13 @@ export class Board {
     const squares = [...differs.keys()];
     const all = new Map([...differs, ...marks]);
     for (const square of squares) if (marks.has(square)) all.set(square, "concerned differs");
-    const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
-    this.diagram.show(status.placement, { marks: all, text: status.game_placement && isPlaying(status) ? text : words.views.now });
+    this.diagram.show(status.placement, { marks: all, text: standing(status) });
   }
 
   showGame() {
     const { status } = this.context;
-    const squares = [...differing(status).keys()];
-    const text = squares.length ? fill(words.views.differs, { squares: squares.join(", ") }) : words.views.same;
     const last = status.game?.moves.at(-1)?.uci;
-    this.diagram.show(status.game_placement, { marks: differing(status), last, text });
+    this.diagram.show(status.game_placement, { marks: differing(status), last, text: standing(status) });
   }
 
   showBefore(marks) {
@@ -271,7 +279,10 @@ export class Board {
 
   /** Updates times and clocks; returns whether a clock shows tenths of a second. */
   pass() {
-    this.evidence?.pass();
-    return this.diagram.pass();
+    // Some states depend on the time, such as a piece in hand.
+    if (!this.correct.isOn && ["now", "game"].includes(this.mode)) say(this.diagram.caption, standing(this.context.status));
+    this.judge?.pass();
+    const hurries = this.evidence?.pass() ?? false;
+    return this.diagram.pass() || hurries;
   }
 }

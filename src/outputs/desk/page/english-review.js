@@ -111,6 +111,7 @@ export const REVIEW = {
     correct_moves: "Moves corrected",
     close_incident: "Incident decided",
     annotate: "Note",
+    attend: "On the way to the board",
     new_game: "New game",
     end_game: "Game ended without a result",
     identify: "Name shown on the clock",

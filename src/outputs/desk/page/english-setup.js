@@ -137,11 +137,13 @@ export const SETUP = {
     works: {
       broker: "It works: the broker accepts messages.",
       lichess: "It works: Lichess accepts the token.",
+      alarm: "It works: the test was accepted ({answer}).",
       place: "It works: a file was written, read back and deleted.",
     },
     fails: {
       broker: "It does not work: {error}. Check that the broker is running and the network works; then check address, login and certificate in the settings under [mqtt].",
       lichess: "It does not work: {error}. Check that the Internet can be reached; then check the token and the broadcast in the settings under [lichess].",
+      alarm: "It does not work: {error}. Check that the address can be reached; then check it and its token in the settings under [[alarm]].",
       place: "It does not work: {error}. Check that the target can be reached and has free space; then check its address and its login in the settings under [publish].",
     },
   },

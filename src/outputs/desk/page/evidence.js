@@ -1,10 +1,11 @@
 // One incident: kind, evidence and advice.
 
-import { button, make, say } from "/page/dom.js";
-import { difference, moments } from "./position.js";
-import { sign } from "./list.js";
-import { adviceOf, ago, closing, edition, fill, piece, shownTime, time, words } from "./words.js";
 import { now } from "/page/clock.js";
+import { button, make, say } from "/page/dom.js";
+import { sign } from "./list.js";
+import { difference, moments } from "./position.js";
+import { Times } from "./times.js";
+import { adviceOf, ago, closing, edition, fill, piece, sentences, shownTime, time, titleOf, words } from "./words.js";
 
 /** Describes a change of a square. */
 export function told({ square, piece: set, was }) {
@@ -12,17 +13,12 @@ export function told({ square, piece: set, was }) {
   return was ? fill(words.moments.lifted, { square, piece: piece(was) }) : fill(words.moments.emptied, { square });
 }
 
-/** The two times to set on the clock, in large type that is readable from the clock. */
-function times(label, white, black) {
-  const one = (side, text) => make("span", "to-set", {}, make("small", "", {}, words[side]), make("b", "", {}, text));
-  return make("div", "set", {}, make("p", "", {}, label), make("p", "both", {}, one("white", white), one("black", black)));
-}
-
 /** Describes how an incident ended, with earlier decisions that were replaced. */
 function settled(incident) {
   const before = (incident.decisions ?? []).slice(0, -1);
   const replaced = before.map((one) => fill(words.opened.decidedBefore, { at: time(one.closed), how: closing(one) }));
-  return [fill(words.opened.settledAlready, { how: closing(incident) }), ...replaced].join(" ");
+  const values = { how: closing(incident), at: incident.closed ? time(incident.closed) : "" };
+  return [fill(incident.closed ? words.opened.settledAt : words.opened.settledAlready, values), ...replaced].join(" ");
 }
 
 export class Evidence {
@@ -34,10 +30,10 @@ export class Evidence {
     this.word = make("span", "word");
     this.since = make("span", "since");
     this.over = make("p", "over", { hidden: "" });
-    this.advice = make("p", "advice");
+    this.advice = make("div", "advice");
     this.article = make("p", "article");
     this.count = make("p", "count");
-    this.times = make("div", "times-to-set");
+    this.times = new Times();
     this.facts = make("p", "facts");
     this.list = make("ol", "moments", { "aria-label": words.moments.title });
     this.list.addEventListener("click", (event) => {
@@ -52,10 +48,14 @@ export class Evidence {
       button("", words.moments.on, "→", () => show((this.at ?? -1) + 1)),
     );
     this.trace = make("details", "trace", { open: "" }, make("summary", "", {}, words.moments.title), this.list, keys);
+    /** Elements for actions, in the order in which they are needed: who goes there, the position, the decision. */
+    this.first = make("div", "");
+    this.restoring = make("div", "restoring");
     this.deeds = make("div", "deeds");
     const head = make("div", "case-head", {}, this.sign, make("div", "", {}, this.kind, make("p", "small", {}, this.word, this.since)));
-    this.element = make("section", "case", {}, head, this.over, this.advice, this.times, this.article, this.count);
-    this.element.append(this.deeds);
+    const about = make("div", "about-case", {}, this.article, this.count);
+    this.element = make("section", "case", {}, head, this.over, this.first, this.advice, this.restoring);
+    this.element.append(this.times.element, this.deeds, about);
     /** Element to place beside the diagram. */
     this.beside = make("div", "beside", {}, this.facts, this.trace);
     this.at = null;
@@ -66,21 +66,21 @@ export class Evidence {
   update(incident, status, isOver) {
     const isOther = this.incident?.incident !== incident.incident;
     this.incident = incident;
-    const { severity, kind, color, article, evidence } = incident;
+    const { severity, article, evidence } = incident;
     const { values = {} } = evidence;
+    this.times.update(values, status);
     const key = JSON.stringify([incident, isOver, status.offences]);
     if (key === this.shown) return;
     this.shown = key;
     this.element.className = `case ${isOver ? "past" : severity}`;
     this.sign.replaceChildren(sign(severity));
-    say(this.kind, `${words.kinds[kind] ?? kind}${color ? ` · ${words[color]}` : ""}`);
+    say(this.kind, titleOf(incident));
     say(this.word, words.severity[severity]);
     this.over.hidden = !isOver;
     say(this.over, isOver ? settled(incident) : "");
-    say(this.advice, adviceOf(incident));
+    this.drawAdvice(adviceOf(incident));
     say(this.article, article ? fill(words.opened.article, { article, edition: edition(incident.edition) }) : words.opened.noArticle);
     this.drawCount(incident, status.offences, values);
-    this.drawTimes(values);
     const facts = [
       incident.squares.length && fill(words.opened.squares, { squares: incident.squares.join(", ") }),
       fill(words.opened.from, { from: time(evidence.from, true), to: time(evidence.to, true) }),
@@ -101,13 +101,11 @@ export class Evidence {
     say(this.count, [text, counted].filter(Boolean).join(" "));
   }
 
-  drawTimes(values) {
-    const rows = [];
-    if (values.exact_white) rows.push(times(words.opened.timesBefore, values.exact_white, values.exact_black));
-    if (values.keep_white) rows.push(times(words.opened.timesNow, values.keep_white, values.keep_black));
-    if (rows.length) rows.unshift(make("h4", "", {}, words.opened.times));
-    if (rows.length && values.included === "yes") rows.push(make("p", "small", {}, words.opened.included));
-    this.times.replaceChildren(...rows);
+  /** Shows the advice: what happened, and what to do in steps. */
+  drawAdvice(text) {
+    const [happened, ...steps] = sentences(text);
+    const list = make("ol", "advised", {}, ...steps.map((step) => make("li", "", {}, step)));
+    this.advice.replaceChildren(make("p", "happened", {}, happened), ...(steps.length ? [" ", list] : []));
   }
 
   drawMoments(incident, game) {
@@ -135,8 +133,10 @@ export class Evidence {
     }
   }
 
+  /** Updates age and clocks; returns whether a clock shows tenths of a second. */
   pass() {
     if (this.incident) say(this.since, ` ${fill(words.since, { time: ago(Date.parse(this.incident.since ?? this.incident.evidence.from), now()) })}`);
+    return this.times.pass();
   }
 
   /** Squares to mark on the diagram, with their CSS classes. */

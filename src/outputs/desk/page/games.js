@@ -30,12 +30,12 @@ export function outcome({ result: how, reason, confirmed }) {
 /** Notices about a game, as a list of [CSS class, text]. */
 function notices({ violations, advice, hints, result: how, confirmed, reason }) {
   const counted = [
-    ["bad", violations, words.review.violations],
-    ["warn", advice, words.review.advice],
+    ["violation", violations, words.review.violations],
+    ["advice", advice, words.review.advice],
     ["", hints, words.review.hints],
   ];
   const found = counted.filter(([, n]) => n > 0).map(([tone, n, text]) => [tone, fill(text, { n })]);
-  if (reason && (how === "*" || !confirmed)) found.push(["doubt", words.review.resultOpen]);
+  if (reason && (how === "*" || !confirmed)) found.push(["hint", words.review.resultOpen]);
   return found;
 }
 

@@ -111,6 +111,7 @@ export const REVIEW = {
     correct_moves: "Züge berichtigt",
     close_incident: "Vorfall entschieden",
     annotate: "Vermerk",
+    attend: "Unterwegs zum Brett",
     new_game: "Neue Partie",
     end_game: "Partie ohne Ergebnis beendet",
     identify: "Name auf der Uhr gezeigt",

@@ -137,11 +137,13 @@ export const SETUP = {
     works: {
       broker: "Es geht: Der Broker nimmt an, was ihm geschickt wird.",
       lichess: "Es geht: Lichess nimmt das Token an.",
+      alarm: "Es geht: Die Probe wurde angenommen ({answer}).",
       place: "Es geht: Eine Datei wurde dort abgelegt, wieder gelesen und gelöscht.",
     },
     fails: {
       broker: "Es geht nicht: {error}. Bitte nachsehen, ob der Broker läuft und das Netz da ist, dann Adresse, Anmeldung und Zertifikat in den Einstellungen unter [mqtt].",
       lichess: "Es geht nicht: {error}. Bitte nachsehen, ob das Internet erreichbar ist, dann Token und Übertragung in den Einstellungen unter [lichess].",
+      alarm: "Es geht nicht: {error}. Bitte nachsehen, ob die Adresse erreichbar ist, dann sie und ihr Token in den Einstellungen unter [[alarm]].",
       place: "Es geht nicht: {error}. Bitte nachsehen, ob der Ort erreichbar ist und noch Platz hat, dann Name und Anmeldung in den Einstellungen unter [publish].",
     },
   },

@@ -4,8 +4,9 @@ import { make } from "/page/dom.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
 import { Draft } from "./draft.js";
+import { Going } from "./going.js";
 import { after } from "./position.js";
-import { fill, words } from "./words.js";
+import { ending, fill, words } from "./words.js";
 
 const CLAIMS = ["draw_claimed", "two_minute_claim"];
 /** Kinds of incidents with a position to restore. */
@@ -14,11 +15,19 @@ const RESTORED = [
   "piece_touched_not_moved", "castling_rook_first", "two_hands_suspected", "record_uncertain", "continued_after_end",
 ];
 
-/** The buttons for an incident of the opened board. */
-export function judging(context, incident) {
+/** The buttons for an incident, in the elements that `places` has for them, in the order in which they are needed. */
+export function judging(context, incident, places) {
   const { kind, incident: number, evidence } = incident;
-  const element = make("div", "deeds");
-  if (!context.may("close_incident")) return { element, update: () => {} };
+  const going = new Going(context.attend, context.may("attend") ? context.user : null);
+  places.first.replaceChildren(going.element);
+  const showGoing = (isOver) => {
+    const { board, table, isShared, game, going: all } = context.status;
+    const line = { key: `${board} ${number}`, board, table, isShared, incident: number, game: game?.game ?? null };
+    going.update({ ...line, going: all.filter((one) => one.incident === number) });
+    if (isOver) going.element.hidden = true;
+  };
+  const pass = () => going.element.hidden || going.pass();
+  if (!context.may("close_incident")) return { update: showGoing, pass };
   const restore = new Deed(context, {
     label: words.deeds.restore,
     command: () => ({ do: "set_position", fen: evidence.fen }),
@@ -45,16 +54,18 @@ export function judging(context, incident) {
     command: () => ({ do: "close_incident", incident: number, decision: dismissal.value.trim() || words.deeds.dismissed, counts: false }),
   });
   const dismissing = fold(words.deeds.dismiss, field(words.deeds.decision, dismissal), dismiss.element);
-  if (evidence.fen && RESTORED.includes(kind)) element.append(restore.element);
-  const flag = kind === "flag_fall" && incident.color ? onTime(context, incident.color) : null;
-  if (flag) element.append(flag.element);
-  element.append(...[...claims, ...questions].map((deed) => deed.element), settle.element, dismissing);
+  const hasPosition = evidence.fen && RESTORED.includes(kind);
+  const final = finalResult(context, incident);
+  // If the game is over, its result comes before its position.
+  places.restoring.replaceChildren(...[final?.element, hasPosition && restore.element].filter(Boolean));
+  places.deeds.append(...[...claims, ...questions].map((deed) => deed.element), settle.element, dismissing);
   return {
-    element,
+    pass,
     /** `isOver` is whether the incident is closed. */
     update(isOver) {
+      showGoing(isOver);
       restore.show(!isOver);
-      flag?.show(!isOver);
+      final?.show(!isOver);
       for (const deed of [...claims, ...questions]) deed.show(!isOver);
       dismissing.hidden = isOver;
       settle.update(isOver);
@@ -74,14 +85,20 @@ function pairing(context, { round, table, second }) {
   return [replay, beside];
 }
 
-/** The result if the arbiter confirms that a flag has fallen. */
-function onTime(context, color) {
-  const result = color === "white" ? "0-1" : "1-0";
+/** The result that the incident leads to if the arbiter confirms it; null if the game goes on or the Laws leave it open. */
+function finalResult(context, incident) {
+  const { kind, color } = incident;
+  const ends = ending(incident);
+  if (!color || (kind !== "flag_fall" && !["lost", "drawn"].includes(ends))) return null;
+  const reason = kind === "flag_fall" ? "flag" : "illegal_moves";
+  const result = ends === "drawn" ? "1/2-1/2" : color === "white" ? "0-1" : "1-0";
+  const game = () => context.status.game?.game;
   return new Deed(context, {
-    label: fill(words.deeds.onTime, { result: words.results[result] }),
-    command: () => ({ do: "set_result", result, reason: "flag", game: context.status.game?.game }),
-    ask: () => fill(words.deeds.resultAsk, { result: `${words.results[result]}, ${words.reasons.flag}` }),
-    undo: () => ({ do: "set_result", result: "*", game: context.status.game?.game }),
+    label: fill(words.deeds.finalResult, { result: words.results[result], reason: words.reasons[reason] }),
+    tone: "main",
+    command: () => ({ do: "set_result", result, reason, game: game() }),
+    ask: () => fill(words.deeds.resultAsk, { result: `${words.results[result]}, ${words.reasons[reason]}` }),
+    undo: () => ({ do: "set_result", result: "*", game: game() }),
   });
 }
 

@@ -1,8 +1,13 @@
 // Lines about all boards that need a person: the gravest first, then the oldest.
 
-import { adviceOf, fill, firstSentence, numbered, result, shownTime, words } from "./words.js";
+import { adviceOf, ending, fill, firstSentence, numbered, result, shortTime, shownTime, words } from "./words.js";
 
-const RANK = { violation: 0, advice: 1, hint: 2 };
+export const RANK = { violation: 0, advice: 1, hint: 2 };
+/** Kinds that are one line if several boards have them at the same time, as they then have a common cause. */
+const TOGETHER = ["board_disconnected", "clock_disconnected", "late_start"];
+/** Largest pause in milliseconds between two incidents with a common cause, and the fewest boards of such a line. */
+const TOGETHER_WITHIN = 15000;
+const TOGETHER_FROM = 3;
 /** Time in milliseconds after which an unsettled move is listed. The last move has longer, as a reply may settle it. */
 const UNSURE = 60000;
 const UNSURE_LAST = 180000;
@@ -28,12 +33,13 @@ function some(game, plies) {
   return plies.length > 3 ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-/** Lines that were seen or checked in this browser, and the times at which lines were first noticed. */
+/** Lines that were seen or checked in this browser. */
 export class Memory {
   constructor() {
-    this.first = new Map();
     this.seen = new Set(this.recall("desk-seen"));
     this.checked = new Set(this.recall("desk-checked"));
+    /** Times at which conditions without a time of their own were first seen, by their keys. */
+    this.first = new Map();
   }
 
   recall(name) {
@@ -63,16 +69,32 @@ export class Memory {
     this.keep("desk-checked", this.checked);
   }
 
-  /** Time at which a line was first noticed. */
+  /** Time at which a condition was first seen. */
   since(key, now) {
     if (!this.first.has(key)) this.first.set(key, now);
     return this.first.get(key);
   }
+
+  /** Whether a line was seen, or every line that it stands for. */
+  hasSeen(one) {
+    return keysOf(one).every((key) => this.seen.has(key));
+  }
+}
+
+/** The keys of a line, or of the lines that it stands for. */
+export function keysOf({ key, members }) {
+  return members ? members.map((one) => one.key) : [key];
 }
 
 function line(status, of) {
-  const { board, table, isShared } = status;
-  return { board, table, isShared, incident: null, color: null, ...of };
+  const { board, table, isShared, port, game } = status;
+  const going = status.going.filter(({ incident }) => incident === (of.incident ?? null));
+  return { board, table, isShared, port, incident: null, color: null, ends: null, game: game?.game ?? null, going, ...of };
+}
+
+/** Time at which a ply was made, in milliseconds since 1970. */
+function madeAt({ game, made }, ply) {
+  return Date.parse(made[ply - 1] ?? game.started);
 }
 
 function ofBoard(status, memory, now) {
@@ -89,11 +111,12 @@ function ofBoard(status, memory, now) {
         text: firstSentence(adviceOf(incident)),
         color: incident.color,
         incident: incident.incident,
+        evidence: incident.evidence,
+        ends: ending(incident),
       }),
     );
-  const derived = (kind, severity, about, text, wait = 0) => {
+  const derived = (kind, severity, about, text, since, wait = 0) => {
     const key = `${board} ${kind} ${about}`;
-    const since = memory.since(key, now);
     if (memory.checked.has(key) || now - since < wait) return;
     found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" || kind === "clock_setting" }));
   };
@@ -101,17 +124,20 @@ function ofBoard(status, memory, now) {
   const [left, right] = status.standing_ms ?? [];
   if (status.connected && status.stands_at !== null && status.clock_fits === false && left === right) {
     const values = { time: shownTime(left), control: status.time_control };
-    derived("clock_setting", "advice", `${left} ${status.time_control}`, fill(words.lines.setting, values), SETTING);
+    const about = `${left} ${status.time_control}`;
+    const since = memory.since(`${board} clock_setting ${about}`, now);
+    derived("clock_setting", "advice", about, fill(words.lines.setting, values), since, SETTING);
   }
   if (!game) return found;
   const isGone = !status.connected && !status.away && isPlaying(status);
   if (isGone && !incidents.some(({ kind }) => kind === "board_disconnected")) {
-    derived("board_disconnected", "advice", game.game, words.lines.gone);
+    const since = status.gone_since ? Date.parse(status.gone_since) : madeAt(status, game.moves.length);
+    derived("board_disconnected", "advice", game.game, words.lines.gone, since);
   }
   const inferred = game.moves.filter((one) => one.inferred && one.settled !== "arbiter");
   if (inferred.length) {
     const plies = inferred.map(({ ply, uci }) => `${ply}${uci}`).join();
-    derived("doubtful", "hint", `${game.game} ${plies}`, fill(words.lines.inferred, { moves: some(game, inferred) }));
+    derived("doubtful", "hint", `${game.game} ${plies}`, fill(words.lines.inferred, { moves: some(game, inferred) }), madeAt(status, inferred[0].ply));
   }
   if (isPlaying(status)) {
     const unsure = game.moves.filter((one) => one.settled === null && !one.inferred);
@@ -119,12 +145,12 @@ function ofBoard(status, memory, now) {
     if (unsure.length) {
       const about = `${game.game} unsettled ${unsure[0].ply}${unsure[0].uci}`;
       const wait = isLast ? UNSURE_LAST : UNSURE;
-      derived("doubtful", "hint", about, fill(words.lines.unsettled, { moves: some(game, unsure) }), wait);
+      derived("doubtful", "hint", about, fill(words.lines.unsettled, { moves: some(game, unsure) }), madeAt(status, unsure[0].ply), wait);
     }
   }
   if (game.result !== "*" && !game.confirmed) {
     const values = { result: result(game.result), reason: words.reasons[game.reason] ?? game.reason ?? "" };
-    derived("unconfirmed", "hint", `${game.game} ${game.result}`, fill(words.lines.unconfirmed, values));
+    derived("unconfirmed", "hint", `${game.game} ${game.result}`, fill(words.lines.unconfirmed, values), Date.parse(game.ended));
   }
   return found;
 }
@@ -137,15 +163,52 @@ function ofHalls(statuses) {
     halls.set(status.away, [...(halls.get(status.away) ?? []), status]);
   }
   return [...halls].map(([hall, boards]) => {
-    const since = Math.min(...boards.map(({ awaySince }) => awaySince));
+    const since = Math.min(...boards.map(({ away_since: at }) => Date.parse(at)));
     const text = fill(words.lines.away, { n: boards.length });
     return line(boards[0], { key: `${hall} hall_away `, hall, kind: "hall_away", severity: "advice", since, text });
   });
 }
 
+/** Compares lines: one that ends its game comes first, then the graver one, then the older one. */
+function order(one, other) {
+  const rank = ({ severity, ends }) => (ends && severity === "violation" ? -1 : RANK[severity]);
+  return rank(one) - rank(other) || one.since - other.since;
+}
+
+/** Replaces lines with a common cause by one line for all of their boards. */
+function together(all) {
+  const left = all.filter(({ kind }) => !TOGETHER.includes(kind));
+  for (const kind of TOGETHER) {
+    const same = all.filter((one) => one.kind === kind && !one.hall).sort((one, other) => one.since - other.since);
+    const groups = [];
+    for (const one of same) {
+      const last = groups.at(-1);
+      const isNear = last && one.since - last.at(-1).since <= TOGETHER_WITHIN && one.severity === last[0].severity;
+      if (isNear) last.push(one);
+      else groups.push([one]);
+    }
+    for (const group of groups) {
+      if (new Set(group.map(({ board }) => board)).size < TOGETHER_FROM) left.push(...group);
+      else left.push(ofMany(kind, group));
+    }
+  }
+  return left;
+}
+
+function ofMany(kind, group) {
+  const [{ key, severity, since }] = group;
+  const ports = new Set(group.map(({ port }) => port));
+  const port = ports.size === 1 && group[0].port;
+  const text = port && kind === "board_disconnected" ? fill(words.together.port, { port }) : words.together[kind];
+  const members = [...group].sort((one, other) => (one.table ?? Infinity) - (other.table ?? Infinity) || one.since - other.since);
+  const title = fill(words.together.title, { kind: words.kinds[kind], at: shortTime(since) });
+  const going = group.flatMap((one) => one.going);
+  return { key: `together ${key}`, kind, severity, since, text, title, members, going, board: null, incident: null, color: null, ends: null };
+}
+
 /** All lines, sorted. */
 export function lines(boards, memory, now) {
   const statuses = [...boards];
-  const all = [...statuses.flatMap((status) => ofBoard(status, memory, now)), ...ofHalls(statuses)];
-  return all.sort((one, other) => RANK[one.severity] - RANK[other.severity] || one.since - other.since);
+  const all = statuses.flatMap((status) => ofBoard(status, memory, now));
+  return [...together(all), ...ofHalls(statuses)].sort(order);
 }

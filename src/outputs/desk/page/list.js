@@ -2,7 +2,8 @@
 
 import { now } from "/page/clock.js";
 import { button, draw, make, mark, say } from "/page/dom.js";
-import { ago, place, words } from "./words.js";
+import { Going } from "./going.js";
+import { ago, place, titleOf, words } from "./words.js";
 
 /** Shape of each severity, so that it does not depend on colour. */
 const SHAPES = {
@@ -23,8 +24,9 @@ export function address(board, incident = null) {
   return `#/board/${encodeURIComponent(board)}${incident === null ? "" : `/incident/${incident}`}`;
 }
 
-class BoardRow {
-  constructor(acts) {
+/** A line: about one board, or about several with a common cause, each of which has a link. */
+class Row {
+  constructor(acts, isOfMany) {
     this.sign = make("span", "at");
     this.place = make("b", "place");
     this.kind = make("span", "kind");
@@ -33,9 +35,11 @@ class BoardRow {
     this.isNew = make("span", "new", {}, words.unseen);
     this.text = make("span", "text");
     const head = make("span", "row-head", {}, this.place, this.word, this.isNew, this.since);
-    this.link = make("a", "line", {}, this.sign, make("span", "row", {}, head, this.kind, this.text));
+    this.link = make(isOfMany ? "div" : "a", "line", {}, this.sign, make("span", "row", {}, head, this.kind, this.text));
     this.check = button("check", words.checked, "✓", () => acts.check(this.line));
-    this.element = make("li", "", {}, this.link, this.check);
+    this.going = new Going(acts.attend, acts.user);
+    this.members = make("ul", "members", { "aria-label": words.together.members, hidden: "" });
+    this.element = make("li", "", {}, this.link, this.check, this.members, this.going.element);
     this.link.addEventListener("click", () => acts.see(this.line));
   }
 
@@ -46,26 +50,51 @@ class BoardRow {
       this.sign.replaceChildren(sign(line.severity));
       this.element.className = line.severity;
     }
-    mark(this.link, "href", address(line.board, line.incident));
-    mark(this.link, "aria-current", chosen ? "true" : null);
+    if (line.members) this.drawMembers(line, chosen);
+    else {
+      mark(this.link, "href", address(line.board, line.incident));
+      mark(this.link, "aria-current", chosen(line) ? "true" : null);
+    }
     say(this.place, place(line));
     say(this.word, words.severity[line.severity]);
-    const color = line.color ? ` · ${words[line.color]}` : "";
-    say(this.kind, `${words.kinds[line.kind] ?? line.kind}${color}`);
+    say(this.kind, titleOf(line));
     say(this.text, line.text);
-    this.isNew.hidden = memory.seen.has(line.key);
+    // Nobody can be sent to a hall that cannot be reached.
+    if (line.hall) this.going.element.hidden = true;
+    else this.going.update(line);
+    this.isNew.hidden = memory.hasSeen(line);
     this.element.classList.toggle("seen", this.isNew.hidden);
     this.check.hidden = !line.mayCheck;
     this.pass();
   }
 
+  drawMembers({ members }, chosen) {
+    this.members.hidden = false;
+    const key = JSON.stringify(members.map((one) => [one.key, place(one), chosen(one)]));
+    if (key === this.shownMembers) return;
+    this.shownMembers = key;
+    const focused = this.members.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    this.members.replaceChildren(
+      ...members.map((one) => {
+        const link = make("a", "member", { href: address(one.board, one.incident) }, place(one));
+        mark(link, "aria-current", chosen(one) ? "true" : null);
+        return make("li", "", {}, link);
+      }),
+    );
+    if (focused) [...this.members.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  }
+
   pass() {
     say(this.since, ago(this.line.since, now()));
+    if (!this.line.hall) this.going.pass();
   }
 }
 
 export class List {
-  /** `acts` has the functions `see` and `check`, which are called with a line. */
+  /**
+   * `acts` has the functions `see` and `check`, which are called with a line, `attend`, which is called with a line and
+   * whether the user goes there, and `user`, the user's name, null if read-only.
+   */
   constructor(memory, acts) {
     this.memory = memory;
     this.acts = acts;
@@ -95,14 +124,15 @@ export class List {
       some.forEach((line, at) => {
         let row = this.rows.get(line.key);
         if (!row) {
-          row = new BoardRow(this.acts);
+          row = new Row(this.acts, Boolean(line.members));
           this.rows.set(line.key, row);
         }
-        row.update(line, this.memory, chosen(line));
+        row.update(line, this.memory, chosen);
         if (element.children[at] !== row.element) this.put(element, row.element, at);
       });
     }
     say(this.count, urgent.length ? String(urgent.length) : "");
+    this.count.className = `count ${urgent[0]?.severity ?? ""}`;
     this.empty.hidden = urgent.length > 0;
     this.below.hidden = hints.length === 0;
   }
@@ -120,7 +150,7 @@ export class List {
 
   /** Moves the focus by `by` lines. */
   step(by) {
-    const links = [...this.element.querySelectorAll(".line")];
+    const links = [...this.element.querySelectorAll("a.line, a.member")];
     if (!links.length) return;
     const at = links.indexOf(document.activeElement);
     const current = at >= 0 ? at : links.findIndex((link) => link.getAttribute("aria-current"));
@@ -130,7 +160,9 @@ export class List {
 
   /** Returns the focus to the line of a board. */
   focus(board) {
-    const row = [...this.rows.values()].find(({ line }) => line.board === board);
-    (row?.link ?? this.title).focus();
+    const rows = [...this.rows.values()];
+    const row = rows.find(({ line }) => line.board === board);
+    const member = rows.flatMap(({ members }) => [...members.querySelectorAll("a")]).find((one) => one.getAttribute("href").startsWith(address(board)));
+    (row?.link ?? member ?? this.title).focus();
   }
 }

@@ -7,8 +7,9 @@ import { Archive } from "./archive.js";
 import { Board } from "./board.js";
 import { forgetDrafts } from "./draft.js";
 import { Entries } from "./entry.js";
+import { attend } from "./going.js";
 import { HallMenu } from "./halls.js";
-import { Memory, isPlaying, lines } from "./lines.js";
+import { Memory, isPlaying, keysOf, lines } from "./lines.js";
 import { List, address } from "./list.js";
 import { Room } from "./room.js";
 import { current, form, logOut, may } from "./session.js";
@@ -47,7 +48,9 @@ class Desk {
     this.source = new DeskSource((board) => this.changed(board), () => leave(words.login.over));
     this.memory = new Memory();
     this.list = new List(this.memory, {
-      see: (line) => this.see(line.key),
+      see: (line) => this.see(line),
+      attend: (line, isGoing) => attend(this.source, line, isGoing),
+      user: may(session, "attend") ? session.user : null,
       check: (line) => {
         this.memory.check(line.key);
         this.drawList();
@@ -63,7 +66,7 @@ class Desk {
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     this.setup = Setup ? new Setup(this.source, (text) => say(said, text), isHub) : null;
     this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
-    this.alarms = new Alarms(alarm, (line) => (location.hash = address(line.board, line.incident)));
+    this.alarms = new Alarms(alarm, (line) => (location.hash = line.board === null ? "#/" : address(line.board, line.incident)), may(session, "attend"));
     this.opened = null;
     this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
     this.keys = make("p", "quiet keys-help", {}, words.keys);
@@ -177,21 +180,22 @@ class Desk {
     const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
     const isOpened = (line) => line.board === board && (line.incident === null || line.incident === shown);
     // An opened line counts as seen.
-    for (const line of all.filter(isOpened)) this.memory.see(line.key);
+    const single = all.flatMap((line) => line.members ?? [line]);
+    for (const line of single.filter(isOpened)) this.memory.see(line.key);
     this.list.update(all, isOpened);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint");
     document.title = `${grave.length ? `(${grave.length}) ` : ""}${words.title}`;
-    const fresh = grave.filter(({ key }) => !this.memory.seen.has(key)).length;
+    const fresh = grave.filter((line) => !this.memory.hasSeen(line)).length;
     say(this.others, fill(fresh ? words.othersNew : words.others, { n: grave.length, fresh }));
-    this.others.classList.toggle("fresh", fresh > 0);
+    this.others.className = `others-to-do ${grave[0]?.severity ?? ""}${fresh ? " fresh" : ""}`;
     this.others.hidden = grave.length === 0;
     const playing = [...boards.values()].filter(isPlaying).length;
     say(this.summary, fill(words.summary, { boards: boards.size, playing }));
   }
 
-  see(key) {
-    this.memory.see(key);
+  see(line) {
+    for (const key of keysOf(line)) this.memory.see(key);
     this.drawList();
   }
 

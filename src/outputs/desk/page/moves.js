@@ -2,7 +2,7 @@
 
 import * as clock from "/page/clock.js";
 import { button, make } from "/page/dom.js";
-import { move, numberOf, words } from "./words.js";
+import { move, numberOf, time, words } from "./words.js";
 
 /** Remarks on a move, as a list of [sign, text]. */
 function remarks(played, isLast) {
@@ -25,6 +25,7 @@ export class Moves {
       if (ply) go(Number(ply));
     });
     this.empty = make("p", "quiet", {}, words.moves.none);
+    this.legend = make("p", "small", {}, words.moves.legend);
     const step = (name, shown, by) => button("", words.moves[name], shown, () => go(by()));
     this.keys = make(
       "div",
@@ -35,16 +36,17 @@ export class Moves {
       step("after", "→", () => this.ply + 1),
       step("last", "⇥", () => this.game?.moves.length ?? 0),
     );
-    this.element = make("section", "played", {}, make("h3", "", {}, words.moves.title), this.empty, this.list, this.keys);
+    this.element = make("section", "played", {}, make("h3", "", {}, words.moves.title), this.empty, this.list, this.legend, this.keys);
     this.ply = 0;
   }
 
   /** Shows the moves of a game, or none for null. Only changed moves are redrawn. */
-  update(game) {
+  update(game, made = []) {
     this.game = game;
+    this.made = made;
     const moves = game?.moves ?? [];
     const sets = new Map((game?.positions ?? []).map(({ ply, fen }) => [ply, fen]));
-    const texts = moves.map((played, at) => JSON.stringify([game.game, played, at === moves.length - 1, sets.get(played.ply)]));
+    const texts = moves.map((played, at) => JSON.stringify([game.game, played, at === moves.length - 1, sets.get(played.ply), made[at]]));
     let same = 0;
     while (same < this.written.length && this.written[same] === texts[same]) same += 1;
     this.written = texts;
@@ -54,6 +56,7 @@ export class Moves {
     for (let ply = same + 1; ply <= moves.length; ply += 1) this.write(game, ply, sets.has(ply));
     this.empty.hidden = moves.length > 0;
     this.list.hidden = this.keys.hidden = moves.length === 0;
+    this.legend.hidden = moves.length === 0 || made.length === 0;
     // A redrawn move has lost the focus.
     if (focused !== null && !this.list.contains(document.activeElement)) {
       (this.list.querySelector(`[data-ply="${focused}"]`) ?? this.list).focus({ preventScroll: true });
@@ -75,7 +78,12 @@ export class Moves {
       name.append(make("span", "remark", { title: text, "aria-hidden": "true" }, sign), make("span", "spoken", {}, ` (${text})`));
     }
     const left = played.clock?.[`${played.color}_ms`] ?? null;
-    const times = make("span", "times", {}, left === null ? "" : clock.text(left));
+    const facts = [
+      left === null ? "" : clock.text(left),
+      played.elapsed_ms === null || played.elapsed_ms === undefined ? "" : `+${clock.taken(played.elapsed_ms)}`,
+      this.made[ply - 1] ? time(this.made[ply - 1]) : "",
+    ];
+    const times = make("span", "times", {}, ...facts.map((fact) => make("span", "", {}, fact)));
     const doubt = marks.some(([sign]) => sign === "?") ? " doubt" : "";
     const attributes = { type: "button", "data-ply": ply, tabindex: "-1" };
     this.list.lastElementChild.append(make("button", `move${doubt}`, attributes, name, times));

@@ -9,6 +9,7 @@ const PATIENCE = 60000;
 
 /** Kind of the test of an output, by the output's name. */
 function kindOf(name) {
+  if (name.startsWith("alarm ")) return "alarm";
   return { broker: "broker", Lichess: "lichess" }[name] ?? "place";
 }
 
@@ -35,8 +36,8 @@ async function test(name) {
   const kind = kindOf(name);
   try {
     const answer = await ask("/outputs", options);
-    const { ok = false, error = `${answer.status}` } = await answer.json().catch(() => ({}));
-    return { ok, text: ok ? outputs.works[kind] : fill(outputs.fails[kind], { error }) };
+    const { ok = false, error = `${answer.status}`, answer: given } = await answer.json().catch(() => ({}));
+    return { ok, text: fill(ok ? outputs.works[kind] : outputs.fails[kind], { error, answer: given ?? "" }) };
   } catch {
     return { ok: false, text: words.login.silent };
   }

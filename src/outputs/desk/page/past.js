@@ -3,18 +3,32 @@
 import { make } from "/page/dom.js";
 import { told, undoing } from "./deed.js";
 import { address } from "./list.js";
-import { closing, decided, fill, numbered, result, time, words } from "./words.js";
+import { details } from "./versions.js";
+import { closing, fill, numberOf, result, time, titleOf, words } from "./words.js";
 
 /** Whether an arbiter has set the current result. */
 function standsByArbiter(game, results) {
   return game?.by === "arbiter" && game.ended !== null && (results ?? []).length > 0;
 }
 
-/** Decisions in a board's status, as a list of {at, text, href}, the oldest first. */
-function known({ board, game, past, results }) {
+/** Commands that decide an incident. They are listed with the incident. */
+const DECIDING = ["close_incident", "decide_claim"];
+
+/** Formats a command about a game. */
+function entry(game, { do: action, arguments: given }) {
+  if (action === "annotate") return fill(words.past.note, { text: given.text });
+  if (action === "set_result" && given.result === "*") return words.deeds.goOn;
+  const what = details(given, action);
+  const from = action === "correct_moves" ? `${numberOf(game, given.from ?? 1)} ` : "";
+  return [words.review.actions[action] ?? action, what && `${from}${what}`].filter(Boolean).join(": ");
+}
+
+/** What was decided and entered, as a list of {at, by, text, href}, the oldest first. */
+function known({ board, game, incidents, past, results, commands }) {
   const of = (incident, one) => ({
     at: one.closed ?? incident.evidence.to,
-    text: fill(words.past.incident, { kind: words.kinds[incident.kind] ?? incident.kind, how: closing(one) }),
+    by: one.decided_by ?? null,
+    text: fill(words.past.incident, { kind: titleOf(incident), how: closing({ ...one, decided_by: null }) }),
     href: address(board, incident.incident),
   });
   // Replaced decisions are listed too.
@@ -22,21 +36,13 @@ function known({ board, game, past, results }) {
     const decisions = incident.decisions ?? [];
     return decisions.length ? decisions.map((one) => of(incident, one)) : [of(incident, incident)];
   });
-  // The current result comes last, after those that it replaced.
-  for (const { at, by, result: set, reason } of (results ?? []).slice(0, standsByArbiter(game, results) ? -1 : undefined)) {
-    const text = reason ? fill(words.past.resultSet, { result: decided(`${set} ${reason}`) }) : words.deeds.goOn;
-    found.push({ at, by, text });
-  }
-  for (const { at, by, text } of game?.notes ?? []) found.push({ at, by, text: fill(words.past.note, { text }) });
+  const isListed = ({ incident }) => [...incidents, ...past].some((one) => one.incident === incident);
+  const entered = commands.filter((one) => !DECIDING.includes(one.do) || !isListed(one.arguments));
+  const isResult = (one) => one.do === "set_result" && one.arguments.result !== "*";
+  // The current result comes last, with the facts about it.
+  const current = standsByArbiter(game, results) ? entered.findLast(isResult) : null;
+  for (const one of entered) if (one !== current) found.push({ at: one.at, by: one.by, text: entry(game, one) });
   found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  for (const { ply, fen } of game?.positions ?? []) {
-    found.push({ text: fill(words.past.position, { move: numbered(game, ply) }), more: fen });
-  }
-  const entered = (game?.moves ?? []).filter(({ settled }) => settled === "arbiter");
-  if (entered.length) {
-    const moves = entered.map(({ ply }) => numbered(game, ply)).join(", ");
-    found.push({ text: fill(words.past.entered, { moves }) });
-  }
   if (game?.ended) {
     const by = standsByArbiter(game, results) ? results.at(-1).by : words.past.by[game.by] ?? game.by ?? "";
     const reason = words.reasons[game.reason] ?? game.reason ?? "";
@@ -65,10 +71,10 @@ export class Past {
     if (key === this.shown) return;
     this.shown = key;
     this.list.replaceChildren(
-      ...found.map(({ at, by, text, href, more }) => {
+      ...found.map(({ at, by, text, href }) => {
         const when = make("span", "times", {}, [at && time(at), by].filter(Boolean).join(" · "));
         const what = href ? make("a", "", { href }, text) : make("span", "", {}, text);
-        return make("li", "", {}, when, what, ...(more ? [make("code", "", {}, more)] : []));
+        return make("li", "", {}, when, what);
       }),
     );
     this.drawEmpty();

@@ -2,7 +2,7 @@
 
 import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
-import { doubtful, isPlaying } from "./lines.js";
+import { RANK, doubtful, isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { fill, names, numbered, place, result, words } from "./words.js";
 
@@ -11,25 +11,28 @@ export const LOW_BATTERY = 20;
 /** Time in milliseconds for which a player may hold a piece before the difference is reported. */
 const MOVE = 10000;
 
-/** Problems of a board, as a list of [CSS class, text]. */
+/** Problems of a board, as a list of [severity, text], the gravest first. A severity is that of the board's line. */
 export function health(status) {
   const wrong = [];
   const { battery, incidents, connected } = status;
-  const open = incidents.filter(({ severity }) => severity === "violation" || severity === "advice").length;
-  if (!connected) wrong.push(["bad", status.away ? words.health.away : words.health.gone]);
-  if (open) wrong.push(["bad", fill(words.health.open, { n: open })]);
-  if (doubtful(status).length) wrong.push(["doubt", words.health.doubtful]);
-  if (connected && isPlaying(status) && !hasClock(status)) wrong.push(["warn", words.health.noClock]);
-  if (battery !== null && battery <= LOW_BATTERY) wrong.push(["warn", fill(words.health.battery, { percent: battery })]);
+  const isOpen = (wanted) => incidents.some(({ severity }) => severity === wanted);
+  // A lost board has a chip of its own.
+  const counts = ({ kind, severity }) => RANK[severity] < RANK.hint && (connected || kind !== "board_disconnected");
+  const open = incidents.filter(counts).length;
+  if (!connected) wrong.push(["advice", status.away ? words.health.away : words.health.gone]);
+  if (open) wrong.push([isOpen("violation") ? "violation" : "advice", fill(words.health.open, { n: open })]);
+  if (doubtful(status).length) wrong.push(["hint", words.health.doubtful]);
+  if (connected && isPlaying(status) && !hasClock(status)) wrong.push(["hint", words.health.noClock]);
+  if (battery !== null && battery <= LOW_BATTERY) wrong.push(["hint", fill(words.health.battery, { percent: battery })]);
   if (connected && isPlaying(status) && lasts(status)) {
-    wrong.push(["warn", fill(words.health.differs, { n: status.differs.length })]);
+    wrong.push(["hint", fill(words.health.differs, { n: status.differs.length })]);
   }
-  return wrong;
+  return wrong.sort(([one], [other]) => RANK[one] - RANK[other]);
 }
 
 /** Whether board and game have differed for longer than a move takes. */
-function lasts({ differsSince }) {
-  return differsSince !== null && Date.now() - differsSince > MOVE;
+export function lasts({ differs_since: since }) {
+  return since !== null && clock.now() - Date.parse(since) > MOVE;
 }
 
 function hasClock({ clock: shown }) {

@@ -95,8 +95,8 @@ class Row {
     const isDirty = this.known !== undefined && this.isChanged();
     if (status.stands_at !== this.known && !isDirty) this.table.value = status.stands_at ?? "";
     this.known = status.stands_at;
-    const wrong = status.connected ? [] : [["bad", status.away ? words.health.away : words.health.gone]];
-    if (status.stands_at === null) wrong.push(["warn", boards.noTable]);
+    const wrong = status.connected ? [] : [["advice", status.away ? words.health.away : words.health.gone]];
+    if (status.stands_at === null) wrong.push(["hint", boards.noTable]);
     if (isPlaying(status)) wrong.push(["", boards.playing]);
     const key = JSON.stringify(wrong);
     if (this.chips.dataset.key !== key) {
@@ -108,7 +108,7 @@ class Row {
     say(this.facts, facts.join(" · "));
     say(this.serial, status.serial ?? "–");
     say(this.battery, status.battery === null ? "–" : `${status.battery} %`);
-    this.battery.className = status.battery !== null && status.battery <= LOW_BATTERY ? "chip warn" : "";
+    this.battery.className = status.battery !== null && status.battery <= LOW_BATTERY ? "chip hint" : "";
     this.identify.show(status.connected && !isPlaying(status));
     if (this.squares) this.updateClock(status, tested);
     if (status.hall && this.cells.has("hall")) this.updateHall(status.hall);

@@ -14,9 +14,6 @@ function read(news, known = {}) {
   const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
   const status = { ...known, ...news };
-  const differed = known.differs?.length ? known.differsSince : Date.now();
-  status.differsSince = status.differs.length ? differed : null;
-  status.awaySince = status.away ? known.awaySince ?? Date.now() : null;
   return status;
 }
 

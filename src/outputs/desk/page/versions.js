@@ -22,7 +22,7 @@ function correction(game, { ts, withdrawn, played, reason }) {
 }
 
 /** Formats the arguments of a command that are of interest to people. */
-function details(given, action) {
+export function details(given, action) {
   if (action === "set_players") {
     const { white, black } = given ?? {};
     return `${white ?? words.nobody} – ${black ?? words.nobody}`;

@@ -6,12 +6,13 @@ import { owner } from "./position.js";
 
 export { fill, language, move, result };
 
-// Only the texts of the own language are loaded.
+/** Only the texts of the page's language are loaded. */
 export const words = language === "de" ? (await import("./german.js")).GERMAN : (await import("./english.js")).ENGLISH;
 
 /** Location of a line: "Table 37", the board's name, or for a whole hall the name of its computer. */
 export function place(status) {
-  if (status.hall) return status.hall;
+  if (typeof status.hall === "string") return status.hall;
+  if (status.members) return fill(words.together.place, { n: status.members.length });
   if (status.isShared) return `${words.table} ${status.table} · ${status.board}`;
   return status.table ? `${words.table} ${status.table}` : status.board;
 }
@@ -31,6 +32,35 @@ export function time(at, precise = false) {
   const date = new Date(at);
   const shown = date.toLocaleTimeString(language, { hour12: false });
   return precise ? `${shown}.${String(date.getMilliseconds()).padStart(3, "0")}` : shown;
+}
+
+/** Formats a time of day in hours and minutes. */
+export function shortTime(at) {
+  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hour12: false });
+}
+
+/** How an offence ends its game: "lost", "drawn", or "open" if that depends on the position; null if the game goes on. */
+export function ending({ severity, evidence }) {
+  const { penalty, mate } = evidence?.values ?? {};
+  if (severity !== "violation" || !["lost", "at_once"].includes(penalty)) return null;
+  if (["no_material", "cannot"].includes(mate)) return "drawn";
+  return ["unknown", "unknown_material"].includes(mate) ? "open" : "lost";
+}
+
+/** Title of an incident or a line: kind, player, and from the second offence on its number and what follows from it. */
+export function titleOf(incident) {
+  if (incident.title) return incident.title;
+  const { kind, color, evidence } = incident;
+  const offence = evidence?.values?.offence ?? 0;
+  const ends = ending(incident);
+  const nth = offence > 1 ? words.nths[offence] ?? fill(words.nth, { n: offence }) : "";
+  const follows = [nth, ends && words.ends[ends]].filter(Boolean).join(": ");
+  return [words.kinds[kind] ?? kind, color && words[color], follows].filter(Boolean).join(" · ");
+}
+
+/** The sentences of a text. A full stop in a number or after an abbreviation does not end a sentence. */
+export function sentences(text) {
+  return text.split(/(?<=[^\s.\d][.!?])(?<!\b(?:Art|Nr|No|bzw|vgl|z\. ?B|u\. ?a|d\. ?h)\.)\s+(?=\p{Lu})/u);
 }
 
 /** Formats a ply with its number, as in "23. Nf3" or "23... Nf6". */
@@ -69,10 +99,9 @@ export function adviceOf({ advice, advice_in: texts }) {
   return texts?.[language] ?? advice;
 }
 
-/** The first sentence of a text: up to a full stop that does not belong to a number or an abbreviation. */
+/** The first sentence of a text. */
 export function firstSentence(advice) {
-  const end = /^.*?[^\s.\d][.!?](?=\s+\p{Lu}|$)/su.exec(advice);
-  return end ? end[0] : advice;
+  return sentences(advice)[0];
 }
 
 /** "FIDE 2023" for "fide-2023". */

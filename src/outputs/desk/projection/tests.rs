@@ -1,14 +1,20 @@
 use kiebitz_game::clock::Side;
+use kiebitz_game::events::Action;
 use kiebitz_game::events::incidents::set_counts;
 use kiebitz_game::events::samples::{event, ply, started};
 use kiebitz_game::position::Seen;
 use kiebitz_game::position::Variant;
+use serde_json::json;
 use shakmaty::Color;
 
 use super::*;
 use crate::outputs::shared::board_status::{ClockSetting, Levers};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_micros(seconds * 1_000_000)
+}
 
 fn board_status(forgotten: bool) -> BoardStatus {
     let mut moved = Board::default();
@@ -64,18 +70,18 @@ fn change(desk: &mut Desk) -> Value {
 #[test]
 fn only_changed_fields_are_sent() {
     let mut desk = Desk::default();
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     let first = change(&mut desk);
     assert_eq!(first["differs"], serde_json::json!(["e2"]));
     assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     assert!(desk.poll_changes().is_empty(), "it is as it was");
     desk.take(&event(1, started(START, Variant::Standard)));
     desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
     let update = change(&mut desk);
     assert_eq!(update["game"]["moves"][0]["san"], "e4");
     assert_eq!(update["board"], "b");
-    assert_eq!(update.as_object().map(Map::len), Some(2), "{update}");
+    assert_eq!(update.as_object().map(Map::len), Some(3), "{update}");
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all["boards"][0]["game"], update["game"]);
     assert_eq!(all["boards"][0]["differs"], first["differs"]);
@@ -127,22 +133,22 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
 #[test]
 fn a_removed_board_is_gone_and_may_come_back() {
     let mut desk = Desk::default();
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     change(&mut desk);
-    desk.set_status(board_status(true));
+    desk.set_status(at(5), board_status(true));
     assert_eq!(
         desk.poll_changes(),
         [DeskUpdate::Gone("{\"board\":\"b\"}".to_owned())]
     );
     assert_eq!(desk.all(), "{\"boards\":[]}");
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     assert_eq!(change(&mut desk)["serial"], "42", "everything is told again");
 }
 
 #[test]
 fn quick_changes_of_squares_are_sent_once() {
     let mut desk = Desk::default();
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     let first = change(&mut desk);
     assert_eq!((&first["stands_at"], &first["table"]), (&4.into(), &4.into()));
     assert_eq!((&first["lever"], first.get("emptied")), (&Value::Null, None));
@@ -158,8 +164,8 @@ fn quick_changes_of_squares_are_sent_once() {
         seen,
         ..board_status(false)
     };
-    desk.set_status(with_seen(seen));
-    desk.set_status(with_seen(put_back));
+    desk.set_status(at(5), with_seen(seen));
+    desk.set_status(at(5), with_seen(put_back));
     let expected = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
     assert_eq!(
         change(&mut desk),
@@ -167,7 +173,7 @@ fn quick_changes_of_squares_are_sent_once() {
         "both, although nothing else is otherwise"
     );
     assert!(desk.poll_changes().is_empty());
-    desk.set_status(with_seen(seen));
+    desk.set_status(at(5), with_seen(seen));
     assert_eq!(
         change(&mut desk)["emptied"],
         serde_json::json!(["a1"]),
@@ -177,10 +183,13 @@ fn quick_changes_of_squares_are_sent_once() {
         up: Some(Side::Left),
         white: Some(Side::Right),
     };
-    desk.set_status(BoardStatus {
-        levers: pressed,
-        ..board_status(false)
-    });
+    desk.set_status(
+        at(5),
+        BoardStatus {
+            levers: pressed,
+            ..board_status(false)
+        },
+    );
     let expected = serde_json::json!({"board": "b", "lever": "left", "white_side": "right"});
     assert_eq!(change(&mut desk), expected);
 }
@@ -212,13 +221,16 @@ fn clock_is_compared_with_the_time_control_between_games() {
 #[test]
 fn a_page_learns_that_the_journal_lacks_events() {
     let mut desk = Desk::default();
-    desk.set_status(board_status(false));
+    desk.set_status(at(5), board_status(false));
     desk.poll_changes();
     desk.set_kept(false);
-    desk.set_status(BoardStatus {
-        battery: Some(7),
-        ..board_status(false)
-    });
+    desk.set_status(
+        at(5),
+        BoardStatus {
+            battery: Some(7),
+            ..board_status(false)
+        },
+    );
     let changes = desk.poll_changes();
     assert_eq!(
         changes[0],
@@ -237,4 +249,159 @@ fn a_page_learns_that_the_journal_lacks_events() {
     );
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all.get("kept"), None);
+}
+
+/// All arbiters see who is on the way, until the incident or the game is over or the arbiter takes it back.
+#[test]
+fn arbiters_on_their_way_are_named() {
+    let attends = |seq: u64, by: &str, arguments: Value| {
+        let kind = EventKind::CommandTaken {
+            id: seq.to_string(),
+            action: Action::Attend,
+            by: by.to_owned(),
+            arguments,
+            error: None,
+            note: None,
+        };
+        event(seq, kind)
+    };
+    let names = |update: &Value| -> Vec<(Value, Value)> {
+        let going = update["going"].as_array().expect("a list");
+        let names = going
+            .iter()
+            .map(|one| (one["incident"].clone(), one["by"].clone()));
+        names.collect()
+    };
+    let mut desk = Desk::default();
+    let mut events = vec![
+        event(1, started(START, Variant::Standard)),
+        event(2, EventKind::IncidentOpened(Box::new(incident(7)))),
+        attends(3, "meier", json!({"incident": 7})),
+        attends(4, "ott", json!({"incident": 7, "game": "g"})),
+        attends(5, "meier", json!({"incident": 7})),
+        attends(6, "ott", json!({"incident": 7, "going": false})),
+        attends(7, "ott", json!({})),
+    ];
+    events.iter().for_each(|event| desk.take(event));
+    let update = change(&mut desk);
+    let both = [(json!(7), json!("meier")), (Value::Null, json!("ott"))];
+    assert_eq!(names(&update), both);
+    assert_eq!(
+        update["going"][0]["at"],
+        json!(time_text(events[2].ts)),
+        "the first time counts"
+    );
+    let mut restarted = Desk::default();
+    restarted.resume(&events);
+    assert_eq!(restarted.all(), desk.all());
+    events = vec![
+        event(
+            8,
+            EventKind::IncidentClosed {
+                incident: 7,
+                kind: incident(7).kind,
+                by: ClosedBy::Board,
+                reason: IncidentEnd::Restored,
+                counts: None,
+                decision: None,
+                decided_by: None,
+            },
+        ),
+        event(9, started(START, Variant::Standard)),
+    ];
+    desk.take(&events[0]);
+    assert_eq!(names(&change(&mut desk)), [(Value::Null, json!("ott"))]);
+    desk.take(&events[1]);
+    assert_eq!(names(&change(&mut desk)), []);
+}
+
+/// Ages on the page count from the event: a page that was loaded later, or a desk that was restarted, shows the same.
+#[test]
+fn ages_count_from_the_events() {
+    let mut desk = Desk::default();
+    let mut reply = event(3, EventKind::MoveMade(ply(2, "e7e5", "e5")));
+    reply.at = Some(at(3));
+    let gone = EventKind::BoardDisconnected {
+        reason: "unplugged".to_owned(),
+    };
+    let events = [
+        event(1, started(START, Variant::Standard)),
+        event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))),
+        reply,
+        event(4, gone.clone()),
+        event(5, gone),
+    ];
+    events.iter().for_each(|event| desk.take(event));
+    desk.set_status(
+        at(20),
+        BoardStatus {
+            connected: false,
+            ..board_status(false)
+        },
+    );
+    let update = change(&mut desk);
+    let text = time_text;
+    assert_eq!(update["made"], json!([text(events[1].ts), text(at(3))]));
+    assert_eq!(update["gone_since"], text(events[3].ts), "since the first loss");
+    assert_eq!(update["differs_since"], text(at(20)));
+    desk.set_status(
+        at(30),
+        BoardStatus {
+            away: Some("pi".to_owned()),
+            connected: false,
+            ..board_status(false)
+        },
+    );
+    let update = change(&mut desk);
+    assert_eq!(
+        (update.get("differs_since"), &update["away_since"]),
+        (None, &json!(text(at(30))))
+    );
+    let retracted = EventKind::MoveRetracted {
+        ply: 2,
+        reason: kiebitz_game::events::CorrectionReason::Takeback,
+    };
+    desk.take(&event(6, retracted));
+    assert_eq!(change(&mut desk)["made"], json!([text(events[1].ts)]));
+    desk.take(&event(7, EventKind::MoveMade(ply(2, "d7d5", "d5"))));
+    assert_eq!(change(&mut desk)["made"].as_array().map(Vec::len), Some(2));
+}
+
+/// The page shows who did what and when; pairing files and other games are left out.
+#[test]
+fn commands_of_people_are_listed_with_author_and_time() {
+    let command = |seq: u64, by: &str, error: Option<&str>| {
+        let kind = EventKind::CommandTaken {
+            id: seq.to_string(),
+            action: Action::CorrectMoves,
+            by: by.to_owned(),
+            arguments: json!({"from": 1, "moves": ["d4"]}),
+            error: error.map(str::to_owned),
+            note: None,
+        };
+        event(seq, kind)
+    };
+    let mut desk = Desk::default();
+    let first = started(START, Variant::Standard);
+    let entered = command(3, "meier", None);
+    let mut of_other = command(4, "meier", None);
+    of_other.game = Some("another".to_owned());
+    let events = [
+        event(1, first.clone()),
+        command(2, "pairings", None),
+        entered.clone(),
+        of_other,
+        command(5, "ott", Some("not legal")),
+    ];
+    events.iter().for_each(|event| desk.take(event));
+    let update = change(&mut desk);
+    let shown = json!([{
+        "by": "meier",
+        "at": time_text(entered.ts),
+        "do": "correct_moves",
+        "arguments": {"from": 1, "moves": ["d4"]},
+    }]);
+    assert_eq!(update["commands"], shown);
+    desk.take(&event(6, first));
+    assert_eq!(change(&mut desk)["commands"], json!([]));
 }

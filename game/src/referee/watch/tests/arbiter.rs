@@ -276,6 +276,32 @@ fn another_arbiters_decision_is_replaced_only_on_request() {
     }
 }
 
+/// Nobody is sent to an incident that is over, but everybody can take back that they go there.
+#[test]
+fn an_arbiter_goes_to_open_incidents_only() {
+    let mut table = Table::new(Edition::Fide2023);
+    assert_eq!(table.command(r#""do":"attend""#), "", "to the board");
+    table.plays("e4 e5");
+    offends(&mut table);
+    let number = number_of(&table, KIND);
+    let attends = |more: &str| format!(r#""do":"attend","incident":{number}{more}"#);
+    table.published();
+    assert_eq!(table.command(&attends("")), "");
+    assert_eq!(table.published(), [""; 0], "the game does not change");
+    table.command(&format!(r#""do":"close_incident","incident":{number}"#));
+    assert_eq!(
+        table.command(&attends("")),
+        format!("incident {number} on board-1 is already over")
+    );
+    assert_eq!(table.command(&attends(r#","going":false"#)), "");
+    assert_eq!(
+        table.command(r#""do":"attend","incident":99"#),
+        "there is no incident 99 in the game on board-1"
+    );
+    let other = table.command(r#""do":"attend","game":"g""#);
+    assert!(other.starts_with("the game g is neither"), "{other}");
+}
+
 /// Art. 7.3: the new game is played with the right colours.
 #[test]
 fn the_game_after_reversed_colours_has_the_right_ones() {
