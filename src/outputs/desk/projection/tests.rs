@@ -204,13 +204,13 @@ fn clock_is_compared_with_the_time_control_between_games() {
         },
         ..board_status(false)
     };
-    desk.set_status(shows(900));
+    desk.set_status(at(0), shows(900));
     let first = change(&mut desk);
     assert_eq!(
         (&first["clock_fits"], &first["time_control"]),
         (&true.into(), &"15+10".into())
     );
-    desk.set_status(shows(5520));
+    desk.set_status(at(0), shows(5520));
     let expected =
         serde_json::json!({"board": "b", "clock_fits": false, "standing_ms": [5_520_000, 5_520_000]});
     assert_eq!(change(&mut desk), expected);

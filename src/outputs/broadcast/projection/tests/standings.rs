@@ -11,6 +11,7 @@ fn rounds(rounds: &[&[(&str, &str, Option<GameResult>)]]) -> Tournament {
         pairings: { (1..).zip(pairings.iter()) }
             .map(|(table, (white, black, result))| Pairing {
                 table: Some(table),
+                board: None,
                 white: Some(named(white)),
                 black: Some(named(black)),
                 result: *result,
