@@ -52,7 +52,7 @@ fn incident(number: u64) -> Incident {
 /// Returns the only change apart from pairings. Panics unless it is the update of a board.
 fn change(desk: &mut Desk) -> Value {
     let mut changes = desk.poll_changes();
-    changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_)));
+    changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_) | DeskUpdate::Round(_)));
     match &changes[..] {
         [DeskUpdate::Board(text)] => serde_json::from_str(text).expect("JSON"),
         other => panic!("{other:?}"),
