@@ -3,6 +3,7 @@
 mod first;
 mod hub;
 mod review;
+mod round;
 mod setup;
 
 use core::time::Duration;

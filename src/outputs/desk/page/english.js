@@ -1,6 +1,7 @@
 // English texts of the desk.
 
 import { REVIEW } from "./english-review.js";
+import { ROUND, SHEET } from "./english-round.js";
 import { SETUP } from "./english-setup.js";
 import { KINDS, REASONS } from "./catalogue.js";
 
@@ -60,6 +61,7 @@ export const ENGLISH = {
     hall_away: "No contact",
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",
+    missing: "Result missing",
   },
   lines: {
     gone: "The board does not answer while a game is on. Check its cable or its battery.",
@@ -335,6 +337,8 @@ export const ENGLISH = {
     off: "Sound off",
   },
   review: REVIEW,
+  round: ROUND,
+  sheet: SHEET,
   setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

@@ -1,6 +1,7 @@
 // German texts of the desk.
 
 import { REVIEW } from "./german-review.js";
+import { ROUND, SHEET } from "./german-round.js";
 import { SETUP } from "./german-setup.js";
 import { KINDS, REASONS } from "./catalogue.js";
 
@@ -60,6 +61,7 @@ export const GERMAN = {
     hall_away: "Kein Kontakt",
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
+    missing: "Ergebnis fehlt",
   },
   lines: {
     gone: "Das Brett antwortet nicht, obwohl eine Partie läuft. Kabel oder Batterie prüfen.",
@@ -335,6 +337,8 @@ export const GERMAN = {
     off: "Ton aus",
   },
   review: REVIEW,
+  round: ROUND,
+  sheet: SHEET,
   setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

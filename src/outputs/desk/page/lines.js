@@ -135,9 +135,9 @@ function ofHalls(statuses) {
   });
 }
 
-/** All lines, sorted. */
-export function lines(boards, memory, now) {
+/** All lines, sorted. `others` are lines that are not about one board. */
+export function lines(boards, memory, now, others = []) {
   const statuses = [...boards];
-  const all = [...statuses.flatMap((status) => ofBoard(status, memory, now)), ...ofHalls(statuses)];
+  const all = [...statuses.flatMap((status) => ofBoard(status, memory, now)), ...ofHalls(statuses), ...others];
   return all.sort((one, other) => RANK[one.severity] - RANK[other.severity] || one.since - other.since);
 }

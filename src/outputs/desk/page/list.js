@@ -23,6 +23,11 @@ export function address(board, incident = null) {
   return `#/board/${encodeURIComponent(board)}${incident === null ? "" : `/incident/${incident}`}`;
 }
 
+/** Address of a line: its own, or that of its board. */
+export function addressOf(line) {
+  return line.href ?? address(line.board, line.incident);
+}
+
 class BoardRow {
   constructor(acts) {
     this.sign = make("span", "at");
@@ -46,7 +51,7 @@ class BoardRow {
       this.sign.replaceChildren(sign(line.severity));
       this.element.className = line.severity;
     }
-    mark(this.link, "href", address(line.board, line.incident));
+    mark(this.link, "href", addressOf(line));
     mark(this.link, "aria-current", chosen ? "true" : null);
     say(this.place, place(line));
     say(this.word, words.severity[line.severity]);
