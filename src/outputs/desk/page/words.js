@@ -2,13 +2,14 @@
 
 import { fill, language, move, result } from "/page/words.js";
 import { text } from "/page/clock.js";
-import { ENGLISH } from "./english.js";
-import { GERMAN } from "./german.js";
 import { owner } from "./position.js";
 
 export { fill, language, move, result };
 
-export const words = language === "de" ? GERMAN : ENGLISH;
+// Only the texts of the wanted language are loaded.
+const texts = language === "de" ? await import("./german.js") : await import("./english.js");
+
+export const words = texts.GERMAN ?? texts.ENGLISH;
 
 /** Location of a line: "Table 37", the board's name, or for a whole hall the name of its computer. */
 export function place(status) {
