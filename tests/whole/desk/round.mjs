@@ -99,6 +99,27 @@ async function entersAll() {
   await assertUsable("the results");
 }
 
+/** A clock that has stood for five minutes makes a result missing, and a running one does not. */
+async function judgesStoppedClocks() {
+  const found = await page.evaluate(async () => {
+    const { facts, missingLines } = await import("/desk/round.js");
+    const since = Date.parse("2026-11-21T15:02:00Z");
+    const table = { table: 7, white: "Adler", black: "Berg", result: null, reason: null, game: "g", board: "b", played: true, over: false, ended: null };
+    const round = { round: 2, begun: "2026-11-21T09:20:00Z", tables: new Map([[7, table]]) };
+    const status = { board: "b", stands_at: 7, connected: true, incidents: [], game: { game: "g", ended: null } };
+    const at = (stoppedSince, minutes) => {
+      const source = { rounds: new Map([[2, round]]), boards: new Map([["b", { ...status, stoppedSince }]]), pairings: { round: 2 } };
+      const now = since + minutes * 60000;
+      return [facts(round, source.boards, now).missing.length, missingLines(source, now).map(({ href, text }) => `${href} ${text}`)];
+    };
+    return { running: at(null, 60), short: at(since, 4), long: at(since, 6) };
+  });
+  assert.deepEqual(found.running, [0, []]);
+  assert.deepEqual(found.short, [0, []]);
+  assert.equal(found.long[0], 1);
+  assert.match(found.long[1][0], /^#\/results\/2\/7 Round 2, Adler – Berg\. The clock has stood since/);
+}
+
 async function changesResults() {
   await row(12).getByRole("button", { name: "Undo" }).click();
   await untilEntered(TABLES - 1);
@@ -198,6 +219,7 @@ try {
   viewer.ignoreNetworkErrors(false);
   await findsMissingResult();
   await entersAll();
+  await judgesStoppedClocks();
   await changesResults();
   await survivesRestart();
   await beginsNext();

@@ -27,7 +27,7 @@ export const ROUND = {
   lineUnpaired: "{why} Enter the result.",
   setUp: "The pieces are set up again.",
   over: "The game is over.",
-  stood: "The clock has stood since {time}.",
+  stood: "The clock has stood since {time}: is the game over?",
 };
 
 export const SHEET = {

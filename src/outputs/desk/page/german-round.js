@@ -27,7 +27,7 @@ export const ROUND = {
   lineUnpaired: "{why} Bitte das Ergebnis eintragen.",
   setUp: "Die Figuren sind wieder aufgestellt.",
   over: "Die Partie ist zu Ende.",
-  stood: "Die Uhr steht seit {time}.",
+  stood: "Die Uhr steht seit {time}: Ist die Partie zu Ende?",
 };
 
 export const SHEET = {

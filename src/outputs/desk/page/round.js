@@ -21,10 +21,10 @@ export function sheet(round, table = null) {
 }
 
 /** Time since which the clock stands in the game at a table, in milliseconds since 1970; null if it does not. */
-export function stoodSince({ table, game, played, ended }, boards) {
+export function stoodSince({ board, game, played, ended }, boards) {
   if (!game || !played || ended) return null;
-  const status = [...boards.values()].find((one) => one.game?.game === game);
-  if (!status?.connected || !isPlaying(status) || status.stoppedSince === null) return null;
+  const status = boards.get(board);
+  if (!status?.connected || status.game?.game !== game || !isPlaying(status) || status.stoppedSince === null) return null;
   // After a restart of kiebitz, the incident has the earlier time.
   const incident = status.incidents.find(({ kind }) => kind === "clock_stopped");
   const since = Date.parse(incident?.since ?? "");
@@ -59,6 +59,7 @@ export function facts(round, boards, now) {
   const isGone = ({ connected }) => !connected;
   const isLate = ({ incidents }) => incidents.some(({ kind }) => kind === "late_start");
   return {
+    standing,
     all: tables.length,
     finished: tables.filter(({ result, over }) => result !== null || over).length,
     missing: lacking,
@@ -100,7 +101,7 @@ function unpaired(boards, now) {
     if (!game) continue;
     const played = game.moves.length > 0;
     const over = game.reason === "reset" && game.moves.length >= TRIAL;
-    const why = missing({ ...game, result: game.result === "*" ? null : game.result, played, over }, boards, now);
+    const why = missing({ ...game, board, result: game.result === "*" ? null : game.result, played, over }, boards, now);
     if (!why) continue;
     const text = fill(words.round.lineUnpaired, { why: why.text });
     const key = `${game.game} missing`;
@@ -183,7 +184,7 @@ export class RoundBar {
     const texts = words.round;
     say(this.name, round ? fill(texts.name, { round: round.round }) : texts.none);
     say(this.begun, round ? (round.begun ? fill(texts.begun, { time: hour(round.begun, now) }) : texts.notBegun) : texts.noneText);
-    const state = round ? facts(round, boards, now) : { all: 0, finished: 0, missing: [], waiting: [], bare: [], late: [], gone: [] };
+    const state = round ? facts(round, boards, now) : { standing: new Map(), all: 0, finished: 0, missing: [], waiting: [], bare: [], late: [], gone: [] };
     this.finished.hidden = !round;
     this.results.hidden = rounds.size === 0;
     this.results.href = round ? sheet(round.round) : "#/results";
@@ -197,7 +198,7 @@ export class RoundBar {
     this.updateBefore(pairings.round);
     const ofBoard = (status) => [String(status.stands_at ?? status.board), place(status), address(status.board)];
     const ofTable = (one) => {
-      const [status] = byTable(boards.values()).get(one.table) ?? [];
+      const [status] = state.standing.get(one.table) ?? [];
       const href = status ? address(status.board) : sheet(round.round, one.table);
       return [String(one.table), `${words.table} ${one.table}`, href];
     };

@@ -212,3 +212,27 @@ fn a_page_learns_that_the_journal_lacks_events() {
     let all: Value = serde_json::from_str(&desk.all()).expect("JSON");
     assert_eq!(all.get("kept"), None);
 }
+
+#[test]
+fn a_clock_is_stopped_since_the_first_reading_without_a_running_side() {
+    let mut desk = Desk::default();
+    let reading = |second: i64, running: Option<Color>| BoardStatus {
+        clock: ClockView {
+            running,
+            as_of: Some(Timestamp::from_micros(second * 1_000_000)),
+            ..ClockView::default()
+        },
+        ..board_status(false)
+    };
+    let stopped = |desk: &Desk| desk.boards["b"].stopped;
+    desk.set_status(reading(10, Some(Color::White)));
+    assert_eq!(stopped(&desk), None);
+    desk.set_status(reading(20, None));
+    desk.set_status(reading(30, None));
+    assert_eq!(stopped(&desk), Some(Timestamp::from_micros(20_000_000)));
+    assert_eq!(change(&mut desk)["clock_stopped"], "1970-01-01T00:00:20.000000Z");
+    desk.set_status(reading(40, Some(Color::Black)));
+    assert_eq!(stopped(&desk), None);
+    desk.set_status(board_status(false));
+    assert_eq!(stopped(&desk), None, "without a clock");
+}
