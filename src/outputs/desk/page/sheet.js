@@ -208,7 +208,7 @@ export class Sheet {
     this.title = make("h2", "", { tabindex: "-1" }, texts.title);
     this.choice = make("select", "", { "aria-label": words.deeds.roundNumber });
     this.choice.addEventListener("change", () => (location.hash = sheet(Number(this.choice.value))));
-    const back = make("a", "back-to", { href: "#/" }, words.opened.back);
+    const back = make("a", "from-results", { href: "#/" }, words.opened.back);
     this.summary = make("p", "sheet-summary");
     const keys = make("p", "quiet sheet-keys", {}, texts.keys);
     keys.hidden = !this.context.mayEnter;
