@@ -154,14 +154,15 @@ impl Journal {
         Ok(events)
     }
 
-    /// The results entered since that time on a board's stream for pairings without a game.
-    pub fn table_results(
+    /// The entries about rounds on a board's stream since that time: results for pairings without a game, and the commands
+    /// that start a round or note a signed score sheet.
+    pub fn round_entries(
         &self,
         stream: &str,
         board: &str,
         since: Timestamp,
     ) -> Result<Vec<Event>, JournalError> {
-        let mut select = self.connection.prepare(TABLE_RESULTS).map_err(self.error())?;
+        let mut select = self.connection.prepare(ROUND_ENTRIES).map_err(self.error())?;
         let rows = select.query_map(params![stream, board, since.as_micros()], journaled);
         let rows: Vec<JournaledEvent> = rows.and_then(Iterator::collect).map_err(self.error())?;
         rows.iter().map(|row| row.decoded(&self.path)).collect()
@@ -433,8 +434,10 @@ const CONNECTED: &str = "SELECT seq, payload FROM event WHERE stream = ?1 AND bo
 const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     WHERE stream = ?1 AND board = ?2 AND seq > ?3 AND type IN ('game.started', 'game.ended')
     AND type = 'game.started' ORDER BY seq LIMIT 1";
-const TABLE_RESULTS: &str = "SELECT seq, payload FROM event
-    WHERE stream = ?1 AND board = ?2 AND type = 'table.result' AND ts >= ?3 ORDER BY seq";
+const ROUND_ENTRIES: &str = "SELECT seq, payload FROM event
+    WHERE stream = ?1 AND board = ?2 AND ts >= ?3 AND (type = 'table.result' OR (type = 'command.taken'
+        AND payload ->> 'error' IS NULL AND (payload ->> 'do' = 'start_round' OR (payload ->> 'do' = 'set_result'
+            AND payload -> 'arguments' ->> 'signed' IS NOT NULL)))) ORDER BY seq";
 /// The last amendment of a game after the start of the next game.
 const LAST_AMENDED: &str = "SELECT max(seq) FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND type = 'game.amended' AND game = ?5";

@@ -1,4 +1,4 @@
-//! Reads from the journal the games of the current event, with which the broadcast continues after a restart.
+//! Reads from the journal the games and rounds of the current event, with which the broadcast continues after a restart.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -54,8 +54,10 @@ fn read(
             }
         }
         played.retain(|event| of_event.contains(&event.game));
-        played.extend(journal.table_results(LIVE_STREAM, &board, since)?);
+        played.extend(journal.round_entries(LIVE_STREAM, &board, since)?);
         played.sort_by_key(|event| event.seq);
+        // A command about a game of the event is also among the events of that game.
+        played.dedup_by_key(|event| event.seq);
         let mut events: Vec<Event> = journal.last_connected(LIVE_STREAM, &board)?.into_iter().collect();
         events.append(&mut played);
         boards.push((board, events));

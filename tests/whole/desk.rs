@@ -6,6 +6,7 @@ mod hub;
 #[cfg(target_os = "linux")]
 mod login;
 mod review;
+mod round;
 mod setup;
 
 use core::time::Duration;

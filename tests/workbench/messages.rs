@@ -82,6 +82,7 @@ const LEFT_OUT: &[&str] = &[
     "german.rs",
     "german.js",
     "german-review.js",
+    "german-round.js",
     "german-setup.js",
     "de.toml",
 ];

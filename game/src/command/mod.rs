@@ -8,6 +8,7 @@ mod decision;
 mod file;
 mod naming;
 mod refusal;
+mod written;
 
 use kiebitz_hardware::Timestamp;
 use serde::de::DeserializeOwned;
@@ -24,6 +25,7 @@ pub use decision::StandingDecision;
 pub use file::{CommandFile, Timed};
 pub use naming::{Change, FactsChange, Paired};
 pub use refusal::Refusal;
+pub use written::WrittenResult;
 
 /// A command for one board.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,9 +144,18 @@ pub struct SetResult {
     /// Whether to replace a result set by another arbiter.
     #[serde(default)]
     pub replace: bool,
+    /// Whether both players have signed the score sheet with this result. If omitted, an earlier note stays as long as
+    /// the result is the same.
+    pub signed: Option<bool>,
 }
 
 impl SetResult {
+    /// The result; `None` if it is not a known notation.
+    #[must_use]
+    pub fn written(&self) -> Option<WrittenResult> {
+        WrittenResult::parse(&self.result)
+    }
+
     /// The pairing to which the command applies, if it does not name a game.
     #[must_use]
     pub const fn pairing(&self) -> Option<(u32, u32)> {

@@ -18,6 +18,7 @@ fn a_command_has_a_sender_and_an_order() {
             round: None,
             table: None,
             replace: false,
+            signed: None,
         })
     );
     assert_eq!(

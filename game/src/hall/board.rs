@@ -436,8 +436,12 @@ impl Board {
     }
 
     /// Whether an event must wait for `board.connected`. All events before the first connection wait, and events of the
-    /// clock at any time. The last moves before a cable was pulled do not wait for the reconnection.
+    /// clock at any time. The last moves before a cable was pulled do not wait for the reconnection. The result of another
+    /// table does not wait either, as this board may never be plugged in.
     fn is_early(&self, event: &EventKind) -> bool {
+        if matches!(event, EventKind::TableResult { .. }) {
+            return false;
+        }
         let of_clock = matches!(
             event,
             EventKind::ClockConnected {} | EventKind::ClockDisconnected {} | EventKind::ClockBatteryLow {}

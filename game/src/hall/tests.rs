@@ -406,6 +406,40 @@ fn announcements_before_the_game_survive_a_restart() {
     );
 }
 
+/// The result of another table is published at once, even if the board is never plugged in.
+#[test]
+fn a_board_that_was_never_plugged_in_publishes_the_result_of_a_table() {
+    let entry = RosterEntry {
+        known_by: KnownBy::Port("/dev/ttyUSB0".into()),
+        name: "board-1".to_owned(),
+        regulations: Regulations::default(),
+    };
+    let names = Names::Configured(Roster {
+        boards: vec![entry],
+        ..Roster::default()
+    });
+    let mut hall = Hall::new("live", names);
+    let set = r#"{"id":"1","do":"set_result","result":"1-0","round":1,"table":7,"signed":true}"#;
+    let set = Command::parse(set).expect("a command");
+    assert!(hall.command(START, "board-1", &set).ok);
+    let published = hall.take_events().into_iter();
+    let published: Vec<EventKind> = published.map(|explained| explained.event.kind).collect();
+    assert!(
+        matches!(
+            published[..],
+            [
+                EventKind::CommandTaken { .. },
+                EventKind::TableResult {
+                    round: 1,
+                    table: 7,
+                    ..
+                }
+            ]
+        ),
+        "{published:?}"
+    );
+}
+
 /// A device that sends data but never a placement must not use more memory the longer it is connected.
 #[test]
 fn memory_of_an_unidentified_board_is_bounded() {

@@ -1,6 +1,7 @@
 //! View of all boards for arbiters: without delay and with every detail, so not for spectators.
 
 mod paired;
+mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,12 +26,14 @@ use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, 
 use crate::outputs::shared::record::BoardRecord;
 use crate::tournament::{Tournament, table_of};
 use paired::Paired;
+use rounds::Rounds;
 
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     boards: BTreeMap<String, DeskBoard>,
     changed: BTreeSet<String>,
     paired: Paired,
+    rounds: Rounds,
     /// Whether the journal lacks an event that is shown.
     unkept: bool,
     /// Value of `unkept` in the last update.
@@ -45,6 +48,8 @@ pub(crate) enum DeskUpdate {
     /// The name of a board that is no longer shown.
     Gone(String),
     Pairings(String),
+    /// The tables of a round that have changed.
+    Round(String),
     /// Whether the journal has every event that is shown.
     Kept(String),
 }
@@ -70,6 +75,8 @@ struct DeskBoard {
     away_since: Option<Timestamp>,
     /// Time since which the placement has differed from the game's.
     differs_since: Option<Timestamp>,
+    /// Time of the first clock reading since which neither side's time runs; `None` while one runs or without a clock.
+    stopped: Option<Timestamp>,
     /// Squares that were emptied or filled since the last update.
     seen: Seen,
     /// Fields as of the last update.
@@ -108,6 +115,9 @@ struct DeskBoardView<'p> {
     #[serde(serialize_with = "rfc3339_option")]
     differs_since: Option<Timestamp>,
     clock: Option<ClockView>,
+    /// Time since which neither side's time runs; `None` while one runs or without a clock.
+    #[serde(serialize_with = "rfc3339_option")]
+    clock_stopped: Option<Timestamp>,
     /// Side on which the clock's lever is up, seen from its front; `None` if there is no clock.
     lever: Option<Side>,
     /// White's side of the clock; `None` while unknown.
@@ -201,6 +211,7 @@ struct IncidentEnding {
 impl Desk {
     /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
+        self.rounds.take(event);
         let board = self.boards.entry(event.board.clone()).or_default();
         let changed = board.record.take(event);
         let mut needs_update = changed.games || changed.incidents;
@@ -227,11 +238,18 @@ impl Desk {
             .is_some_and(|expected| *expected != status.placement);
         board.differs_since = differs.then(|| board.differs_since.unwrap_or(now));
         board.seen.add(status.seen);
+        let is_stopped = status.clock.running.is_none();
+        board.stopped = status
+            .clock
+            .as_of
+            .filter(|_| is_stopped)
+            .map(|at| board.stopped.unwrap_or(at));
         board.status = Some(status);
         self.changed.insert(name);
     }
 
     pub(crate) fn set_pairings(&mut self, tournament: Arc<Tournament>) {
+        self.rounds.set_pairings(Arc::clone(&tournament));
         self.paired.tournament = tournament;
     }
 
@@ -248,6 +266,11 @@ impl Desk {
     /// The pairings of the round, as JSON.
     pub(crate) fn pairings(&self) -> String {
         self.paired.view()
+    }
+
+    /// All rounds with their tables, as JSON.
+    pub(crate) fn rounds(&self) -> String {
+        self.rounds.all()
     }
 
     /// All boards that are shown, as JSON.
@@ -289,7 +312,12 @@ impl Desk {
         let kept =
             has_changed.then(|| DeskUpdate::Kept(serde_json::json!({ "kept": !self.unkept }).to_string()));
         // Pages must know that the journal lacks events before they show these events.
-        kept.into_iter().chain(changes).chain(pairings).collect()
+        let rounds = self.rounds.poll_changes().into_iter().map(DeskUpdate::Round);
+        kept.into_iter()
+            .chain(changes)
+            .chain(pairings)
+            .chain(rounds)
+            .collect()
     }
 }
 
@@ -499,6 +527,7 @@ impl DeskBoard {
                 .unwrap_or_default(),
             differs_since: self.differs_since,
             clock: status.map(|status| status.clock),
+            clock_stopped: self.stopped,
             lever: levers.up,
             white_side: levers.white,
             standing_ms: setting.and_then(|setting| setting.standing_ms),

@@ -145,7 +145,9 @@ impl DeskTask {
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
                     let pairings = message("pairings", &self.desk.pairings());
-                    if page.try_send(all).is_ok() && page.try_send(pairings).is_ok() {
+                    let rounds = message("rounds", &self.desk.rounds());
+                    let first = [all, pairings, rounds];
+                    if first.into_iter().all(|part| page.try_send(part).is_ok()) {
                         self.pages.push(page);
                     }
                 }
@@ -179,6 +181,7 @@ impl DeskTask {
                 DeskUpdate::Board(input) => message("board", &input),
                 DeskUpdate::Gone(board) => message("gone", &board),
                 DeskUpdate::Pairings(pairings) => message("pairings", &pairings),
+                DeskUpdate::Round(round) => message("round", &round),
                 DeskUpdate::Kept(kept) => message("kept", &kept),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());

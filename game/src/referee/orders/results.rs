@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use shakmaty::Color;
 
 use super::{Checked, Effect, UNFINISHED, WhichGame, reason_among};
-use crate::command::{Refusal, SetResult, StandingDecision};
+use crate::command::{Refusal, SetResult, StandingDecision, WrittenResult};
 use crate::events::{DecidedBy, EndReason, GameResult, color};
 use crate::laws::{Regulations, Topic, answer};
 use crate::referee::{OpenGame, Referee, Verdict};
@@ -53,19 +53,13 @@ const ONLY_IN_PLAY: &[EndReason] = &[
 ];
 /// Reasons based on a statement or a sign of the players. A draw for one of these reasons was agreed.
 const AGREED: &[EndReason] = &[EndReason::Agreement, EndReason::Kings, EndReason::ResultPiece];
-/// Suffixes of a result for a game that was not played.
-const FORFEIT: [&str; 3] = ["forfeit", "kampflos", "ff"];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct WrittenResult {
-    result: GameResult,
-    /// Whether the game was not played, as in "+/-" or "1-0 forfeit".
-    forfeit: bool,
-}
 
 impl Referee {
     pub(super) fn check_result(&self, by: &str, set: &SetResult) -> Result<Checked, Refusal> {
-        let WrittenResult { result, forfeit } = parse_result(&set.result)?;
+        let unknown = || Refusal::UnknownResult {
+            given: set.result.clone(),
+        };
+        let WrittenResult { result, forfeit } = set.written().ok_or_else(unknown)?;
         let given = match &set.reason {
             Some(given) => Some(reason_among(given, REASONS)?),
             None => forfeit.then_some(EndReason::Default),
@@ -208,34 +202,4 @@ fn check_reason(reason: EndReason, result: GameResult, forfeit: bool) -> Result<
     } else {
         Err(Refusal::ReasonContradictsResult { reason, result })
     }
-}
-
-/// Parses a result in the notation of events or of people: "½-½", "0:1", "+/-", "1-0 forfeit".
-fn parse_result(given: &str) -> Result<WrittenResult, Refusal> {
-    let unknown = || Refusal::UnknownResult {
-        given: given.to_owned(),
-    };
-    let lower = given.trim().to_lowercase();
-    let before_word = FORFEIT.iter().find_map(|word| lower.strip_suffix(word));
-    let plain: String = before_word.unwrap_or(&lower).split_whitespace().collect();
-    let plain = plain.replace('½', "1/2").replace(['–', '−', '‐', ':'], "-");
-    let signs = match plain.as_str() {
-        "+/-" | "+--" | "+-" => Some(GameResult::WhiteWins),
-        "-/+" | "--+" | "-+" => Some(GameResult::BlackWins),
-        "-/-" | "---" | "--" => Some(GameResult::BothLose),
-        _ => None,
-    };
-    let known = GameResult::ALL.iter().copied();
-    let named = known.into_iter().find(|known| known.as_str() == plain);
-    let result = signs.or(named).ok_or_else(unknown)?;
-    let forfeit = signs.is_some() || before_word.is_some();
-    if forfeit
-        && !matches!(
-            result,
-            GameResult::WhiteWins | GameResult::BlackWins | GameResult::BothLose
-        )
-    {
-        return Err(unknown());
-    }
-    Ok(WrittenResult { result, forfeit })
 }

@@ -15,7 +15,7 @@ const KINDS = [
   "illegal_move", "promotion_not_replaced", "clock_pressed_without_move", "illegal_position", "flag_fall", "two_flags",
   "draw_claimed", "two_minute_claim", "early_draw", "second_game", "displaced_pieces", "promotion_exchanged", "wrong_start_position",
   "board_rotated", "colors_reversed", "continued_after_end", "record_uncertain", "clock_stopped", "clock_inconsistent",
-  "late_start", "clock_setting", "time_trouble", "board_disconnected", "clock_disconnected", "sensor_fault",
+  "late_start", "clock_setting", "time_trouble", "board_disconnected", "clock_disconnected", "sensor_fault", "missing",
 ];
 
 function recall(name, otherwise) {

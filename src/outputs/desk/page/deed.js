@@ -42,6 +42,7 @@ export class Deed {
    * - `command` returns the command, or null if an entry is missing;
    * - `ask` returns the confirmation question, if any;
    * - `answers` returns the answers other than a plain yes, as a list of [text, fields to add to the command];
+   * - `more` returns links to show beside the answers, the first of which gets the focus;
    * - `undo` is called before sending and returns the command that undoes this one, or a function that creates it;
    * - `done` is called after success.
    */
@@ -77,8 +78,11 @@ export class Deed {
   /** Asks a question. Each answer sends the command with the fields that the answer adds. */
   ask(question, answers, command) {
     const asked = Date.now();
+    const links = this.about.more?.() ?? [];
+    // A link is the better answer if there is one.
+    const tone = links.length ? "" : "main";
     const choices = answers.map(([text, more]) =>
-      button("main", text, text, () => {
+      button(tone, text, text, () => {
         if (Date.now() - asked < HASTE) return;
         this.stop();
         this.send({ ...command, ...more });
@@ -88,7 +92,7 @@ export class Deed {
       this.stop();
       this.button.focus();
     });
-    this.question.replaceChildren(make("span", "", {}, question), ...choices, no);
+    this.question.replaceChildren(make("span", "", {}, question), ...links, ...choices, no);
     this.question.onkeydown = (event) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
@@ -96,7 +100,7 @@ export class Deed {
     };
     this.question.hidden = false;
     this.button.hidden = true;
-    choices[0].focus();
+    (links[0] ?? choices[0]).focus();
   }
 
   stop() {

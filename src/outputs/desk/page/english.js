@@ -1,6 +1,7 @@
 // English texts of the desk.
 
 import { REVIEW } from "./english-review.js";
+import { ROUND, SHEET } from "./english-round.js";
 import { SETUP } from "./english-setup.js";
 import { KINDS, REASONS } from "./catalogue.js";
 
@@ -71,6 +72,7 @@ export const ENGLISH = {
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",
     clock_setting: "Clock set to another time",
+    missing: "Result missing",
   },
   nths: { 2: "second offence", 3: "third offence" },
   nth: "offence number {n}",
@@ -404,6 +406,8 @@ export const ENGLISH = {
     off: "Sound off",
   },
   review: REVIEW,
+  round: ROUND,
+  sheet: SHEET,
   setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

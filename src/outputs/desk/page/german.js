@@ -1,6 +1,7 @@
 // German texts of the desk.
 
 import { REVIEW } from "./german-review.js";
+import { ROUND, SHEET } from "./german-round.js";
 import { SETUP } from "./german-setup.js";
 import { KINDS, REASONS } from "./catalogue.js";
 
@@ -71,6 +72,7 @@ export const GERMAN = {
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
     clock_setting: "Uhr falsch gestellt",
+    missing: "Ergebnis fehlt",
   },
   nths: { 2: "zweiter Verstoß", 3: "dritter Verstoß" },
   nth: "{n}. Verstoß",
@@ -404,6 +406,8 @@ export const GERMAN = {
     off: "Ton aus",
   },
   review: REVIEW,
+  round: ROUND,
+  sheet: SHEET,
   setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

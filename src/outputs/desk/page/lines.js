@@ -206,9 +206,9 @@ function ofMany(kind, group) {
   return { key: `together ${key}`, kind, severity, since, text, title, members, going, board: null, incident: null, color: null, ends: null };
 }
 
-/** All lines, sorted. */
-export function lines(boards, memory, now) {
+/** All lines, sorted. `others` are lines that are not about one board. */
+export function lines(boards, memory, now, others = []) {
   const statuses = [...boards];
   const all = statuses.flatMap((status) => ofBoard(status, memory, now));
-  return [...together(all), ...ofHalls(statuses)].sort(order);
+  return [...together(all), ...ofHalls(statuses), ...others].sort(order);
 }

@@ -24,6 +24,11 @@ export function address(board, incident = null) {
   return `#/board/${encodeURIComponent(board)}${incident === null ? "" : `/incident/${incident}`}`;
 }
 
+/** Address of a line: its own, or that of its board. */
+export function addressOf(line) {
+  return line.href ?? (line.board === null ? "#/" : address(line.board, line.incident));
+}
+
 /** A line: about one board, or about several with a common cause, each of which has a link. */
 class Row {
   constructor(acts, isOfMany) {
@@ -52,15 +57,15 @@ class Row {
     }
     if (line.members) this.drawMembers(line, chosen);
     else {
-      mark(this.link, "href", address(line.board, line.incident));
+      mark(this.link, "href", addressOf(line));
       mark(this.link, "aria-current", chosen(line) ? "true" : null);
     }
     say(this.place, place(line));
     say(this.word, words.severity[line.severity]);
     say(this.kind, titleOf(line));
     say(this.text, line.text);
-    // Nobody can be sent to a hall that cannot be reached.
-    if (line.hall) this.going.element.hidden = true;
+    // Nobody can be sent to a hall that cannot be reached, and a missing result is entered here.
+    if (line.hall || line.href) this.going.element.hidden = true;
     else this.going.update(line);
     this.isNew.hidden = memory.hasSeen(line);
     this.element.classList.toggle("seen", this.isNew.hidden);
@@ -86,7 +91,7 @@ class Row {
 
   pass() {
     say(this.since, ago(this.line.since, now()));
-    if (!this.line.hall) this.going.pass();
+    if (!this.line.hall && !this.line.href) this.going.pass();
   }
 }
 

@@ -4,14 +4,17 @@ import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
 import { Archive } from "./archive.js";
+import { Begin } from "./begin.js";
 import { Board } from "./board.js";
 import { forgetDrafts } from "./draft.js";
 import { Entries } from "./entry.js";
 import { attend } from "./going.js";
 import { HallMenu } from "./halls.js";
 import { Memory, isPlaying, keysOf, lines } from "./lines.js";
-import { List, address } from "./list.js";
+import { List, addressOf } from "./list.js";
+import { ResultsSheet, asked as askedResults } from "./results.js";
 import { Room } from "./room.js";
+import { RoundBar, missingLines } from "./round.js";
 import { current, form, logOut, may } from "./session.js";
 import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
@@ -65,8 +68,16 @@ class Desk {
     this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     this.setup = Setup ? new Setup(this.source, (text) => say(said, text), isHub) : null;
+    this.results = new ResultsSheet(session, this.source, announce);
+    this.begin = this.setup && new Begin(this.source, announce);
+    this.beginning = this.setup && this.dialog();
+    const begins = () => {
+      this.begin.update(true);
+      this.beginning.showModal();
+    };
+    this.bar = new RoundBar(this.source, this.setup && begins);
     this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
-    this.alarms = new Alarms(alarm, (line) => (location.hash = line.board === null ? "#/" : address(line.board, line.incident)), may(session, "attend"));
+    this.alarms = new Alarms(alarm, (line) => (location.hash = addressOf(line)), may(session, "attend"));
     this.opened = null;
     this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
     this.keys = make("p", "quiet keys-help", {}, words.keys);
@@ -79,6 +90,14 @@ class Desk {
     this.elsewhere.hidden = !isHub;
     this.halls = isHub ? new HallMenu() : null;
     this.element = make("div", "desk");
+  }
+
+  /** The dialog that begins a round. */
+  dialog() {
+    const dialog = make("dialog", "settings", { "aria-labelledby": "begin-round" });
+    const close = button("", words.alarms.close, words.alarms.close, () => dialog.close());
+    dialog.append(make("h2", "", { id: "begin-round" }, words.round.beginTitle), this.begin.element, close);
+    return dialog;
   }
 
   start() {
@@ -94,7 +113,8 @@ class Desk {
     const about = make("div", "about", {}, this.summary, who);
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
     this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
-    const parts = [this.element, this.archive.element, ...(this.setup ? [this.setup.element] : [])];
+    const parts = [this.element, this.archive.element, this.results.element, ...(this.setup ? [this.setup.element, this.beginning] : [])];
+    main.before(this.bar.element);
     main.replaceChildren(this.waiting, ...parts, this.elsewhere, this.keys, this.alarms.dialog);
     this.element.hidden = true;
     this.look();
@@ -106,7 +126,9 @@ class Desk {
     this.source.paired = () => {
       this.room.pair(this.source.pairings);
       this.setup?.changed();
+      this.drawSoon();
     };
+    this.source.roundsChanged = () => this.drawSoon();
     this.source.touched = (...what) => this.setup?.touched(...what);
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
@@ -120,10 +142,11 @@ class Desk {
     this.archive.stop();
     this.setup?.stop();
     this.halls?.stop();
+    this.bar.stop();
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
-    document.body.classList.remove("stale", "unkept", "one", "past", "setting-up");
+    document.body.classList.remove("stale", "unkept", "one", "past", "setting-up", "results-shown");
   }
 
   /** Handles the change of a board, or with null, of the set of boards. */
@@ -138,7 +161,11 @@ class Desk {
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();
     if (board === null) this.drawList();
-    else this.soon ??= setTimeout(() => this.drawList(), SOON);
+    else this.drawSoon();
+  }
+
+  drawSoon() {
+    this.soon ??= setTimeout(() => this.drawList(), SOON);
   }
 
   /** Shows or hides the main parts: past games and the set-up replace everything else. */
@@ -146,11 +173,15 @@ class Desk {
     const { isReady } = this.source;
     const isPast = this.archive.isOn;
     const setsUp = this.setup !== null && isSetup();
-    this.element.hidden = isPast || setsUp || !isReady;
+    const isSheet = askedResults() !== null;
+    this.element.hidden = isPast || setsUp || isSheet || !isReady;
     this.waiting.hidden = isPast || isReady;
     document.body.classList.toggle("past", isPast);
     document.body.classList.toggle("setting-up", setsUp);
+    document.body.classList.toggle("results-shown", isSheet);
     this.setup?.show(setsUp && isReady);
+    this.results.show(isSheet && isReady);
+    mark(this.bar.results, "aria-current", isSheet ? "page" : null);
     mark(this.toSetup, "aria-current", setsUp ? "page" : null);
   }
 
@@ -175,10 +206,14 @@ class Desk {
     this.soon = null;
     if (!this.source.isReady || this.isOver) return;
     const { boards } = this.source;
-    const all = lines(boards.values(), this.memory, clock.now());
+    const now = clock.now();
+    this.bar.update(now);
+    this.begin?.update();
+    this.results.draw();
+    const all = lines(boards.values(), this.memory, now, missingLines(this.source, now));
     const { board, number } = asked();
     const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
-    const isOpened = (line) => line.board === board && (line.incident === null || line.incident === shown);
+    const isOpened = (line) => board !== null && line.board === board && (line.incident === null || line.incident === shown);
     // An opened line counts as seen.
     const single = all.flatMap((line) => line.members ?? [line]);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
@@ -216,12 +251,15 @@ class Desk {
     if (!this.source.isReady) return;
     const before = this.opened;
     const setsUp = this.setup !== null && isSetup();
+    this.beginning?.close();
     this.drawBoard();
     this.room.update(this.source.boards, this.opened);
     this.drawList();
     if (setsUp) {
       scrollTo(0, 0);
       this.setup.title.focus({ preventScroll: true });
+    } else if (askedResults() !== null) {
+      this.results.focus();
     } else if (this.opened !== null && this.opened !== before) {
       scrollTo(0, 0);
       this.board.diagram.fit();
@@ -254,6 +292,7 @@ class Desk {
       if (name === "Escape") location.hash = "#/";
       return name === "Escape";
     }
+    if (askedResults() !== null) return this.results.press(name);
     const isStep = { j: 1, k: -1 }[name];
     if (isStep) {
       this.list.step(isStep);

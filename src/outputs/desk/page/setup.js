@@ -1,7 +1,7 @@
 // The set-up: all steps from plugging in the boards to the start of a round, in any order.
 
 import { make, say } from "/page/dom.js";
-import { Deed, field, told } from "./deed.js";
+import { Begin } from "./begin.js";
 import { Files } from "./files.js";
 import { HallLinks } from "./halls.js";
 import { Outputs } from "./outputs.js";
@@ -14,8 +14,6 @@ import { fill, words } from "./words.js";
 
 /** Interval of requests for the status of the outputs while they are shown, in milliseconds. */
 const ASKED = 5000;
-/** Maximum time until the pairings of a new round arrive, in milliseconds. */
-const MAX_WAIT = 10000;
 /** Delay in milliseconds by which the changes of several boards are drawn together. */
 const SOON = 150;
 
@@ -102,55 +100,10 @@ export class Setup {
 
   /** The last step: starts a round on all waiting boards. */
   going(announce) {
-    const { go } = words.setup;
-    const round = make("select", "");
-    const number = () => Number(round.value) || null;
-    const deed = new Deed(
-      {
-        send: (command) => this.begin(command),
-        did: (job) => announce(`${job.label}: ${job.answer.ok ? told(job.answer) : job.answer.error}`),
-      },
-      {
-        label: go.begin,
-        tone: "main",
-        command: () => (number() ? { do: "start_round", round: number() } : null),
-        ask: () => {
-          const open = this.open();
-          const question = fill(go.ask, { round: number() });
-          return open ? `${fill(go.open, { n: open })} ${question}` : question;
-        },
-      },
-    );
+    const begin = new Begin(this.source, announce, () => this.open());
     this.summary = make("p", "");
-    const short = field(words.deeds.roundNumber, round);
-    short.classList.add("short");
-    const element = make("div", "deeds", {}, this.summary, short, deed.element);
-    return { element, round, deed };
-  }
-
-  /** Starts a round on one board, which gives all boards their pairings, and then on the others. */
-  async begin({ do: action, round }) {
-    const { go } = words.setup;
-    const all = () => [...this.source.boards.values()];
-    const first = waiting(all(), this.source.pairings)[0] ?? all().find(({ connected }) => connected);
-    if (!first) return { ok: false, note: null, error: words.setup.wrong.noBoards };
-    const answer = await this.source.command(first.board, { do: action, round });
-    if (!answer.ok) return answer;
-    const since = Date.now();
-    while (this.source.pairings.round !== round && Date.now() - since < MAX_WAIT) {
-      await new Promise((done) => setTimeout(done, 100));
-    }
-    if (this.source.pairings.round !== round) return { ok: false, note: null, error: fill(go.other, { round }) };
-    let count = 1;
-    let { kept = true } = answer;
-    for (const { board } of waiting(all(), this.source.pairings)) {
-      if (board === first.board) continue;
-      const other = await this.source.command(board, { do: action, round });
-      if (!other.ok) return { ok: false, note: null, error: `${board}: ${other.error}` };
-      count += 1;
-      kept = kept && other.kept !== false;
-    }
-    return { ok: true, note: fill(go.begun, { round, n: count }), error: null, kept };
+    begin.element.prepend(this.summary);
+    return begin;
   }
 
   /** Shows or hides the set-up. */
@@ -230,13 +183,6 @@ export class Setup {
     const ready = this.isHub ? go.hubReady : fill(go.ready, { checked: Object.values(this.checked).join("; ") });
     const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : ready;
     say(this.summary, `${text} ${fill(go.waiting, { n: isReady, tables: pairings.tables.length })}`);
-    const key = JSON.stringify([pairings.rounds, pairings.round]);
-    if (key !== this.rounds && document.activeElement !== this.go.round) {
-      this.rounds = key;
-      const option = (number) => make("option", "", { value: number }, `${number}`);
-      this.go.round.replaceChildren(...pairings.rounds.map(option));
-      if (pairings.round) this.go.round.value = pairings.round;
-    }
-    this.go.deed.button.disabled = !pairings.rounds.length || !boards.length;
+    this.go.update();
   }
 }

@@ -14,7 +14,16 @@ function read(news, known = {}) {
   const { clock } = news;
   if (clock) clock.as_of = clock.as_of === null ? null : Date.parse(clock.as_of);
   const status = { ...known, ...news };
+  if ("clock_stopped" in news) status.stoppedSince = news.clock_stopped === null ? null : Date.parse(news.clock_stopped);
   return status;
+}
+
+/** Merges an update into a round. Its tables are a map by number, in order. */
+function merge({ tables, without = [], ...news }, known) {
+  const all = new Map(known?.tables);
+  for (const table of without) all.delete(table);
+  for (const one of tables) all.set(one.table, one);
+  return { ...news, tables: new Map([...all].sort(([one], [other]) => one - other)) };
 }
 
 export class DeskSource {
@@ -25,6 +34,11 @@ export class DeskSource {
     this.boards = new Map();
     /** Pairings of the round. */
     this.pairings = { round: null, rounds: [], tables: [] };
+    /** All rounds with their tables, by number. They arrive after the boards. */
+    this.rounds = new Map();
+    this.hasRounds = false;
+    /** Called when a round has changed. */
+    this.roundsChanged = null;
     /** Called when the pairings have changed. */
     this.paired = null;
     /** Called with a board, the squares that were emptied, and those that were filled. */
@@ -121,6 +135,16 @@ export class DeskSource {
     hear("pairings", (pairings) => {
       this.pairings = pairings;
       this.paired?.();
+    });
+    hear("rounds", ({ rounds }) => {
+      this.rounds = new Map(rounds.map((one) => [one.round, merge(one)]));
+      this.hasRounds = true;
+      this.roundsChanged?.();
+    });
+    hear("round", ({ gone = false, ...news }) => {
+      if (gone) this.rounds.delete(news.round);
+      else this.rounds.set(news.round, merge(news, this.rounds.get(news.round)));
+      this.roundsChanged?.();
     });
     hear("kept", ({ kept }) => {
       this.isKept = kept;

@@ -63,6 +63,19 @@ export function sentences(text) {
   return text.split(/(?<=[^\s.\d][.!?])(?<!\b(?:Art|Nr|No|bzw|vgl|z\. ?B|u\. ?a|d\. ?h)\.)\s+(?=\p{Lu})/u);
 }
 
+/** Formats the hour and minute of a time, with the day unless it is today. */
+export function hour(at, now = Date.now()) {
+  const date = new Date(at);
+  const shown = date.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hour12: false });
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return isToday ? shown : `${date.toLocaleDateString(language, { day: "numeric", month: "short" })}, ${shown}`;
+}
+
+/** Fills the text for one or for several things. `texts` is a pair. */
+export function count([one, several], n, more = {}) {
+  return fill(n === 1 ? one : several, { n, ...more });
+}
+
 /** Formats a ply with its number, as in "23. Nf3" or "23... Nf6". */
 export function numbered(game, ply) {
   const played = game.moves[ply - 1];

@@ -60,7 +60,7 @@ fn incident(number: u64) -> Incident {
 /// Returns the only change apart from pairings. Panics unless it is the update of a board.
 fn change(desk: &mut Desk) -> Value {
     let mut changes = desk.poll_changes();
-    changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_)));
+    changes.retain(|change| !matches!(change, DeskUpdate::Pairings(_) | DeskUpdate::Round(_)));
     match &changes[..] {
         [DeskUpdate::Board(text)] => serde_json::from_str(text).expect("JSON"),
         other => panic!("{other:?}"),
@@ -404,4 +404,28 @@ fn commands_of_people_are_listed_with_author_and_time() {
     assert_eq!(update["commands"], shown);
     desk.take(&event(6, first));
     assert_eq!(change(&mut desk)["commands"], json!([]));
+}
+
+#[test]
+fn a_clock_is_stopped_since_the_first_reading_without_a_running_side() {
+    let mut desk = Desk::default();
+    let reading = |second: i64, running: Option<Color>| BoardStatus {
+        clock: ClockView {
+            running,
+            as_of: Some(Timestamp::from_micros(second * 1_000_000)),
+            ..ClockView::default()
+        },
+        ..board_status(false)
+    };
+    let stopped = |desk: &Desk| desk.boards["b"].stopped;
+    desk.set_status(at(0), reading(10, Some(Color::White)));
+    assert_eq!(stopped(&desk), None);
+    desk.set_status(at(0), reading(20, None));
+    desk.set_status(at(0), reading(30, None));
+    assert_eq!(stopped(&desk), Some(Timestamp::from_micros(20_000_000)));
+    assert_eq!(change(&mut desk)["clock_stopped"], "1970-01-01T00:00:20.000000Z");
+    desk.set_status(at(0), reading(40, Some(Color::Black)));
+    assert_eq!(stopped(&desk), None);
+    desk.set_status(at(0), board_status(false));
+    assert_eq!(stopped(&desk), None, "without a clock");
 }

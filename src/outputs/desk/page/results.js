@@ -1,0 +1,318 @@
+// The results of a round on one page: all tables, with a board or without, and what the boards saw.
+
+import { button, make, mark, say } from "/page/dom.js";
+import { Deed } from "./deed.js";
+import { isPlaying } from "./lines.js";
+import { address } from "./list.js";
+import { sheet, stoodSince } from "./round.js";
+import { may } from "./session.js";
+import { fill, hour, names, numberOf, result, words } from "./words.js";
+
+/** Results with a key of their own. */
+const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
+/** Choices of a table: result, reason, and text. */
+const MAIN = [["1-0", null, "1–0"], ["1/2-1/2", null, "½–½"], ["0-1", null, "0–1"]];
+const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"], ["0-0", "default", "–/–"]];
+
+/** The round and the table that the address names. Null if the address is not about results. */
+export function asked() {
+  const [whole, round, table] = /^#\/results(?:\/(\d+)(?:\/(\d+))?)?\/?$/.exec(location.hash) ?? [];
+  if (whole === undefined) return null;
+  return { round: round === undefined ? null : Number(round), table: table === undefined ? null : Number(table) };
+}
+
+/** Formats a result with forfeits as signs. */
+function formatted({ result: of, reason }) {
+  const forfeit = reason === "default" && FORFEITS.find(([one]) => one === of);
+  return forfeit ? forfeit[2] : result(of);
+}
+
+/** The entry of a result. Its "Undo" has a place of its own, so that no row moves under the finger after a tap. */
+class Entry extends Deed {
+  constructor(context, about) {
+    super(context, about);
+    this.button.hidden = true;
+    this.undone = make("span", "undo-place");
+  }
+
+  stop() {
+    super.stop();
+    this.button.hidden = true;
+  }
+
+  tell(text, how, undo = null) {
+    this.undone.replaceChildren(...(undo ? [undo] : []));
+    // The pressed button shows what was entered. Remarks, refusals and failures are shown in full.
+    this.answer.hidden = how === "" || text === words.deeds.done;
+    this.answer.className = `answer ${how}`;
+    say(this.answer, text);
+  }
+}
+
+class Row {
+  constructor(round, source, context) {
+    this.round = round;
+    this.source = source;
+    const texts = words.sheet;
+    this.number = make("span", "table");
+    this.white = make("span", "name");
+    this.black = make("span", "name");
+    const player = (side, name) => make("span", `side ${side}`, {}, make("span", "color"), name);
+    this.players = make("span", "players", {}, player("white", this.white), player("black", this.black));
+    this.seen = make("a", "seen-there");
+    this.differs = make("span", "chip warn", { hidden: "" }, texts.differs);
+    const seen = make("span", "seen-of", {}, this.seen, " ", this.differs);
+    this.entered = make("span", "entered-by");
+    this.deed = new Entry(
+      { send: (command) => context.send(this.table, command), did: (job) => context.did(this.table, job) },
+      { label: texts.result, command: () => null, undo: (command) => this.undo(command), ask: () => null },
+    );
+    const mayEnter = context.mayEnter;
+    const choice = ([of, reason, text]) => {
+      const element = button("choice", text, text, () => this.enter(of, reason));
+      return { of, reason, text, element };
+    };
+    this.choices = [...MAIN, ...FORFEITS].map(choice);
+    const buttons = this.choices.map(({ element }) => element);
+    const main = make("span", "choices-main", {}, ...buttons.slice(0, MAIN.length));
+    this.withdraw = button("choice", texts.withdraw, texts.withdraw, () => this.send(this.withdrawal()));
+    const rare = make("span", "choices-rare", {}, ...buttons.slice(MAIN.length), this.withdraw);
+    this.signed = button("choice signed", texts.signed, texts.signed, () => this.sign());
+    // On narrow screens the rarer results are folded away.
+    this.unfold = button("unfold", texts.more, "⋯", () => mark(this.unfold, "aria-expanded", String(this.group.classList.toggle("unfolded"))));
+    mark(this.unfold, "aria-expanded", "false");
+    this.shown = make("b", "shown-result");
+    this.group = make("div", `result-row ${mayEnter ? "may-enter" : ""}`.trim(), { role: "group", tabindex: "0" });
+    const top = make("span", "row-top", {}, this.number, this.players, this.shown, ...(mayEnter ? [this.deed.undone, this.unfold] : []));
+    const parts = mayEnter ? [make("span", "row-main", {}, main, this.signed), rare] : [];
+    this.group.append(top, ...parts, make("span", "row-foot", {}, seen, this.entered), this.deed.element);
+    this.element = make("li", "", {}, this.group);
+    this.mayEnter = mayEnter;
+  }
+
+  update(table, boards) {
+    this.table = table;
+    const texts = words.sheet;
+    const { result: of, reason, confirmed, decided, signed, seen, board } = table;
+    const isEntered = of !== null && confirmed;
+    say(this.number, String(table.table));
+    for (const side of ["white", "black"]) say(this[side], table[side] ?? words.nobody);
+    say(this.shown, of === null ? "" : formatted(table));
+    mark(this.group, "aria-label", [`${words.table} ${table.table}`, names({ players: table }), of === null ? texts.none : formatted(table)].join(". "));
+    for (const { of: one, reason: why, text, element } of this.choices) {
+      const isThis = of === one && (why === "default") === (reason === "default");
+      mark(element, "aria-pressed", String(isThis && isEntered));
+      // A result that only the board has shown is marked, but not entered.
+      element.classList.toggle("proposed", isThis && !isEntered);
+      mark(element, "aria-label", `${text}, ${words.table} ${table.table}`);
+    }
+    this.group.classList.toggle("lacks", of === null && table.over);
+    this.group.classList.toggle("has", isEntered);
+    mark(this.unfold, "aria-label", `${texts.more}, ${words.table} ${table.table}`);
+    this.withdraw.disabled = of === null;
+    mark(this.withdraw, "aria-label", `${texts.withdraw}, ${words.table} ${table.table}`);
+    this.signed.disabled = !isEntered;
+    mark(this.signed, "aria-pressed", String(signed !== null));
+    mark(this.signed, "aria-label", `${texts.signed}, ${words.table} ${table.table}`);
+    say(this.entered, [decided && fill(texts.by, { by: decided.by, time: hour(decided.at) }), signed && fill(signed.by === decided?.by ? texts.signedAt : texts.signedBy, { by: signed.by, time: hour(signed.at) })].filter(Boolean).join(" · "));
+    this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
+    mark(this.seen, "href", board === null ? null : address(board));
+    say(this.seen, observed(table, boards));
+  }
+
+  /** The command for the current result, or for none. */
+  current() {
+    const { table, game, result: of, reason } = this.table;
+    const place = { do: "set_result", round: this.round, table };
+    if (of !== null) return { ...place, result: of, ...(reason ? { reason } : {}) };
+    return { ...place, result: "*", ...(game && this.table.ended ? { reason: "arbiter" } : {}) };
+  }
+
+  /** The command that withdraws the result. A game stays over. */
+  withdrawal() {
+    const { table, game } = this.table;
+    return { do: "set_result", round: this.round, table, result: "*", ...(game ? { reason: "arbiter" } : {}) };
+  }
+
+  /** The command that undoes another one. */
+  undo(command) {
+    if ("signed" in command) return { ...command, signed: !command.signed };
+    const { signed, result: of, confirmed } = this.table;
+    // A result that was only seen on the board is withdrawn as a whole, as it cannot be unconfirmed.
+    if (of !== null && !confirmed) return this.withdrawal();
+    return { ...this.current(), ...(signed ? { signed: true } : {}) };
+  }
+
+  enter(of, reason) {
+    const { table, result: now, reason: why, confirmed } = this.table;
+    const isSame = now === of && (why === "default") === (reason === "default");
+    if (isSame && confirmed) return;
+    // The reason that the board has shown stays with its result.
+    const stays = isSame && why && why !== "default" ? { reason: why } : {};
+    const command = { do: "set_result", round: this.round, table, result: of, ...(reason ? { reason } : stays) };
+    const [, , text] = [...MAIN, ...FORFEITS].find(([one, other]) => one === of && other === reason);
+    this.deed.about.label = `${words.table} ${table}: ${text}`;
+    if (now === null || !confirmed) this.send(command);
+    else this.deed.ask(fill(words.sheet.replaceAsk, { before: formatted(this.table), after: text }), [[words.sheet.replace, {}]], command);
+  }
+
+  sign() {
+    const { signed } = this.table;
+    this.deed.about.label = `${words.table} ${this.table.table}: ${words.sheet.signed}`;
+    this.send({ ...this.current(), signed: signed === null });
+  }
+
+  send(command) {
+    if (command.result === "*") this.deed.about.label = `${words.table} ${this.table.table}: ${words.sheet.withdraw}`;
+    this.deed.stop();
+    this.deed.send(command);
+  }
+
+  press(name) {
+    if (!this.mayEnter || !(name in KEYS)) return false;
+    this.enter(KEYS[name], null);
+    return true;
+  }
+}
+
+/** Describes what the board at a table has seen. */
+function observed(table, boards) {
+  const texts = words.sheet;
+  const { seen, game, board } = table;
+  const reason = seen && (texts.reasons[seen.reason] ?? words.reasons[seen.reason] ?? seen.reason);
+  if (seen?.result) return fill(texts.saw, { reason, result: result(seen.result), time: hour(seen.at) });
+  if (seen) return fill(texts.sawEnd, { reason, time: hour(seen.at) });
+  if (!game) return board === null ? texts.noBoard : "";
+  const status = boards.get(board);
+  if (table.over || status?.game?.game !== game) return "";
+  const stood = stoodSince(table, boards);
+  if (stood !== null) return fill(texts.stood, { time: hour(stood) });
+  const { moves } = status.game;
+  return isPlaying(status) && moves.length ? fill(texts.plays, { move: numberOf(status.game, moves.length).replace(/\.+$/, "") }) : "";
+}
+
+export class ResultsSheet {
+  /** `announce` announces a text to screen readers. */
+  constructor(session, source, announce) {
+    this.source = source;
+    const texts = words.sheet;
+    const anyBoard = () => source.boards.keys().next().value ?? "";
+    const standing = (table) => [...source.boards.values()].find((one) => one.stands_at === table)?.board;
+    this.context = {
+      mayEnter: may(session, "set_result"),
+      // The server finds the game of the table. A table without a board needs any board to store the result.
+      send: ({ table, board }, command) => source.command(board ?? standing(table) ?? anyBoard(), command),
+      did: (_, job) => announce(`${job.label}. ${job.answer.ok ? words.deeds.done : job.answer.error ?? ""}`),
+    };
+    this.rows = new Map();
+    this.title = make("h2", "", { tabindex: "-1" }, texts.title);
+    this.choice = make("select", "", { "aria-label": words.deeds.roundNumber });
+    this.choice.addEventListener("change", () => (location.hash = sheet(Number(this.choice.value))));
+    const back = make("a", "from-results", { href: "#/" }, words.opened.back);
+    this.summary = make("p", "sheet-summary");
+    const keys = make("p", "quiet sheet-keys", {}, texts.keys);
+    keys.hidden = !this.context.mayEnter;
+    const head = make("div", "setup-head", {}, make("div", "sheet-title", {}, this.title, this.choice, this.summary, keys), back);
+    this.list = make("ol", "results");
+    this.empty = make("p", "quiet", { hidden: "" }, texts.empty);
+    this.othersTitle = make("h3", "", {}, texts.others);
+    this.others = make("ul", "sheet-others");
+    this.rest = make("div", "", { hidden: "" }, this.othersTitle, this.others);
+    this.element = make("section", "results-sheet", { hidden: "", "aria-label": texts.title });
+    this.element.append(head, this.empty, this.list, this.rest);
+  }
+
+  /** Number of the round that is shown; null if there is none. */
+  number() {
+    const { rounds, pairings } = this.source;
+    const wanted = asked()?.round ?? pairings.round;
+    if (rounds.has(wanted)) return wanted;
+    return rounds.keys().next().value ?? null;
+  }
+
+  show(isShown) {
+    this.element.hidden = !isShown;
+    if (isShown) this.draw();
+  }
+
+  draw() {
+    if (this.element.hidden) return;
+    const { rounds, boards } = this.source;
+    const number = this.number();
+    const round = rounds.get(number);
+    const numbers = [...rounds.keys()].sort((one, other) => one - other);
+    const key = JSON.stringify(numbers);
+    if (key !== this.numbers) {
+      this.numbers = key;
+      this.choice.replaceChildren(...numbers.map((one) => make("option", "", { value: one }, fill(words.round.name, { round: one }))));
+    }
+    this.choice.hidden = !round;
+    this.empty.hidden = Boolean(round);
+    if (round && document.activeElement !== this.choice) this.choice.value = String(number);
+    if (number !== this.shown) {
+      this.shown = number;
+      this.rows.clear();
+      this.list.replaceChildren();
+    }
+    const tables = round ? [...round.tables.values()] : [];
+    const known = new Set(tables.map(({ table }) => table));
+    for (const [table, row] of this.rows) {
+      if (known.has(table)) continue;
+      row.element.remove();
+      this.rows.delete(table);
+    }
+    tables.forEach((table, at) => {
+      let row = this.rows.get(table.table);
+      if (!row) {
+        row = new Row(number, this.source, this.context);
+        this.rows.set(table.table, row);
+      }
+      row.update(table, boards);
+      if (this.list.children[at] !== row.element) this.list.insertBefore(row.element, this.list.children[at] ?? null);
+    });
+    const entered = tables.filter(({ result: of }) => of !== null).length;
+    say(this.summary, round ? fill(words.sheet.summary, { n: entered, all: tables.length }) : "");
+    this.drawOthers(round?.others ?? []);
+  }
+
+  drawOthers(others) {
+    this.rest.hidden = others.length === 0;
+    const key = JSON.stringify(others);
+    if (key === this.othersKey) return;
+    this.othersKey = key;
+    const text = (one) => {
+      if (one.white && one.black) return `${names({ players: one })}: ${words.sheet.noTable}`;
+      const points = one.result ? ` (${result(one.result)})` : "";
+      return `${one.white ?? one.black ?? words.nobody}: ${words.sheet.bye}${points}`;
+    };
+    this.others.replaceChildren(...others.map((one) => make("li", "", {}, text(one))));
+  }
+
+  /** Focuses the table that the address names, else the first one without a result, else the title. */
+  focus() {
+    const wanted = this.rows.get(asked()?.table);
+    const open = [...this.rows.values()].find(({ table }) => table.result === null);
+    const row = wanted ?? (this.context.mayEnter ? open : undefined);
+    (row?.group ?? this.title).focus({ preventScroll: true });
+    if (!wanted) scrollTo(0, 0);
+    row?.group.scrollIntoView({ block: wanted ? "center" : "nearest" });
+  }
+
+  /** Handles a key; returns whether it has a function here. */
+  press(name) {
+    if (name === "Escape") {
+      location.hash = "#/";
+      return true;
+    }
+    const rows = [...this.rows.values()];
+    const at = rows.findIndex(({ group }) => group.contains(document.activeElement));
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[name];
+    if (by) {
+      const to = at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by));
+      rows[to]?.group.focus({ preventScroll: true });
+      rows[to]?.group.scrollIntoView({ block: "nearest" });
+      return rows.length > 0;
+    }
+    return at >= 0 && rows[at].press(name);
+  }
+}

@@ -1,0 +1,223 @@
+// The round: which games are finished, which results are missing, and the bar that shows it on every page of the desk.
+
+import { button, make, say } from "/page/dom.js";
+import { isPlaying } from "./lines.js";
+import { address } from "./list.js";
+import { byTable } from "./ready.js";
+import { count, fill, hour, names, place, words } from "./words.js";
+
+/** Time in milliseconds for which a clock must have stood in a game before its result counts as missing. */
+const STOOD = 5 * 60 * 1000;
+/** Number of tables that a fact of the bar names. The results sheet has the others. */
+const NAMED = 6;
+/** Number of plies below which a game that was not finished counts as a trial. */
+const TRIAL = 10;
+/** Number of missing results in a round above which they are one line of the queue. */
+const SEPARATE = 4;
+
+/** Address of the results of a round, or of one of its tables. */
+export function sheet(round, table = null) {
+  return `#/results/${round}${table === null ? "" : `/${table}`}`;
+}
+
+/** Time since which the clock stands in the game at a table, in milliseconds since 1970; null if it does not. */
+export function stoodSince({ board, game, played, ended }, boards) {
+  if (!game || !played || ended) return null;
+  const status = boards.get(board);
+  if (!status?.connected || status.game?.game !== game || !isPlaying(status) || status.stoppedSince === null) return null;
+  // After a restart of kiebitz, the incident has the earlier time.
+  const incident = status.incidents.find(({ kind }) => kind === "clock_stopped");
+  const since = Date.parse(incident?.since ?? "");
+  return Math.min(status.stoppedSince, Number.isNaN(since) ? Infinity : since);
+}
+
+/** Reason why the result of a table counts as missing, {text, since}; null if it does not. */
+function missing(table, boards, now) {
+  if (table.result !== null) return null;
+  if (table.over) {
+    const text = table.reason === "reset" ? words.round.setUp : words.round.over;
+    return { text, since: Date.parse(table.ended) };
+  }
+  const since = stoodSince(table, boards);
+  if (since === null || now - since < STOOD) return null;
+  return { text: fill(words.round.stood, { time: hour(since, now) }), since: since + STOOD };
+}
+
+/** Tables of a round without a result. */
+export function without(round) {
+  return round ? [...round.tables.values()].filter(({ result }) => result === null) : [];
+}
+
+/** State of a round. */
+export function facts(round, boards, now) {
+  const tables = [...round.tables.values()];
+  const standing = byTable(boards.values());
+  const open = tables.filter(({ result }) => result === null);
+  const lacking = open.filter((table) => missing(table, boards, now));
+  const waiting = open.filter(({ played, over }) => !played && !over);
+  const at = (one) => standing.get(one.table) ?? [];
+  const isGone = ({ connected }) => !connected;
+  const isLate = ({ incidents }) => incidents.some(({ kind }) => kind === "late_start");
+  return {
+    standing,
+    all: tables.length,
+    finished: tables.filter(({ result, over }) => result !== null || over).length,
+    missing: lacking,
+    // Before the round has begun, all boards wait.
+    waiting: round.begun ? waiting.filter((one) => at(one).length && !at(one).some((status) => isLate(status) || isGone(status))) : [],
+    bare: open.filter((one) => one.board === null && !at(one).length),
+    late: open.flatMap(at).filter(isLate),
+    gone: open.flatMap(at).filter(isGone),
+  };
+}
+
+/** Lines of the queue for results that are missing in the rounds up to `current`. */
+export function missingLines({ rounds, boards, pairings }, now) {
+  const found = [];
+  for (const round of rounds.values()) {
+    if (pairings.round !== null && round.round > pairings.round) continue;
+    const of = [...round.tables.values()].map((table) => ({ table, why: missing(table, boards, now) })).filter(({ why }) => why);
+    const common = { kind: "missing", severity: "advice", incident: null, color: null, isShared: false, ends: null, going: [] };
+    if (of.length > SEPARATE) {
+      const text = fill(words.round.severalText, { tables: some(of.map(({ table }) => table.table)) });
+      const hall = count(words.round.several, of.length, { round: round.round });
+      const since = Math.min(...of.map(({ why }) => why.since));
+      found.push({ ...common, key: `round ${round.round} missing`, hall, board: null, table: null, since, text, href: sheet(round.round) });
+      continue;
+    }
+    for (const { table, why } of of) {
+      const key = `${table.game} missing`;
+      const text = fill(words.round.line, { round: round.round, names: names({ players: table }), why: why.text });
+      found.push({ ...common, key, board: table.board, table: table.table, since: why.since, text, href: sheet(round.round, table.table) });
+    }
+  }
+  return rounds.size ? found : unpaired(boards, now);
+}
+
+/** Lines for results that are missing if there are no pairings. */
+function unpaired(boards, now) {
+  const found = [];
+  for (const { board, table, isShared, game } of boards.values()) {
+    if (!game) continue;
+    const played = game.moves.length > 0;
+    const over = game.reason === "reset" && game.moves.length >= TRIAL;
+    const why = missing({ ...game, board, result: game.result === "*" ? null : game.result, played, over }, boards, now);
+    if (!why) continue;
+    const text = fill(words.round.lineUnpaired, { why: why.text });
+    const key = `${game.game} missing`;
+    found.push({ key, kind: "missing", severity: "advice", incident: null, color: null, board, table, isShared, since: why.since, text });
+  }
+  return found;
+}
+
+function some(tables) {
+  const shown = tables.slice(0, NAMED).join(", ");
+  return tables.length > NAMED ? `${shown}, …` : shown;
+}
+
+/** A fact of the bar, with a link for each of its tables. */
+class Fact {
+  constructor(how, texts) {
+    this.texts = texts;
+    this.text = make("span", "");
+    this.links = make("span", "round-links");
+    this.element = make("li", `round-fact ${how}`, { hidden: "" }, this.text, " ", this.links);
+  }
+
+  /** `links` is a list of [text, label, address]; `rest` is the address of those that are not named. */
+  update(links, rest) {
+    this.element.hidden = links.length === 0;
+    say(this.text, count(this.texts, links.length));
+    const key = JSON.stringify([links, rest]);
+    if (key === this.key) return;
+    this.key = key;
+    const shown = links.slice(0, NAMED).map(([text, label, href]) => make("a", "", { href, "aria-label": label }, text));
+    const others = links.length - shown.length;
+    if (others) shown.push(make("a", "", { href: rest, "aria-label": fill(words.round.othersLabel, { n: others }) }, `+${others}`));
+    this.links.replaceChildren(...shown);
+  }
+}
+
+export class RoundBar {
+  /** `begin` opens the form that begins a round; null if the user may not begin rounds. */
+  constructor(source, begin) {
+    this.source = source;
+    const { round } = words;
+    this.name = make("b", "round-name");
+    this.begun = make("span", "round-begun");
+    this.finished = make("a", "round-finished");
+    this.missing = make("a", "chip warn round-missing");
+    this.before = make("a", "chip warn round-before");
+    this.line = make("p", "round-line", {}, this.name, this.begun, this.finished, this.missing, this.before);
+    this.facts = {
+      late: new Fact("bad", round.late),
+      gone: new Fact("bad", round.gone),
+      waiting: new Fact("", round.waiting),
+      bare: new Fact("", round.bare),
+    };
+    const list = make("ul", "round-facts", {}, ...Object.values(this.facts).map(({ element }) => element));
+    this.results = make("a", "to-results", {}, round.results);
+    this.begin = begin && button("begin-round", round.begin, round.begin, begin);
+    const tools = make("div", "round-tools", {}, this.results, ...(begin ? [this.begin] : []));
+    this.more = make("div", "round-more", {}, list, tools);
+    this.element = make("section", "round", { "aria-label": words.round.title, hidden: "" }, this.line, this.more);
+    // Other sticky parts of the page stay below the bar.
+    this.sizes = new ResizeObserver(() => {
+      const isWhole = getComputedStyle(this.element).display !== "contents";
+      const { offsetHeight } = isWhole ? this.element : this.line;
+      document.documentElement.style.setProperty("--bar", `${offsetHeight}px`);
+    });
+    for (const element of [this.element, this.line]) this.sizes.observe(element);
+  }
+
+  stop() {
+    this.sizes.disconnect();
+    this.element.remove();
+    document.documentElement.style.removeProperty("--bar");
+  }
+
+  update(now) {
+    const { rounds, boards, pairings, hasRounds } = this.source;
+    this.element.hidden = !hasRounds;
+    if (!hasRounds) return;
+    const round = rounds.get(pairings.round);
+    const texts = words.round;
+    say(this.name, round ? fill(texts.name, { round: round.round }) : texts.none);
+    say(this.begun, round ? (round.begun ? fill(texts.begun, { time: hour(round.begun, now) }) : texts.notBegun) : texts.noneText);
+    const state = round ? facts(round, boards, now) : { standing: new Map(), all: 0, finished: 0, missing: [], waiting: [], bare: [], late: [], gone: [] };
+    this.finished.hidden = !round;
+    this.results.hidden = rounds.size === 0;
+    this.results.href = round ? sheet(round.round) : "#/results";
+    this.finished.href = this.results.href;
+    say(this.finished, fill(texts.finished, { n: state.finished, all: state.all }));
+    this.missing.hidden = state.missing.length === 0;
+    if (round && state.missing.length) {
+      this.missing.href = sheet(round.round, state.missing[0].table);
+      say(this.missing, count(texts.missing, state.missing.length));
+    }
+    this.updateBefore(pairings.round);
+    const ofBoard = (status) => [String(status.stands_at ?? status.board), place(status), address(status.board)];
+    const ofTable = (one) => {
+      const [status] = state.standing.get(one.table) ?? [];
+      const href = status ? address(status.board) : sheet(round.round, one.table);
+      return [String(one.table), `${words.table} ${one.table}`, href];
+    };
+    const rest = this.results.href;
+    this.facts.late.update(state.late.map(ofBoard), rest);
+    this.facts.gone.update(state.gone.map(ofBoard), rest);
+    this.facts.waiting.update(state.waiting.map(ofTable), rest);
+    this.facts.bare.update(state.bare.map(ofTable), rest);
+    if (this.begin) this.begin.hidden = rounds.size === 0 || pairings.rounds.length === 0;
+  }
+
+  /** Results that are missing in an earlier round. */
+  updateBefore(current) {
+    const earlier = [...this.source.rounds.values()].filter(({ round }) => current !== null && round < current);
+    const found = earlier.map((round) => [round.round, without(round)]).filter(([, open]) => open.length);
+    const [round, open] = found.sort(([one], [other]) => other - one)[0] ?? [];
+    this.before.hidden = round === undefined;
+    if (round === undefined) return;
+    this.before.href = sheet(round, open[0].table);
+    say(this.before, count(words.round.before, open.length, { round }));
+  }
+}

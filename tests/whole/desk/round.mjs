@@ -1,0 +1,236 @@
+// An operator enters the results of a round at the desk in chromium, and begins the next one.
+//
+//   node round.mjs ADDRESS USER PASSWORD VIEWER PASSWORD [PROFILE]
+//
+// Round 1 and round 2 of the desk at ADDRESS must have twelve tables each. Table 1 must have a board, whose game is over
+// without a result after at least ten plies; the other tables must have none. When the script prints "restart", the
+// caller must stop kiebitz and start it again. Needs viewer.mjs, playwright-core and axe-core in the same folder: see
+// npm.rs.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Viewer, browser, until } from "./viewer.mjs";
+
+const [address, user, password, guest, secret, profile = fs.mkdtempSync(path.join(os.tmpdir(), "round-"))] = process.argv.slice(2);
+const LONGEST = 240_000;
+const TABLES = 12;
+
+let viewer;
+let page;
+
+async function text(locator) {
+  return (await locator.first().textContent()) ?? "";
+}
+
+async function assertUsable(what) {
+  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
+  assert.deepEqual(await viewer.barriers(), [], what);
+}
+
+async function logIn(name, word) {
+  await until("the form", 30, () => page.locator(".login").isVisible());
+  await page.locator("[name=user]").fill(name);
+  await page.locator("[name=password]").fill(word);
+  await page.locator(".login button").click();
+  await until("the bar", 30, () => page.locator(".round-name").isVisible());
+}
+
+function row(table) {
+  return page.locator(".result-row").nth(table - 1);
+}
+
+function choice(table, label) {
+  return row(table).locator(".choice", { hasText: label });
+}
+
+async function isPressed(table, label) {
+  return (await choice(table, label).getAttribute("aria-pressed")) === "true";
+}
+
+function focused() {
+  return page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? "");
+}
+
+async function untilEntered(count) {
+  await until(`${count} results`, 30, async () => (await text(page.locator(".sheet-summary"))) === `${count} of ${TABLES} results`);
+}
+
+/** The pieces of table 1 were set up again, which leaves a task that leads to the table's results. */
+async function findsMissingResult() {
+  assert.match(await text(page.locator(".round-name")), /Round 1/);
+  const line = page.locator(".needs .line", { hasText: "Result missing" });
+  await until("the task", 90, async () => (await line.count()) === 1);
+  assert.match(await text(line), /Table 1.*Adler, Jonas – Berg, Ines.*set up again/s);
+  assert.match(await text(page.locator(".round-missing")), /1 result missing/);
+  assert.match(await text(page.locator(".round-finished")), /^1 of 12 finished/);
+  assert.match(await text(page.locator(".round-fact", { hasText: "No board" })), /\+\d/, "more tables than are named");
+  await assertUsable("the desk with a round");
+  await line.click();
+  await until("the table", 10, async () => /^Table 1\./.test(await focused()));
+  assert.match(page.url(), /#\/results\/1\/1$/);
+  assert.equal(await page.locator(".result-row").count(), TABLES);
+  assert.match(await text(page.locator(".sheet-others")), /Zorn, Ute: bye/);
+  assert.match(await text(row(1).locator(".seen-there")), /pieces set up again/);
+  assert.match(await text(row(2).locator(".seen-there")), /no board/);
+}
+
+/** Enters all results with twelve taps or keys, on one page. */
+async function entersAll() {
+  assert.equal(await page.locator(".choice[aria-pressed=true]").count(), 0, "nothing is chosen beforehand");
+  const at = page.url();
+  await page.keyboard.press("1");
+  await until("the result of table 1", 20, () => isPressed(1, "1–0"));
+  await page.keyboard.press("ArrowDown");
+  assert.match(await focused(), /^Table 2\./);
+  await page.keyboard.press("5");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("0");
+  for (let table = 4; table <= TABLES; table += 1) {
+    const label = ["1–0", "½–½", "0–1"][table % 3];
+    await choice(table, label).click();
+  }
+  await untilEntered(TABLES);
+  for (const [table, label] of [[2, "½–½"], [3, "0–1"], [4, "½–½"], [5, "0–1"], [12, "1–0"]]) assert.ok(await isPressed(table, label), `${table}`);
+  assert.equal(page.url(), at);
+  assert.match(await text(page.locator(".round-finished")), /12 of 12 finished/);
+  assert.equal(await page.locator(".round-missing").isVisible(), false);
+  await assertUsable("the results");
+}
+
+/** A clock that has stood for five minutes makes a result missing, and a running one does not. */
+async function judgesStoppedClocks() {
+  const found = await page.evaluate(async () => {
+    const { facts, missingLines } = await import("/desk/round.js");
+    const since = Date.parse("2026-11-21T15:02:00Z");
+    const table = { table: 7, white: "Adler", black: "Berg", result: null, reason: null, game: "g", board: "b", played: true, over: false, ended: null };
+    const round = { round: 2, begun: "2026-11-21T09:20:00Z", tables: new Map([[7, table]]) };
+    const status = { board: "b", stands_at: 7, connected: true, incidents: [], game: { game: "g", ended: null } };
+    const at = (stoppedSince, minutes) => {
+      const source = { rounds: new Map([[2, round]]), boards: new Map([["b", { ...status, stoppedSince }]]), pairings: { round: 2 } };
+      const now = since + minutes * 60000;
+      return [facts(round, source.boards, now).missing.length, missingLines(source, now).map(({ href, text }) => `${href} ${text}`)];
+    };
+    return { running: at(null, 60), short: at(since, 4), long: at(since, 6) };
+  });
+  assert.deepEqual(found.running, [0, []]);
+  assert.deepEqual(found.short, [0, []]);
+  assert.equal(found.long[0], 1);
+  assert.match(found.long[1][0], /^#\/results\/2\/7 Round 2, Adler – Berg\. The clock has stood since/);
+}
+
+async function changesResults() {
+  await row(12).getByRole("button", { name: "Undo" }).click();
+  await untilEntered(TABLES - 1);
+  await choice(12, "+/–").click();
+  await untilEntered(TABLES);
+  assert.ok(await isPressed(12, "+/–"));
+  assert.equal(await isPressed(12, "1–0"), false, "a forfeit is another result");
+  // An entered result is replaced only after a question.
+  await choice(2, "0–1").click();
+  const question = row(2).locator(".question");
+  assert.match(await text(question), /Replace ½–½ by 0–1\?/);
+  await question.getByRole("button", { name: "No" }).click();
+  assert.ok(await isPressed(2, "½–½"));
+  // The board shows no result at table 1, so nothing differs.
+  assert.equal(await row(1).locator(".chip").isVisible(), false);
+  await choice(3, "signed").click();
+  await until("the signature", 20, () => isPressed(3, "signed"));
+  assert.match(await text(row(3).locator(".entered-by")), /^chief, .* · signed \d\d:\d\d$/);
+  await choice(5, "no result").click();
+  await untilEntered(TABLES - 1);
+}
+
+async function survivesRestart() {
+  const begun = await text(page.locator(".round-begun"));
+  assert.match(begun, /^begun \d\d:\d\d$/);
+  viewer.ignoreNetworkErrors(true);
+  console.log("restart");
+  await logIn(user, password);
+  await viewer.go("#/results/1");
+  await untilEntered(TABLES - 1);
+  viewer.ignoreNetworkErrors(false);
+  assert.ok(await isPressed(1, "1–0"));
+  assert.ok(await isPressed(3, "signed"), "the signature stays");
+  assert.ok(await isPressed(12, "+/–"));
+  assert.equal(await text(page.locator(".round-begun")), begun);
+}
+
+/** The form that begins a round names the missing result, and selects round 2. */
+async function beginsNext() {
+  await page.locator(".begin-round").click();
+  const dialog = page.locator("dialog[open]");
+  assert.equal(await dialog.locator("select").inputValue(), "2");
+  await dialog.getByRole("button", { name: "Start the round now" }).click();
+  assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Start round 2 now\?/);
+  await assertUsable("the question");
+  assert.equal(await dialog.locator(".enter-them").getAttribute("href"), "#/results/1/5");
+  assert.ok(await dialog.locator(".enter-them").evaluate((link) => link === document.activeElement), "it does not begin by mistake");
+  // The page ignores a confirmation that comes too quickly.
+  await page.waitForTimeout(400);
+  await dialog.getByRole("button", { name: "Begin anyway" }).click();
+  await until("round 2", 30, async () => (await text(page.locator(".round-name"))) === "Round 2");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  const before = page.locator(".round-before");
+  assert.match(await text(before), /1 result missing in round 1/);
+  await before.click();
+  await until("table 5 of round 1", 10, async () => /^Table 5\./.test(await focused()));
+  await page.keyboard.press("5");
+  await untilEntered(TABLES);
+  await until("nothing is missing", 10, async () => !(await before.isVisible()));
+}
+
+async function fitsPhone() {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertUsable("the results on a phone");
+  const unfold = row(5).locator(".unfold");
+  assert.equal(await choice(5, "–/+").isVisible(), false);
+  await unfold.click();
+  assert.ok(await choice(5, "–/+").isVisible());
+  await assertUsable("all results on a phone");
+  await page.setViewportSize({ width: 1366, height: 768 });
+}
+
+async function viewerOnlyLooks() {
+  await page.getByRole("button", { name: "Log out" }).click();
+  await logIn(guest, secret);
+  await viewer.go("#/results/1");
+  await untilEntered(TABLES);
+  assert.equal(await page.locator(".result-row .choice").count(), 0);
+  assert.equal(await page.locator(".begin-round").count(), 0);
+  assert.equal(await text(row(12).locator(".shown-result")), "+/–");
+  await page.keyboard.press("0");
+  assert.equal(await text(row(12).locator(".shown-result")), "+/–");
+  await assertUsable("the results for a viewer");
+}
+
+setTimeout(() => {
+  console.error("the script takes too long");
+  process.exit(1);
+}, LONGEST);
+const context = await browser(profile);
+try {
+  viewer = await Viewer.open(context, address, 1366, false);
+  page = viewer.page;
+  // The first question about the session is answered with 401.
+  viewer.ignoreNetworkErrors(true);
+  await logIn(user, password);
+  viewer.ignoreNetworkErrors(false);
+  await findsMissingResult();
+  await entersAll();
+  await judgesStoppedClocks();
+  await changesResults();
+  await survivesRestart();
+  await beginsNext();
+  await fitsPhone();
+  viewer.ignoreNetworkErrors(true);
+  await viewerOnlyLooks();
+  await viewer.close();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  await context.close();
+  process.exit();
+}
