@@ -146,8 +146,10 @@ async function survivesRestart() {
   const begun = await text(page.locator(".round-begun"));
   assert.match(begun, /^begun \d\d:\d\d$/);
   viewer.ignoreNetworkErrors(true);
+  const isStale = () => page.evaluate(() => document.body.classList.contains("stale"));
   console.log("restart");
-  await logIn(user, password);
+  await until("the connection is lost", 60, isStale);
+  await until("it is back", 60, async () => !(await isStale()));
   await viewer.go("#/results/1");
   await untilEntered(TABLES - 1);
   viewer.ignoreNetworkErrors(false);

@@ -97,7 +97,7 @@ export function missingLines({ rounds, boards, pairings }, now) {
 /** Lines for results that are missing if there are no pairings. */
 function unpaired(boards, now) {
   const found = [];
-  for (const { board, table, isShared, game } of boards.values()) {
+  for (const { board, table, isShared, game, going: all } of boards.values()) {
     if (!game) continue;
     const played = game.moves.length > 0;
     const over = game.reason === "reset" && game.moves.length >= TRIAL;
@@ -105,7 +105,8 @@ function unpaired(boards, now) {
     if (!why) continue;
     const text = fill(words.round.lineUnpaired, { why: why.text });
     const key = `${game.game} missing`;
-    found.push({ key, kind: "missing", severity: "advice", incident: null, color: null, board, table, isShared, since: why.since, text });
+    const going = all.filter(({ incident }) => incident === null);
+    found.push({ key, kind: "missing", severity: "advice", incident: null, color: null, ends: null, going, board, table, isShared, since: why.since, text });
   }
   return found;
 }
