@@ -18,12 +18,14 @@ use tokio::io::unix::AsyncFd;
 /// The port of a plugged-in board. When it is dropped, a program that has opened the port sees a hang-up.
 #[derive(Debug)]
 pub struct EmulatedPort {
+    /// Removed before the pseudo-terminal is closed, whose number another program may get at once. Otherwise a daemon that
+    /// opens its port again would follow the link to that program's terminal.
+    link: Option<PortLink>,
     /// The board's end of the pseudo-terminal.
     board: AsyncFd<OwnedFd>,
     /// The host's end. Held open so that the board's end does not hang up while no program has the port open.
     host: OwnedFd,
     path: PathBuf,
-    link: Option<PortLink>,
     /// Time since which bytes have been waiting for the host.
     unread_since: Option<Timestamp>,
 }
