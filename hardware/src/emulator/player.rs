@@ -77,6 +77,12 @@ impl Player {
         self.sitting.add(now, script);
     }
 
+    /// Lets the players wait from `now` on, see [`Sitting::hold`]. Returns `false` if they wait already.
+    pub fn hold(&mut self, now: Timestamp) -> bool {
+        self.advance(now);
+        self.sitting.hold(now)
+    }
+
     /// Lets waiting players go on, see [`Sitting::release`]. Returns whether they waited.
     pub fn release(&mut self, now: Timestamp) -> bool {
         self.advance(now);

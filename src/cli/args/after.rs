@@ -107,8 +107,8 @@ PGN may be in SAN, also without x, +, # and =, or in UCI. To have an illegal mov
 with its start and end squares, as in Ng1g3.
 
 While it runs, you can type faults: unplug, plug, garbage, silent, heard, dead, alive, clock-lost,
-clock, each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and removes
-the links. To run it in the background, close its input: kiebitz emulate </dev/null &
+clock, wait, each with the number of a board or `all`; `help` explains them. Ctrl-C ends it and
+removes the links. To run it in the background, close its input: kiebitz emulate </dev/null &
 
 With --wait, the pieces are set up and the clocks stand, as before a round. Press Enter to let all
 players start their clocks, or type `start 3` for one board; --fault 'start 3 at 10m' does so later.

@@ -50,7 +50,9 @@ pub enum EmulatedFault {
     ClockLost,
     /// Plugs the clock's cable in again.
     Clock,
-    /// Lets players begin who wait for their start.
+    /// Lets players wait, with the clock as it is.
+    Wait,
+    /// Lets players go on who wait.
     Start,
 }
 
@@ -59,7 +61,7 @@ pub enum EmulatedFault {
 pub enum NoFault {
     /// The first word is not a fault.
     #[error(
-        "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock or start"
+        "{0:?} is not a fault; expected unplug, plug, garbage, silent, heard, dead, alive, clock-lost, clock, wait or start"
     )]
     Unknown(String),
     /// The second word is not a board.
@@ -83,7 +85,7 @@ garbage 2         send bytes that no board sends
 silent 2          drop everything that it sends      heard 2        stop dropping
 dead 2 e4         make square e4 blind               alive 2 e4     make it see pieces again
 clock-lost 2      unplug its clock                   clock 2        plug it in again
-start 2           let its players begin, with --wait; an empty line lets all begin
+wait 2            let its players wait           start 2        let them go on; an empty line lets all go on
 Add `at 30s` to wait before the fault, and `for 5s` to end it after that time; `all` means every board.";
 
 impl FromStr for Fault {
@@ -112,6 +114,7 @@ impl FromStr for Fault {
             "dead" => EmulatedFault::Dead(square()?),
             "alive" => EmulatedFault::Alive(square()?),
             "clock-lost" => EmulatedFault::ClockLost,
+            "wait" => EmulatedFault::Wait,
             "start" => EmulatedFault::Start,
             _ => EmulatedFault::Clock,
         };
@@ -160,6 +163,7 @@ impl EmulatedFault {
             Self::Silent => Some(Self::Heard),
             Self::Dead(square) => Some(Self::Alive(square)),
             Self::ClockLost => Some(Self::Clock),
+            Self::Wait => Some(Self::Start),
             Self::Plug | Self::Garbage | Self::Heard | Self::Alive(_) | Self::Clock | Self::Start => None,
         }
     }
@@ -177,6 +181,7 @@ impl fmt::Display for EmulatedFault {
             Self::Alive(square) => write!(f, "{square} works again"),
             Self::ClockLost => f.write_str("clock unplugged"),
             Self::Clock => f.write_str("clock plugged in"),
+            Self::Wait => f.write_str("waiting"),
             Self::Start => f.write_str("playing"),
         }
     }
@@ -190,7 +195,7 @@ fn time(word: &str) -> Result<Duration, NoFault> {
         .ok_or_else(|| NoFault::NoTime(word.to_owned()))
 }
 
-const VERBS: [&str; 10] = [
+const VERBS: [&str; 11] = [
     "unplug",
     "plug",
     "garbage",
@@ -200,6 +205,7 @@ const VERBS: [&str; 10] = [
     "alive",
     "clock-lost",
     "clock",
+    "wait",
     "start",
 ];
 /// Upper limit of times in a fault.
@@ -225,6 +231,7 @@ mod tests {
             ("  plug   board-12 ", fault(12, EmulatedFault::Plug)),
             ("dead 1 e4", fault(1, EmulatedFault::Dead(Square::E4))),
             ("clock 3", fault(3, EmulatedFault::Clock)),
+            ("wait 4", fault(4, EmulatedFault::Wait)),
             ("start 4", fault(4, EmulatedFault::Start)),
             (
                 "silent 2 for 10s",

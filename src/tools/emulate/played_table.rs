@@ -114,6 +114,7 @@ impl PlayedTable {
 
 fn inject_alone(player: &mut Player, powered: bool, now: Timestamp, trouble: EmulatedFault) -> bool {
     match trouble {
+        EmulatedFault::Wait => return player.hold(now),
         EmulatedFault::Start => return player.release(now),
         EmulatedFault::Unplug if !player.is_plugged() => return false,
         EmulatedFault::Plug if player.is_plugged() => return false,
@@ -162,6 +163,7 @@ impl OnBus {
                 self.detached = bus.as_mut().and_then(|bus| bus.detach(now, self.address));
                 return self.detached.is_some();
             }
+            EmulatedFault::Wait => return self.sitting.hold(now),
             EmulatedFault::Start => return self.sitting.release(now),
             EmulatedFault::Plug => return self.plug(now, bus),
             EmulatedFault::Unplug => return false,

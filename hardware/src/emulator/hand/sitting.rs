@@ -146,9 +146,11 @@ impl Sitting {
         self.decide_ahead();
     }
 
-    /// Lets the players wait from `now` on, until [`release`](Self::release).
-    pub fn hold(&mut self, now: Timestamp) {
+    /// Lets the players wait from `now` on, until [`release`](Self::release). Returns `false` if they wait already.
+    pub fn hold(&mut self, now: Timestamp) -> bool {
+        let waited = self.held.is_some();
         self.held = self.held.or(Some(now));
+        !waited
     }
 
     /// Lets waiting players go on at `now`, with the time that they had left for each action. Returns whether they
