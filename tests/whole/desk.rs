@@ -579,12 +579,12 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    // The players move fast, and pause long after the game so that the arbiters have time to decide.
+    // The players rest long after the game, until the script lets them wait.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.15", "--links",
         "links",
     ];
-    let players = Program::start(folder, &emulate);
+    let mut players = Program::start(folder, &emulate);
     let mut script = Command::new("node")
         .args(["judge.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["meier", "rook-on-a1"])
@@ -595,9 +595,14 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
         .spawn()
         .expect("node: install it, or let tests/run do so");
     for line in BufReader::new(script.stdout.take().expect("a pipe")).lines() {
-        assert_eq!(line.expect("text"), "restart");
-        drop(daemon);
-        daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+        match line.expect("text").as_str() {
+            "wait" => players.type_line("wait all"),
+            "restart" => {
+                drop(daemon);
+                daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+            }
+            other => panic!("unexpected: {other}"),
+        }
     }
     let judged = script.wait().expect("it ends");
     let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();

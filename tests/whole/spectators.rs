@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,7 +25,11 @@ const GAME: &str = "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc
                     15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8#";
 
 /// A running kiebitz command. Killed when it is dropped.
-pub(crate) struct Program(Child);
+pub(crate) struct Program {
+    child: Child,
+    /// The directory with the links to emulated ports.
+    links: Option<PathBuf>,
+}
 
 impl Program {
     pub(crate) fn start(directory: &Path, args: &[&str]) -> Self {
@@ -36,16 +41,26 @@ impl Program {
             .args(args)
             .current_dir(directory)
             .env_remove("KIEBITZ_LOG")
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(log.expect("a log"))
             .spawn();
-        Self(child.expect("kiebitz runs"))
+        let is_links = |pair: &&[&str]| pair[0] == "--links";
+        Self {
+            child: child.expect("kiebitz runs"),
+            links: args.windows(2).find(is_links).map(|pair| directory.join(pair[1])),
+        }
+    }
+
+    /// Types a line into the program, for example a fault for emulated boards.
+    pub(crate) fn type_line(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().expect("a pipe");
+        writeln!(stdin, "{line}").expect("it reads");
     }
 
     /// Resident memory in bytes, without mapped files such as the program itself, which is large without optimization.
     pub(crate) fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("a status");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a status");
         let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kibibytes = resident.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
         kibibytes.expect("a size") << 10
@@ -54,24 +69,32 @@ impl Program {
     /// Makes the program reload its configuration.
     fn hang_up(&self) {
         let sent = Command::new("kill")
-            .args(["-HUP", &self.0.id().to_string()])
+            .args(["-HUP", &self.child.id().to_string()])
             .status();
         assert!(sent.expect("kill runs").success());
     }
 
     /// Sends SIGTERM, and waits until the program has stopped with code 0.
     pub(crate) fn stop(mut self) {
-        let sent = Command::new("kill").arg(self.0.id().to_string()).status();
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
-        assert_eq!(self.0.wait().expect("it ends").code(), Some(0));
+        assert_eq!(self.child.wait().expect("it ends").code(), Some(0));
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
+        // Before the pseudo-terminals are closed: another test may get their numbers at once, and the daemon of this test
+        // would follow the links to the boards of that one.
+        let links = self.links.as_ref().and_then(|links| links.read_dir().ok());
+        for link in links.into_iter().flatten().flatten() {
+            if link.path().is_symlink() {
+                let _ = std::fs::remove_file(link.path());
+            }
+        }
         // Fails if the program has already ended, which is the normal case.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, profile] = process.argv.slice(2);
-const LONGEST = 200_000;
+const LONGEST = 900_000;
 
 async function assertUsable({ viewer }, what) {
   assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
@@ -25,11 +25,11 @@ async function openDesk(context, search, width, dark) {
 }
 
 async function logsIn({ page }) {
-  await until("the form", 15, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
-  await until("both halls", 60, async () => (await page.locator(".seat .clock:not(:empty)").count()) === 4);
+  await until("both halls", async () => (await page.locator(".seat .clock:not(:empty)").count()) === 4);
 }
 
 /** Past games are at the desks of the halls, to which the page links if their addresses are announced. */
@@ -37,7 +37,7 @@ async function linksToHalls({ viewer, page }) {
   const menu = page.locator(".menu");
   await menu.locator("summary").click();
   const link = menu.locator("a");
-  await until("a link", 15, async () => (await link.count()) === 1);
+  await until("a link", async () => (await link.count()) === 1);
   assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/games");
   assert.equal(await link.textContent(), "Past games of north");
   assert.match(await menu.textContent(), /south: its desk has no address for other computers/);
@@ -54,7 +54,7 @@ async function linksToHalls({ viewer, page }) {
 async function setsUp(operator) {
   const { page } = operator;
   await page.locator(".to-setup").click();
-  await until("the set-up", 10, () => page.locator(".setup").isVisible());
+  await until("the set-up", () => page.locator(".setup").isVisible());
   const steps = await page.locator(".step h3").allTextContents();
   assert.deepEqual(steps, ["1. Boards", "2. Pairings", "3. Every square", "4. Start"]);
   const heads = await page.locator(".sheet thead th").allTextContents();
@@ -74,7 +74,7 @@ async function enterNote({ page }, board) {
   await fold.locator("textarea").fill("seen from the hub");
   await fold.getByRole("button", { name: "Save the note", exact: true }).click();
   const answer = fold.locator(".answer");
-  await until("an answer", 40, async () => !/Sending/.test((await answer.textContent()) || "Sending"));
+  await until("an answer", async () => !/Sending/.test((await answer.textContent()) || "Sending"));
   return answer.textContent();
 }
 
@@ -93,13 +93,13 @@ async function usesDesk(context) {
   await page.evaluate(() => (location.hash = "#/"));
   console.log("kill");
   const gone = page.locator(".needs .line", { hasText: "No contact" });
-  await until("the hall is gone", 30, async () => (await gone.count()) === 1);
+  await until("the hall is gone", async () => (await gone.count()) === 1);
   assert.match(await gone.textContent(), /north/);
   assert.match(await page.locator(".tables .advice .health").first().textContent(), /no contact/);
   await assertUsable(operator, "a hall that is gone");
   assert.match(await enterNote(operator, "north/kiebitz/board-1"), /north cannot be reached/);
   const other = await openDesk(context, "?lang=de", 320, true);
-  await until("the hall is gone", 30, async () => (await other.page.locator(".needs .line", { hasText: "Kein Kontakt" }).count()) === 1);
+  await until("the hall is gone", async () => (await other.page.locator(".needs .line", { hasText: "Kein Kontakt" }).count()) === 1);
   await assertUsable(other, "a phone");
   for (const { viewer } of [operator, other]) await viewer.close();
 }

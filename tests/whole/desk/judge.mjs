@@ -3,8 +3,9 @@
 //
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
-// When the script prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an
-// open illegal move in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the
+// When the script prints "wait", the caller must let the players wait, as they do when arbiters come to their boards. When
+// it prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an open illegal move
+// in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the
 // same folder: see npm.rs.
 
 import assert from "node:assert/strict";
@@ -15,7 +16,7 @@ import { startProxy } from "./line.mjs";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
-const LONGEST = 240_000;
+const LONGEST = 900_000;
 const ILLEGAL = ".needs li.violation .line";
 
 /** An arbiter with a page of the desk. */
@@ -63,7 +64,7 @@ class Arbiter {
 
   /** Waits until the page shows that a command was accepted. */
   async answered() {
-    await until("an answer", 20, async () => (await this.page.locator(".deed .answer.good").count()) > 0);
+    await until("an answer", async () => (await this.page.locator(".deed .answer.good").count()) > 0);
   }
 
   /** Drags a piece on the diagram with the mouse. */
@@ -90,13 +91,13 @@ class Arbiter {
 /** A wrong password is refused, and the right one opens the desk. */
 async function logsIn(arbiter) {
   const { page, viewer } = arbiter;
-  await until("the form", 15, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   await arbiter.assertUsable("the form");
   await arbiter.logIn(user, `${password} not`);
-  await until("it says no", 10, async () => /wrong/.test(await arbiter.text(".login .answer")));
+  await until("it says no", async () => /wrong/.test(await arbiter.text(".login .answer")));
   assert.equal(await page.locator(".seat").count(), 0, "nothing is shown");
   await arbiter.logIn(user, password);
-  await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
+  await until("the room", async () => (await page.locator(".seat").count()) > 0);
   // Until the login the browser logs refused requests as errors.
   viewer.ignoreNetworkErrors(false);
 }
@@ -104,7 +105,7 @@ async function logsIn(arbiter) {
 /** Opens the illegal move with the keyboard alone. */
 async function findsIllegalMove(arbiter) {
   const { page } = arbiter;
-  await until("an illegal move", 90, () => page.locator(ILLEGAL).first().isVisible());
+  await until("an illegal move", () => page.locator(ILLEGAL).first().isVisible());
   const line = page.locator(ILLEGAL, { hasText: "Illegal move" }).first();
   const href = await line.getAttribute("href");
   await page.locator("#needed").focus();
@@ -113,7 +114,7 @@ async function findsIllegalMove(arbiter) {
     if ((await page.evaluate(() => document.activeElement.getAttribute("href"))) === href) break;
   }
   await page.keyboard.press("Enter");
-  await until("it is opened", 10, () => page.locator(".case.violation h3", { hasText: "Illegal move" }).isVisible());
+  await until("it is opened", () => page.locator(".case.violation h3", { hasText: "Illegal move" }).isVisible());
   return href;
 }
 
@@ -122,7 +123,7 @@ async function goes(arbiter, second) {
   const row = (one) => one.page.locator(".needs > .lines > li.violation", { hasText: "Illegal move" }).first();
   const who = (one) => row(one).locator(".going .who");
   const button = (one) => row(one).locator(".going .go");
-  const says = (one, wanted) => until(`${wanted}`, 20, async () => wanted.test(await who(one).textContent()));
+  const says = (one, wanted) => until(`${wanted}`, async () => wanted.test(await who(one).textContent()));
   for (const one of [arbiter, second]) await says(one, /^$/);
   await button(arbiter).click();
   for (const one of [second, arbiter]) await says(one, /^On the way: You · /);
@@ -246,17 +247,17 @@ async function seesEvidence(arbiter) {
   const advised = page.locator(".case .advised li");
   assert.ok((await advised.count()) > 1, "the advice has steps");
   assert.doesNotMatch(await arbiter.text(".diagram .caption"), /what the game expects/, "an incident is open");
-  await until("the clock's times run in the same panel", 10, async () => /^\d+:\d\d/.test(await arbiter.text(".case .set .live .clock")));
+  await until("the clock's times run in the same panel", async () => /^\d+:\d\d/.test(await arbiter.text(".case .set .live .clock")));
   assert.match(await arbiter.text(".case .set td.to-set"), /^\d+:\d\d(:\d\d)?$/);
   const moments = await page.locator(".moments button").count();
   assert.ok(moments > 0, "what the squares showed");
   await page.locator(".opened h2").focus();
   await page.keyboard.press("ArrowRight");
-  await until("the first moment", 5, () => page.locator(".moments li:first-child .now").isVisible());
+  await until("the first moment", () => page.locator(".moments li:first-child .now").isVisible());
   const first = await caption();
   if (moments > 1) {
     await page.keyboard.press("ArrowRight");
-    await until("the next", 5, async () => (await caption()) !== first);
+    await until("the next", async () => (await caption()) !== first);
   }
 }
 
@@ -269,10 +270,10 @@ async function judges(arbiter, second) {
   await page.locator(".case textarea").fill("Two minutes for the opponent.");
   await page.locator(".case").getByLabel("yes", { exact: true }).check();
   await page.getByRole("button", { name: "Enter the decision" }).click();
-  await until("it is over", 20, () => page.locator(".case .over").isVisible());
-  await until("with the decision", 20, async () => (await arbiter.text(".case .over")).includes("Two minutes"));
+  await until("it is over", () => page.locator(".case .over").isVisible());
+  await until("with the decision", async () => (await arbiter.text(".case .over")).includes("Two minutes"));
   assert.match(await arbiter.text(".case .over"), new RegExp(`^Closed at \\d\\d:\\d\\d:\\d\\d: .*${user}`), "with author and time");
-  await until("it is off the other list", 20, async () => {
+  await until("it is off the other list", async () => {
     const lines = await second.page.locator(`${ILLEGAL}`).evaluateAll((all) => all.map((one) => one.getAttribute("href")));
     const opened = await page.evaluate(() => location.hash);
     return !lines.includes(opened);
@@ -282,7 +283,7 @@ async function judges(arbiter, second) {
 /** The same daemon gives advice in German to a page in German. */
 async function readsGermanAdvice(context, { page }) {
   const other = await Arbiter.open(context, `?lang=de${await page.evaluate(() => location.hash)}`, 1280, false);
-  await until("the advice", 15, async () => /^Regelwidriger Zug/.test(await other.text(".case .advice")));
+  await until("the advice", async () => /^Regelwidriger Zug/.test(await other.text(".case .advice")));
   assert.match(await other.text(`${ILLEGAL} `), /Regelwidriger Zug von/, "and in the list");
   assert.match(await page.locator(".case .advice").textContent(), /^Illegal move/);
   await other.viewer.close();
@@ -297,29 +298,29 @@ async function correctsByDragging(arbiter, second) {
   await second.page.evaluate((hash) => {
     location.hash = hash;
   }, await page.evaluate(() => location.hash.replace(/\/incident.*/, "")));
-  await until("the second arbiter looks on", 15, async () => (await second.moves()).join() === before.join());
+  await until("the second arbiter looks on", async () => (await second.moves()).join() === before.join());
   await page.locator(".opened .move").first().click();
   assert.match(await arbiter.text(".opened .move .times"), /\d\d:\d\d:\d\d$/, "each move has its time of day");
   assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table");
   await arbiter.press("Position", "Correct moves");
-  await until("the diagram is free", 10, () => page.locator(".frame.edited piece").first().isVisible());
+  await until("the diagram is free", () => page.locator(".frame.edited piece").first().isVisible());
   // Replaces the first move by d3, and removes the later ones, which may not be legal any more.
   await page.locator(".correct select").selectOption("1");
   await arbiter.drag("d2", "d3");
-  await until("it is entered", 5, async () => (await arbiter.text(".correct .entered")).includes("d2d3"));
+  await until("it is entered", async () => (await arbiter.text(".correct .entered")).includes("d2d3"));
   const keep = page.locator(".correct .keep input");
   if (await keep.isVisible()) await keep.uncheck();
   await arbiter.assertUsable("a correction");
   await arbiter.confirm(page.getByRole("button", { name: "Enter these moves" }));
   const isD3 = async (one) => (await one.moves())[0] === "d3";
-  await until("the move is another", 20, () => isD3(arbiter));
-  await until("for the second arbiter too", 20, () => isD3(second));
+  await until("the move is another", () => isD3(arbiter));
+  await until("for the second arbiter too", () => isD3(second));
   await page.locator(".versions-of .undo").last().click();
   const isUndone = async (one) => (await one.moves()).slice(0, before.length).join() === before.join();
-  await until("it is undone", 20, () => isUndone(arbiter));
-  const history = await second.page.locator(".versions-of .versions").first().innerText();
-  assert.match(history, new RegExp(`${user}\\s*Moves corrected: 1\\. d2d3`), "who did what");
-  await until("for both", 20, () => isUndone(second));
+  await until("it is undone", () => isUndone(arbiter));
+  const history = () => second.page.locator(".versions-of .versions").first().innerText();
+  await until("who did what", async () => new RegExp(`${user}\\s*Moves corrected: 1\\. d2d3`).test(await history()));
+  await until("for both", () => isUndone(second));
 }
 
 /** Enters the players with FIDE id, title and rating, corrects a name, and swaps the names. */
@@ -338,16 +339,16 @@ async function namesPlayers(arbiter, second) {
   await fold.getByLabel("Round of the game").fill("3");
   await fold.getByLabel("Table of the game").fill("1");
   await enter();
-  await until("the names", 20, async () => (await names(second)) === "Adler, Jonas – Becker, Anna");
+  await until("the names", async () => (await names(second)) === "Adler, Jonas – Becker, Anna");
   await box(0, "Name").fill("Adler, Jonas-Paul");
   await enter();
-  await until("a corrected name", 20, async () => (await names(second)) === "Adler, Jonas-Paul – Becker, Anna");
+  await until("a corrected name", async () => (await names(second)) === "Adler, Jonas-Paul – Becker, Anna");
   await arbiter.assertUsable("the players");
   await fold.getByRole("button", { name: "Swap colours" }).click();
   await page.waitForTimeout(400);
   await fold.getByRole("button", { name: "The names were swapped" }).click();
-  await until("the other way round", 20, async () => (await names(second)) === "Becker, Anna – Adler, Jonas-Paul");
-  await until("all that is known of them goes with them", 20, async () => {
+  await until("the other way round", async () => (await names(second)) === "Becker, Anna – Adler, Jonas-Paul");
+  await until("all that is known of them goes with them", async () => {
     await page.evaluate(() => document.activeElement.blur());
     const values = ["FIDE id", "Title", "Rating"].map((label) => box(1, label).inputValue());
     return (await Promise.all(values)).join() === "4600001,FM,2301";
@@ -361,15 +362,15 @@ async function namesPlayers(arbiter, second) {
 async function entersAndUndoes(arbiter, second) {
   const { page } = arbiter;
   await arbiter.press("Result", "Enter the result");
-  await until("it has ended", 20, async () => /Result 1–0/.test(await second.text(".versions-of")));
+  await until("it has ended", async () => /Result 1–0/.test(await second.text(".versions-of")));
   await arbiter.press("Result", "The game goes on");
-  await until("it goes on", 20, async () => !/Result 1–0/.test(await second.text(".versions-of .versions")));
+  await until("it goes on", async () => !/Result 1–0/.test(await second.text(".versions-of .versions")));
   const note = page.locator(".entries .fold", { has: page.locator("summary", { hasText: /^Note$/ }) });
   await note.locator("summary").click();
   await note.locator("textarea").fill("<b>Both</b> were told.");
   await note.getByRole("button", { name: "Save the note" }).click();
-  await until("both see the note", 20, async () => (await second.text(".versions-of")).includes("<b>Both</b> were told."));
-  await until("it is said aloud", 10, async () => (await arbiter.text("#said")).startsWith("Save the note. Done"));
+  await until("both see the note", async () => (await second.text(".versions-of")).includes("<b>Both</b> were told."));
+  await until("it is said aloud", async () => (await arbiter.text("#said")).startsWith("Save the note. Done"));
 }
 
 /** Checks other languages, window widths and colour schemes. */
@@ -381,14 +382,14 @@ async function checksOtherViews(context) {
   ]) {
     const arbiter = await Arbiter.open(context, search, width, dark);
     const { page } = arbiter;
-    await until(search, 15, async () => (await page.locator(".seat").count()) > 0);
+    await until(search, async () => (await page.locator(".seat").count()) > 0);
     assert.ok((await arbiter.text("body")).includes(words), words);
     await arbiter.assertUsable(`${search} at ${width}`);
     await page.locator(".seat .open").first().click();
-    await until("a board", 10, () => page.locator(".opened piece").first().isVisible());
+    await until("a board", () => page.locator(".opened piece").first().isVisible());
     await arbiter.assertUsable(`a board, ${search} at ${width}`);
     await page.keyboard.press("Escape");
-    await until("the list again", 5, () => page.locator(".needs h2").isVisible());
+    await until("the list again", () => page.locator(".needs h2").isVisible());
     await arbiter.viewer.close();
   }
 }
@@ -398,13 +399,13 @@ async function reportsStaleData(context) {
   const proxy = await startProxy(new URL(address).port);
   const { viewer, page } = await Arbiter.open(context, "", 390, false, proxy.address);
   const state = page.locator("#state");
-  await until("the room", 15, async () => (await page.locator(".seat").count()) > 0);
+  await until("the room", async () => (await page.locator(".seat").count()) > 0);
   viewer.ignoreNetworkErrors(true);
   await context.setOffline(true);
   proxy.cut();
-  await until("it says that it is stale", 15, async () => /Not up to date since \d/.test(await state.textContent()));
+  await until("it says that it is stale", async () => /Not up to date since \d/.test(await state.textContent()));
   await context.setOffline(false);
-  await until("it is back", 30, async () => (await state.textContent()) === "");
+  await until("it is back", async () => (await state.textContent()) === "");
   viewer.ignoreNetworkErrors(false);
   await viewer.close();
   proxy.close();
@@ -426,11 +427,11 @@ async function survivesRestart(arbiter, second) {
     if (!answer.ok) throw new Error(answer.error);
   }, board);
   console.log("restart");
-  for (const one of [arbiter, second]) await until("the connection is lost", 60, () => isStale(one));
-  for (const one of [arbiter, second]) await until("it is back", 60, async () => !(await isStale(one)));
+  for (const one of [arbiter, second]) await until("the connection is lost", () => isStale(one));
+  for (const one of [arbiter, second]) await until("it is back", async () => !(await isStale(one)));
   assert.equal(await page.locator(".login").count(), 0, "still logged in");
-  await until("the game again", 20, async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
-  await until("the note again", 20, async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
+  await until("the game again", async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
+  await until("the note again", async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
   const going = await page.evaluate(async (name) => {
     const stream = new EventSource("/stream");
     const all = await new Promise((done) => stream.addEventListener("all", ({ data }) => done(JSON.parse(data))));
@@ -439,7 +440,7 @@ async function survivesRestart(arbiter, second) {
   }, board);
   assert.deepEqual(going.map(({ by, incident }) => [by, incident]), [[user, null]], "who is on the way is still known");
   await second.page.reload();
-  await until("for both", 20, async () => (await second.moves()).slice(0, before.length).join() === before.join());
+  await until("for both", async () => (await second.moves()).slice(0, before.length).join() === before.join());
 }
 
 /** A note that is being typed outlasts a reload and the end of the session, but not the log-out. */
@@ -449,16 +450,16 @@ async function keepsDrafts(context, arbiter) {
   if ((await note.getAttribute("open")) === null) await note.locator("summary").click();
   await note.locator("textarea").fill("Both players were");
   await page.reload();
-  await until("the draft", 20, () => note.locator("textarea").isVisible());
+  await until("the draft", () => note.locator("textarea").isVisible());
   assert.equal(await note.locator("textarea").inputValue(), "Both players were");
   await context.clearCookies({ name: "kiebitz-desk" });
   await page.reload();
-  await until("the form", 20, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   await arbiter.logIn(user, password);
-  await until("the draft again", 20, () => note.locator("textarea").isVisible());
+  await until("the draft again", () => note.locator("textarea").isVisible());
   assert.equal(await note.locator("textarea").inputValue(), "Both players were");
   await note.getByRole("button", { name: "Save the note" }).click();
-  await until("it is sent", 20, async () => (await arbiter.text(".versions-of")).includes("Both players were"));
+  await until("it is sent", async () => (await arbiter.text(".versions-of")).includes("Both players were"));
   await note.locator("textarea").fill("Both clocks");
   const drafts = () => page.evaluate(() => Object.values(sessionStorage));
   assert.deepEqual(await drafts(), ["Both clocks"]);
@@ -469,7 +470,7 @@ async function logsOut(arbiter) {
   await page.keyboard.press("Escape");
   viewer.ignoreNetworkErrors(true);
   await page.getByRole("button", { name: "Log out" }).click();
-  await until("the form", 10, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
   assert.equal(await page.evaluate(() => sessionStorage.length), 0, "no drafts are left");
 }
@@ -485,7 +486,8 @@ try {
   arbiter.viewer.ignoreNetworkErrors(true);
   await logsIn(arbiter);
   const second = await Arbiter.open(context, "", 1280, true);
-  await until("the second arbiter has the same list", 90, () => second.page.locator(ILLEGAL).first().isVisible());
+  await until("the second arbiter has the same list", () => second.page.locator(ILLEGAL).first().isVisible());
+  console.log("wait");
   await goes(arbiter, second);
   await findsIllegalMove(arbiter);
   await arbiter.assertUsable("an illegal move");

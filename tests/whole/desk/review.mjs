@@ -14,7 +14,7 @@ import path from "node:path";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, player, board, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
-const LONGEST = 240_000;
+const LONGEST = 900_000;
 
 /** A window with the list of past games. */
 class Reader {
@@ -37,11 +37,11 @@ class Reader {
 
 async function logsIn({ page, viewer }) {
   viewer.ignoreNetworkErrors(true);
-  await until("the form", 15, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
-  await until("the list", 15, async () => (await page.locator(".past-game").count()) > 0);
+  await until("the list", async () => (await page.locator(".past-game").count()) > 0);
   viewer.ignoreNetworkErrors(false);
 }
 
@@ -50,16 +50,16 @@ async function findsGame(reader) {
   const { page } = reader;
   const all = await page.locator(".past-game").count();
   await page.locator("[name=text]").fill("nobody of that name");
-  await until("none is found", 10, async () => (await page.locator(".past-game").count()) === 0);
+  await until("none is found", async () => (await page.locator(".past-game").count()) === 0);
   assert.match(await reader.text(".games [role=status]"), /No games found/);
   await page.locator("[name=text]").fill(player);
-  await until("it is found", 10, async () => (await page.locator(".past-game").count()) === 1);
+  await until("it is found", async () => (await page.locator(".past-game").count()) === 1);
   assert.ok(all > 1, "of several");
   await reader.assertUsable("the list");
   await page.locator("#games").focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await until("it is opened", 10, async () => (await page.locator(".reviewed .move").count()) > 0);
+  await until("it is opened", async () => (await page.locator(".reviewed .move").count()) > 0);
   assert.match(await reader.text(".reviewed h2"), new RegExp(player));
 }
 
@@ -71,13 +71,13 @@ async function stepsThrough(reader) {
   const moves = await page.locator(".reviewed .move").count();
   assert.match(await caption(), /Start position/);
   await page.keyboard.press("ArrowRight");
-  await until("the first move", 5, async () => /After 1\. /.test(await caption()));
+  await until("the first move", async () => /After 1\. /.test(await caption()));
   assert.match(await spoken(), /After 1\. .* left/);
   await page.keyboard.press("End");
   const number = Math.ceil(moves / 2);
-  await until("the last move", 5, async () => new RegExp(`After ${number}\\.`).test(await caption()));
+  await until("the last move", async () => new RegExp(`After ${number}\\.`).test(await caption()));
   await page.keyboard.press("Home");
-  await until("the start", 5, async () => /Start position/.test(await caption()));
+  await until("the start", async () => /Start position/.test(await caption()));
 }
 
 /** Checks the explanation of the first move, and the sensor reports. */
@@ -85,7 +85,7 @@ async function explainsMove(reader) {
   const { page } = reader;
   await page.keyboard.press("ArrowRight");
   const weighed = page.locator(".weighed tbody tr");
-  await until("what was weighed", 60, async () => (await weighed.count()) > 0);
+  await until("what was weighed", async () => (await weighed.count()) > 0);
   assert.match(await weighed.first().textContent(), /published/);
   assert.equal(await weighed.first().locator("svg").count(), 1, "as a picture");
   assert.ok((await page.locator("cg-board square.spoke").count()) >= 2, "its squares are framed");
@@ -95,10 +95,10 @@ async function explainsMove(reader) {
   assert.match(await said.first().textContent(), /lifted/);
   const before = await reader.text(".reviewed .diagram .spoken");
   await page.keyboard.press("j");
-  await until("the first moment", 5, () => page.locator(".sensors li:first-child .moment.now").isVisible());
+  await until("the first moment", () => page.locator(".sensors li:first-child .moment.now").isVisible());
   assert.notEqual(await reader.text(".reviewed .diagram .spoken"), before, "the piece is in the hand");
   await page.keyboard.press("k");
-  await until("the moment before", 5, async () => /Before the first move/.test(await reader.text(".sensors .small")));
+  await until("the moment before", async () => /Before the first move/.test(await reader.text(".sensors .small")));
   await page.keyboard.press("ArrowRight");
   await reader.assertUsable("the game");
 }
@@ -124,22 +124,22 @@ async function followsGame(reader, context) {
   // Matches any number: without a file of event numbers, the games of a new board are numbered from the current time.
   const row = (of) => of.page.locator(`.past-game[data-game*="-${board}-"]`);
   const other = await Reader.open(context, 1280, true);
-  await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 1);
+  await until("the list", async () => (await other.page.locator(".past-game").count()) > 1);
   await other.page.locator(".past-game").last().focus();
   await page.locator("[name=text]").fill("");
-  await until("all games", 10, async () => (await page.locator(".past-game").count()) > 1);
+  await until("all games", async () => (await page.locator(".past-game").count()) > 1);
   assert.equal(await row(reader).count(), 0, "it has not begun");
   console.log("play");
-  for (const one of [reader, other]) await until("it is in the list", 60, async () => (await row(one).count()) === 1);
+  for (const one of [reader, other]) await until("it is in the list", async () => (await row(one).count()) === 1);
   assert.match(await row(reader).textContent(), /not finished/);
   await row(reader).click();
-  await until("it is opened", 10, async () => (await reader.text(".reviewed .facts")).includes(board));
+  await until("it is opened", async () => (await reader.text(".reviewed .facts")).includes(board));
   const moves = page.locator(".reviewed .move");
-  await until("two moves", 60, async () => (await moves.count()) > 1);
+  await until("two moves", async () => (await moves.count()) > 1);
   await page.keyboard.press("End");
   const seen = await moves.count();
   const caption = () => reader.text(".reviewed .diagram .caption");
-  await until("the diagram goes on with it", 60, async () => {
+  await until("the diagram goes on with it", async () => {
     const shown = await page.locator(".reviewed .move.now").getAttribute("data-ply");
     return Number(shown) > seen && (await reader.text("#said")).startsWith(await caption());
   });
@@ -147,14 +147,14 @@ async function followsGame(reader, context) {
   await page.keyboard.press("ArrowRight");
   assert.match(await caption(), /After 1\. /);
   const then = await moves.count();
-  await until("more moves", 60, async () => (await moves.count()) > then);
+  await until("more moves", async () => (await moves.count()) > then);
   assert.match(await caption(), /After 1\. /, "who looks at another move stays there");
   assert.match(await reader.text("#said"), /After 1\. /, "and is not talked at");
-  await until("the end", 60, async () => /1–0 · checkmate/i.test(await reader.text(".reviewed .facts")));
+  await until("the end", async () => /1–0 · checkmate/i.test(await reader.text(".reviewed .facts")));
   await page.keyboard.press("End");
-  await until("why the last move", 60, async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
+  await until("why the last move", async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
   await reader.assertUsable("the game that was followed");
-  await until("the list has it", 30, async () => /checkmate/i.test(await row(other).textContent()));
+  await until("the list has it", async () => /checkmate/i.test(await row(other).textContent()));
   const held = await other.page.evaluate(() => document.activeElement.dataset.game);
   assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays");
   await other.viewer.close();
@@ -175,21 +175,21 @@ try {
   await downloads(reader, context);
   for (const [width, dark, search] of [[320, true, "?lang=de"], [390, false, ""], [2560, true, ""]]) {
     const other = await Reader.open(context, width, dark, search);
-    await until("the list", 15, async () => (await other.page.locator(".past-game").count()) > 0);
+    await until("the list", async () => (await other.page.locator(".past-game").count()) > 0);
     await other.assertUsable(`the list at ${width}`);
     await other.viewer.go(await reader.page.evaluate(() => location.hash));
-    await until("the moves", 15, async () => (await other.page.locator(".reviewed .move").count()) > 0);
+    await until("the moves", async () => (await other.page.locator(".reviewed .move").count()) > 0);
     await other.page.locator(".reviewed .move").first().click();
-    await until("what was weighed", 60, async () => (await other.page.locator(".weighed tbody tr").count()) > 0);
+    await until("what was weighed", async () => (await other.page.locator(".weighed tbody tr").count()) > 0);
     await other.assertUsable(`the game at ${width}`);
     await other.viewer.close();
   }
   await reader.page.keyboard.press("Escape");
-  await until("the list again", 10, () => reader.page.locator(".games").isVisible());
+  await until("the list again", () => reader.page.locator(".games").isVisible());
   await followsGame(reader, context);
-  await until("the list after all", 10, () => reader.page.locator(".games").isVisible());
+  await until("the list after all", () => reader.page.locator(".games").isVisible());
   await reader.page.keyboard.press("Escape");
-  await until("the desk", 10, () => reader.page.locator(".needs").isVisible());
+  await until("the desk", () => reader.page.locator(".needs").isVisible());
   await reader.viewer.close();
 } catch (error) {
   console.error(error);

@@ -15,7 +15,7 @@ import path from "node:path";
 import { Viewer, browser, until } from "./viewer.mjs";
 
 const [address, user, password, folder, profile = fs.mkdtempSync(path.join(os.tmpdir(), "setup-"))] = process.argv.slice(2);
-const LONGEST = 240_000;
+const LONGEST = 900_000;
 const WRONG = "round,board,white,black\n3,1,Adler,Berg\n3,1,Clausen,Dorn\n";
 const UNREADABLE = 'round,board,white,black\n3,1,"Adler,Berg\n';
 const HEAD = "round,board,white,white_fide_id,black,black_fide_id,time_control\n";
@@ -50,15 +50,15 @@ async function confirm(button) {
 }
 
 async function logsIn() {
-  await until("the form", 15, () => page.locator(".login").isVisible());
+  await until("the form", () => page.locator(".login").isVisible());
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
   await page.locator(".to-setup").click();
-  await until("the set-up", 10, () => page.locator(".setup h2").isVisible());
+  await until("the set-up", () => page.locator(".setup h2").isVisible());
   viewer.ignoreNetworkErrors(false);
-  await until("nothing is there", 10, async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
-  await until("nor pairings", 10, async () => /no pairings yet/.test(await text(step("Pairings").locator(".wrong"))));
+  await until("nothing is there", async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
+  await until("nor pairings", async () => /no pairings yet/.test(await text(step("Pairings").locator(".wrong"))));
   await assertUsable("an empty set-up");
 }
 
@@ -71,20 +71,20 @@ async function uploadsPairings() {
   const answer = page.locator(".asked");
   viewer.ignoreNetworkErrors(true);
   await drop("round 3.csv", UNREADABLE);
-  await until("why it is refused", 10, async () => /line 2, column \d+: .*quotation mark/.test(await text(answer)));
+  await until("why it is refused", async () => /line 2, column \d+: .*quotation mark/.test(await text(answer)));
   viewer.ignoreNetworkErrors(false);
   assert.equal(await answer.locator(".main").count(), 0, "it cannot be kept");
   await drop("round 3.csv", WRONG);
-  await until("what was found", 10, async () => /line 3, column \d+/.test(await text(answer.locator(".findings"))));
+  await until("what was found", async () => /line 3, column \d+/.test(await text(answer.locator(".findings"))));
   await assertUsable("findings");
   assert.equal(await page.locator(".files li").count(), 0, "it does not hold");
   await drop("round 3.csv", ROUND);
-  await until("nothing is missed", 10, async () => /Nothing is missing/.test(await text(answer)));
+  await until("nothing is missed", async () => /Nothing is missing/.test(await text(answer)));
   await answer.locator(".main").click();
-  await until("it is kept", 10, async () => /round 3.csv is stored/.test(await text(answer)));
-  await until("who plays whom", 20, async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
+  await until("it is kept", async () => /round 3.csv is stored/.test(await text(answer)));
+  await until("who plays whom", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
   // Boards named in the configuration have their pairings before they are plugged in.
-  await until("boards are missing", 20, async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
+  await until("boards are missing", async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
 }
 
 async function findsBoards() {
@@ -92,12 +92,12 @@ async function findsBoards() {
   assert.doesNotMatch(await text(step("Every square").locator("summary")), /64/, "nothing was tested without boards");
   fs.writeFileSync(path.join(folder, "plug"), "");
   const rows = boards.locator(".sheet tbody tr");
-  await until("both boards", 60, async () => (await rows.count()) === 2);
-  await until("they answer", 60, async () => (await boards.locator(".sheet .chip.advice").count()) === 0);
-  await until("their serial numbers", 20, async () => /0000010001/.test(await text(rows.nth(0))));
+  await until("both boards", async () => (await rows.count()) === 2);
+  await until("they answer", async () => (await boards.locator(".sheet .chip.advice").count()) === 0);
+  await until("their serial numbers", async () => /0000010001/.test(await text(rows.nth(0))));
   // The second board is typed to the table of the first one, which is refused before anything is sent.
   const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];
-  await until("their tables", 20, async () => (await other.inputValue()) === "2");
+  await until("their tables", async () => (await other.inputValue()) === "2");
   await other.fill("1");
   assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/);
   await other.press("Enter");
@@ -106,34 +106,34 @@ async function findsBoards() {
   // With the other number changed, both are saved by Enter.
   await one.fill("2");
   await one.press("Enter");
-  await until("both are saved", 15, async () => /board-1 at table 2, board-2 at table 1/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await until("both are saved", async () => /board-1 at table 2, board-2 at table 1/.test(await text(boards.locator(".sheet-foot .answer"))));
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Table: board-2", "on to the next");
   await page.evaluate(() => document.activeElement.blur());
   await boards.locator(".numbering select").selectOption("serial");
   await confirm(boards.getByRole("button", { name: "Number 1 to 2 in this order" }));
-  await until("all are numbered", 15, async () => /board-1 at table 1, board-2 at table 2/.test(await text(boards.locator(".numbering .answer"))));
-  await until("the numbers are shown", 5, async () => (await one.inputValue()) === "1" && (await other.inputValue()) === "2");
+  await until("all are numbered", async () => /board-1 at table 1, board-2 at table 2/.test(await text(boards.locator(".numbering .answer"))));
+  await until("the numbers are shown", async () => (await one.inputValue()) === "1" && (await other.inputValue()) === "2");
 }
 
 /** A clock that shows another time than that of the pairing file is reported; a corrected file shows what it changes. */
 async function comparesClocks() {
   const boards = step("Boards");
   const wrong = () => text(boards.locator(".wrong"));
-  await until("the clocks contradict", 30, async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
+  await until("the clocks contradict", async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
   await page.locator(".back-to").click();
   const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).first();
-  await until("it is a task", 30, () => task.isVisible());
+  await until("it is a task", () => task.isVisible());
   await page.locator(".to-setup").click();
   const answer = page.locator(".asked");
   await drop("round 3.csv", CORRECTED);
-  await until("what changes", 10, async () => /table 2: Young, Kim for Dorn, Uta/.test(await text(answer.locator(".changes"))));
+  await until("what changes", async () => /table 2: Young, Kim for Dorn, Uta/.test(await text(answer.locator(".changes"))));
   const changes = await text(answer.locator(".changes"));
   assert.match(changes, /table 1: colours exchanged, Berg, Ines has White against Adler, Jonas/);
   assert.match(changes, /the time control is 90\+30, not 15\+10/);
   await assertUsable("changes");
   await answer.locator(".main").click();
-  await until("the new pairings", 20, async () => /Berg, Ines – Adler, Jonas/.test(await text(page.locator(".pairs"))));
-  await until("the clocks fit", 30, async () => !/shows/.test(await wrong()));
+  await until("the new pairings", async () => /Berg, Ines – Adler, Jonas/.test(await text(page.locator(".pairs"))));
+  await until("the clocks fit", async () => !/shows/.test(await wrong()));
   assert.match(await text(boards.locator(".sheet tbody tr").first().locator(".of-clock")), /1:30:00.*90\+30/);
 }
 
@@ -143,33 +143,33 @@ async function testsSquares() {
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
   await step("Boards").locator(".sheet tbody tr").first().locator(".count").click();
   assert.equal(await squares.locator("select").inputValue(), "board-1");
-  for (const square of ["e2", "d7"]) await until(`${square} was seen`, 60, async () => (await state(square)) === "seen");
+  for (const square of ["e2", "d7"]) await until(`${square} was seen`, async () => (await state(square)) === "seen");
   assert.equal(await state("a1"), "open");
   await squares.getByRole("button", { name: "I have tried every square" }).click();
   assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/);
-  await until("a1 may be dead", 5, async () => (await state("a1")) === "dead");
+  await until("a1 may be dead", async () => (await state("a1")) === "dead");
   assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/);
   await page.reload();
-  await until("it is remembered", 20, async () => (await state("e2")) === "seen");
+  await until("it is remembered", async () => (await state("e2")) === "seen");
 }
 
 async function setsClockSides() {
   const boards = step("Boards");
   const rows = boards.locator(".sheet tbody tr");
-  await until("the levers", 30, async () => /lever up on the (left|right)/.test(await text(rows.first())));
+  await until("the levers", async () => /lever up on the (left|right)/.test(await text(rows.first())));
   for (const [at, name] of ["board-1", "board-2"].entries()) {
     await rows.nth(at).locator("select").selectOption("right");
-    await until(`${name} is so`, 15, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));
+    await until(`${name} is so`, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));
   }
-  await until("what was checked", 15, async () => /clocks set as in the time control: 2/.test(await text(boards.locator("summary"))));
+  await until("what was checked", async () => /clocks set as in the time control: 2/.test(await text(boards.locator("summary"))));
 }
 
 async function testsOutputs() {
   const outputs = step("Outputs");
-  await until("the journal works", 15, async () => /Journal.*in order/.test(await text(outputs)));
+  await until("the journal works", async () => /Journal.*in order/.test(await text(outputs)));
   // The folder of the broadcast can be tested repeatedly.
   await outputs.getByRole("button", { name: /^Test: .*live$/ }).click();
-  await until("it is tested", 30, async () => /Tested at .*It works: a file was written/.test(await text(outputs)));
+  await until("it is tested", async () => /Tested at .*It works: a file was written/.test(await text(outputs)));
   assert.match(await text(page.locator("#said")), /live: It works/);
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? ""), /^Test: /, "the focus stays");
   assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0);
@@ -180,21 +180,21 @@ async function startsRound() {
   const go = step("Start");
   assert.match(await text(go), /Not in order: .*Every square/);
   await confirm(go.getByRole("button", { name: "Start the round now" }));
-  await until("it has begun", 30, async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
+  await until("it has begun", async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
   await assertUsable("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();
   const seat = page.locator(".seat", { hasText: "Berg, Ines" });
-  await until("the names in the room", 20, () => seat.isVisible());
-  await until("a move", 120, async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
+  await until("the names in the room", () => seat.isVisible());
+  await until("a move", async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
 }
 
 /** Checks the page in German, in other window widths and colour schemes. */
 async function checksOtherViews(context) {
   for (const [width, dark] of [[320, true], [390, false], [2560, true]]) {
     const other = await Viewer.open(context, `${address}?lang=de#/setup`, width, dark);
-    await until("Aufbau", 15, async () => /Bretter/.test(await other.page.locator(".setup h3").first().textContent()));
-    await until("all is there", 15, async () => (await other.page.locator(".sheet tbody tr").count()) === 2);
+    await until("Aufbau", async () => /Bretter/.test(await other.page.locator(".setup h3").first().textContent()));
+    await until("all is there", async () => (await other.page.locator(".sheet tbody tr").count()) === 2);
     assert.equal(await other.isTooWide(), false, `${width} is too wide`);
     assert.deepEqual(await other.barriers(), [], `at ${width}`);
     await other.close();

@@ -6,8 +6,11 @@ import { chromium } from "playwright-core";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-export function browser(profile) {
-  return chromium.launchPersistentContext(profile, {
+/** Limit of each wait in ms, far above any expected duration on a busy machine. Only failing scripts wait this long. */
+const PATIENCE = 180_000;
+
+export async function browser(profile) {
+  const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
     locale: "en-GB",
@@ -22,11 +25,13 @@ export function browser(profile) {
       "--disable-dev-shm-usage",
     ],
   });
+  context.setDefaultTimeout(PATIENCE);
+  return context;
 }
 
 /** Waits until `wanted` is true. An exception counts as false. */
-export async function until(what, seconds, wanted) {
-  const end = Date.now() + seconds * 1000;
+export async function until(what, wanted) {
+  const end = Date.now() + PATIENCE;
   let last;
   while (Date.now() < end) {
     try {
