@@ -1,8 +1,7 @@
-//! The parts of the program.
+//! The modules of the `kiebitz` program.
 //!
 //! [`daemon`] and [`replay`] drive a [`Hall`](kiebitz_game::hall::Hall), [`journal`] stores its events, and [`outputs`]
-//! has a folder for each output, with its content and its delivery. [`cli`] and [`config`] determine the program's
-//! task.
+//! has a folder for each output. [`cli`] and [`config`] parse the command line and the configuration file.
 
 pub mod cli;
 mod clock;

@@ -23,7 +23,7 @@ use crate::restart::past;
 use crate::system_time::{self, LiveTime, wall_time};
 use crate::tournament::{Tournament, read};
 
-/// The state with which the event loop begins.
+/// Initial state of the event loop.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) started: Started,
@@ -110,7 +110,7 @@ impl Preparation {
     }
 }
 
-/// The time as of which past events were chosen, and the events that the outputs got, by board.
+/// Time as of which past events were selected, and the events passed to the outputs, by board.
 type ShownEvents = (Timestamp, BTreeMap<String, Vec<Event>>);
 
 /// Passes the games of the journal to the outputs, so that they show them while the recordings are replayed.
@@ -136,7 +136,7 @@ fn show_during_replay(journal: &Journal, config: &Config, feeds: &mut Feeds, now
 }
 
 impl Prepared {
-    /// The state without any stored data, for a disk that does not answer.
+    /// Creates the initial state without any stored data, for a disk that does not answer.
     pub(super) fn without_data(config: &Config, outbox: Option<Outbox>, time: LiveTime) -> Result<Self> {
         let mqtt = match (&config.mqtt, outbox) {
             (Some(broker), Some(outbox)) => Some(Mqtt::new(outbox, config, broker, time.now())?),

@@ -101,7 +101,8 @@ const IDLE: Duration = Duration::from_secs(3600);
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Passes on the journal and the file of seqs. `None` if a file could not be opened, which is retried.
+    /// Passes the journal and the seq file to the parts that use them. `None` for a file that could not be opened;
+    /// opening it is retried.
     pub(super) fn open(
         &mut self,
         commands: &mut Commands,
@@ -199,7 +200,7 @@ impl EventLoop {
         }
     }
 
-    /// The next deadlines: one in the time of events, one on the monotonic clock.
+    /// Returns the next deadlines: one in the time of events, one on the monotonic clock.
     fn poll_deadlines(&self) -> (Timestamp, Moment) {
         let now = self.time.present();
         let of_events = [
@@ -219,7 +220,7 @@ impl EventLoop {
         )
     }
 
-    /// Scans for new and removed ports, and does all other work that is due at each scan.
+    /// Scans for added and removed ports, and does the other periodic work.
     fn scan_ports(&mut self, commands: &mut Commands) {
         if let Some(step) = self.time.keep_up() {
             self.set_clock(step);
@@ -277,7 +278,8 @@ impl EventLoop {
         let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
     }
 
-    /// Follows a step of the computer's clock. All earlier deadlines fire first; the step itself takes no time.
+    /// Handles a step of the computer's clock. All earlier deadlines fire first; the step itself does not count as
+    /// elapsed time.
     fn set_clock(&mut self, step: ClockStep) {
         let ClockStep { at, micros } = step;
         self.hall.advance(at);
@@ -418,7 +420,7 @@ impl EventLoop {
         }
     }
 
-    /// Records the mode of each line that probing has just found.
+    /// Records the mode of each line whose probing has just ended.
     fn note_modes(&mut self, now: Timestamp) {
         while let Some((line, mode)) = self.hall.poll_found_out() {
             let mut lines = self.lines.values();
@@ -505,7 +507,7 @@ fn record(
     }
 }
 
-/// Waits for the next question about the daemon's status; forever if there can be none.
+/// Waits for the next question about the daemon's status; forever if no output can ask one.
 async fn next_question(questions: &mut Option<mpsc::Receiver<Question>>) -> Option<Question> {
     match questions {
         Some(questions) => questions.recv().await,

@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Debug)]
 pub(crate) struct StateLock {
     directory: PathBuf,
-    /// `None` if the disk supports no lock. The daemon runs all the same.
+    /// `None` if the disk does not support locks. The daemon then runs without one.
     file: Mutex<Option<File>>,
 }
 
@@ -35,8 +35,9 @@ pub(crate) enum LockError {
 }
 
 impl StateLock {
-    /// Locks a directory, which is created if it does not exist. `now` is written into the file for other processes. If
-    /// the disk supports no lock, the result holds none. Fails if another process has the lock.
+    /// Locks a directory, which is created if it does not exist. The lock file gets the time `now`, which other
+    /// processes report. If the disk does not support locks, the result holds none. Fails if another process has the
+    /// lock.
     pub(super) fn take(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         let file = match lock(directory, now) {
             Err(error @ LockError::Unusable { .. }) => {
@@ -65,7 +66,7 @@ impl StateLock {
         *self.file.lock().unwrap_or_else(PoisonError::into_inner) = acquired;
     }
 
-    /// Locks a directory. Fails if another process has the lock, or if the disk supports no lock.
+    /// Locks a directory. Fails if another process has the lock, or if the disk does not support locks.
     pub(crate) fn require(directory: &Path, now: Timestamp) -> Result<Self, LockError> {
         Ok(Self {
             directory: directory.to_owned(),
@@ -109,13 +110,13 @@ fn lock(directory: &Path, now: Timestamp) -> Result<File, LockError> {
         Err(rustix::io::Errno::WOULDBLOCK) => {
             return Err(LockError::Taken {
                 directory: directory.to_owned(),
-                holder: holder(&mut file),
+                holder: read_holder(&mut file),
             });
         }
         Err(error) => return Err(unusable(error.into())),
     }
-    // The lock works without this text, which is for people only.
-    let _ = note(&mut file, now);
+    // The text only informs people: the lock is valid even if it cannot be written.
+    let _ = write_holder(&mut file, now);
     Ok(file)
 }
 
@@ -126,13 +127,13 @@ fn create(directory: &Path, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn note(file: &mut File, now: Timestamp) -> io::Result<()> {
+fn write_holder(file: &mut File, now: Timestamp) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "process {}, since {}", std::process::id(), time_text(now))
 }
 
-fn holder(file: &mut File) -> String {
+fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.read_to_string(&mut text) {
         Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),

@@ -48,7 +48,7 @@ pub(super) fn change(targets: &Targets) {
     }
 }
 
-/// Logs the mode of play of all boards, and of the boards that have another time control.
+/// Logs the event's time control with its mode of play, and those of boards with another time control.
 pub(super) fn modes(config: &Config) {
     let all = mode(&config.event).map(|mode| format!("time control {mode}"));
     let boards = config.boards.iter();
@@ -68,13 +68,13 @@ pub(super) fn modes(config: &Config) {
 /// A time control as parsed, and its mode of play; `None` without a time control.
 fn mode(regulations: &Regulations) -> Option<String> {
     let control = regulations.time_control.as_ref()?;
-    let (follows, _) = regulations.mode_of_time()?;
-    let holds = regulations.rules.mode;
+    let (by_time, _) = regulations.mode_of_time()?;
+    let configured = regulations.rules.mode;
     let edition = regulations.rules.edition;
-    Some(if holds == follows {
-        format!("{control}: {holds} ({edition})")
+    Some(if configured == by_time {
+        format!("{control}: {configured} ({edition})")
     } else {
-        format!("{control}: {follows} by its time ({edition}), but {holds} is configured")
+        format!("{control}: {by_time} by its time ({edition}), but {configured} is configured")
     })
 }
 

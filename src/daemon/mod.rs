@@ -174,7 +174,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The parts of the daemon that last from one day to the next.
+/// The parts of the daemon that persist from one day to the next.
 struct Daemon {
     config: Config,
     outbox: Option<Outbox>,
@@ -371,7 +371,7 @@ async fn note_acknowledged(config: &Config, outbox: &Outbox) {
 fn is_file_of(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(open), Ok(there)) => (open.dev(), open.ino()) == (there.dev(), there.ino()),
+        (Ok(open), Ok(on_disk)) => (open.dev(), open.ino()) == (on_disk.dev(), on_disk.ino()),
         // Another error of the disk does not mean that the file is gone.
         (_, Err(error)) => error.kind() != std::io::ErrorKind::NotFound,
         (Err(_), Ok(_)) => true,

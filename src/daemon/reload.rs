@@ -201,7 +201,7 @@ impl ConfigChange {
 
 /// Whether a file that had settings has none any more, for example because it was written on a full disk.
 fn is_emptied(old: &Config, new: &Config) -> bool {
-    // The text of tables without settings does not matter.
+    // `of_boards` includes the text of tables without settings, so it is not compared.
     let has_settings = |config: &Config| {
         let of_boards = Config::default().of_boards;
         Config {
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_change_at_once_with_the_names_that_they_are_for() {
+    fn delays_and_board_names_change_at_once() {
         let delayed = format!("{OLD}public_delay = \"30 min\"\n");
         let renamed = delayed.replace("\"one\"", "\"seven\"");
         for (old, new) in [(OLD, &*delayed), (&delayed, OLD), (&delayed, &renamed)] {

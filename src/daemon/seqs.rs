@@ -34,7 +34,7 @@ impl SeqNotes {
     /// Starts the thread. It has no file until it is [given one](Self::take_file). Boards that are not in the file
     /// count after `others`.
     pub(super) fn start(path: PathBuf, spare: Option<PathBuf>, others: u64) -> Result<Self> {
-        let (notes, taken) = channel();
+        let (notes, receiver) = channel();
         let (noted, unkept) = watch::channel(false);
         let thread = SeqThread {
             path,
@@ -49,7 +49,7 @@ impl SeqNotes {
         };
         std::thread::Builder::new()
             .name("numbers".to_owned())
-            .spawn(move || thread.work(&taken))
+            .spawn(move || thread.work(&receiver))
             .context("cannot start storing event numbers")?;
         Ok(Self { notes, unkept, spare })
     }

@@ -72,19 +72,19 @@ fn board_status(board: &Board, hall: &Hall) -> BoardSummary {
         line: LineHealth::new(board.heard(), hall.counters(board.name())),
         game: board.playing().as_ref().map(GameStatus::of),
         times: board.clock().map(|face| face.clock),
-        open: board.open_incidents().filter_map(open).collect(),
+        open: board.open_incidents().filter_map(describe_for_arbiter).collect(),
         same_number: hall.namesakes(board.name()).map(str::to_owned).collect(),
     }
 }
 
 /// Short description of an incident that needs the arbiter; `None` for other incidents.
-fn open(incident: &Incident) -> Option<String> {
-    let calls = incident.severity >= Severity::Advice;
-    let on = match incident.squares.as_slice() {
+fn describe_for_arbiter(incident: &Incident) -> Option<String> {
+    let needs_arbiter = incident.severity >= Severity::Advice;
+    let squares = match incident.squares.as_slice() {
         [] => String::new(),
         squares => format!(" ({})", squares.join(" ")),
     };
-    calls.then(|| format!("{}{on}", incident.kind.as_str().replace('_', " ")))
+    needs_arbiter.then(|| format!("{}{squares}", incident.kind.as_str().replace('_', " ")))
 }
 
 fn delivery(outbox: &Outbox) -> DeliveryState {

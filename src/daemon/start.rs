@@ -28,7 +28,7 @@ pub(super) struct Started {
     pub(super) run: Option<Run>,
     /// Events that the journal lacks and could not store.
     pub(super) unkept: Vec<Event>,
-    /// Ports for which the recordings do not contain the closing.
+    /// Ports whose closing is missing in the recordings.
     pub(super) closed: Vec<(Timestamp, Interface)>,
     /// Time of the last known input. Later inputs must have later times.
     pub(super) until: Timestamp,
@@ -103,7 +103,7 @@ pub(super) fn start(
                 if state.run.is_none() {
                     rewrite_inputs(config, opened, &inputs);
                 }
-                let numbers = noted(config, numbers, &state.numbers);
+                let numbers = mark_given(config, numbers, &state.numbers);
                 return Ok(Started {
                     numbers: numbers.and_then(|numbers| with_kept(numbers, opened)),
                     journal,
@@ -153,7 +153,8 @@ pub(super) fn start(
 }
 
 impl Started {
-    /// The state in which only the given seqs are known. Boards that are not among them count after the current time.
+    /// Creates a state without a journal, in which only the given seqs are known. All other boards count after the
+    /// current time.
     pub(super) fn without_journal(config: &Config, given: BTreeMap<String, u64>, now: Timestamp) -> Self {
         let numbers = hall::LastSeqs {
             boards: given,
@@ -239,8 +240,8 @@ impl Marks {
         }
     }
 
-    /// The numbers after which boards count if no file can record seqs: the current time, which exceeds all reserved
-    /// seqs.
+    /// Returns the seqs after which boards count if no file can record seqs. They are at least the current time, which
+    /// exceeds all reserved seqs.
     fn unreserved_seqs(mut self) -> BTreeMap<String, u64> {
         raise(&mut self.given.numbers.boards, self.given.reserved.boards);
         let boards = self.given.numbers.boards.into_iter();
@@ -332,8 +333,9 @@ fn report_failing(error: JournalError, consequence: &str, now: Timestamp, storag
     storage.journal_fails(now, &problem);
 }
 
-/// Records reserved seqs that may have been given as given, before boards continue after them.
-fn noted(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
+/// Marks all seqs that may have been given, including reserved ones, as given before boards continue after them. `None`
+/// if the file cannot be written.
+fn mark_given(config: &Config, numbers: Option<SeqFile>, given: &hall::LastSeqs) -> Option<SeqFile> {
     let mut numbers = numbers?;
     let lasts = &given.boards;
     if numbers.is_unkept() || numbers.lasts() != *lasts {
@@ -386,7 +388,7 @@ struct StartState {
 }
 
 impl Restoration<'_> {
-    /// Restores the state; `None` if nobody waits for it any more.
+    /// Restores the state; `None` if the start was abandoned.
     fn restore(&self, journal: &mut Journal, given: &KnownSeqs) -> Result<Option<StartState>, JournalError> {
         let Self {
             config,

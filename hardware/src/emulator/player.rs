@@ -1,4 +1,4 @@
-//! A board with players, who play with or without a connected host, and with faults on demand.
+//! A board with players and injectable faults. The players do not need a connected host.
 
 use std::collections::VecDeque;
 
@@ -58,8 +58,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// Creates a board that is powered up at `now` and plugged in, with the players' pieces on it. The players' setting
-    /// determines the periods of its scan and its clock polls.
+    /// Creates a board that is powered up at `now` and plugged in, with the players' pieces on it. Its scan period and
+    /// clock poll period come from the players' [`Setting`](crate::emulator::hand::Setting).
     #[must_use]
     pub fn new(now: Timestamp, settings: BoardSettings, sitting: Sitting) -> Self {
         Self {
@@ -77,19 +77,19 @@ impl Player {
         self.sitting.add(now, script);
     }
 
-    /// Lets the players wait from `now` on, see [`Sitting::hold`]. Returns `false` if they wait already.
+    /// Pauses play at `now`, see [`Sitting::hold`]. Returns `false` if it is paused already.
     pub fn hold(&mut self, now: Timestamp) -> bool {
         self.advance(now);
         self.sitting.hold(now)
     }
 
-    /// Lets waiting players go on, see [`Sitting::release`]. Returns whether they waited.
+    /// Resumes play, see [`Sitting::release`]. Returns whether it was paused.
     pub fn release(&mut self, now: Timestamp) -> bool {
         self.advance(now);
         self.sitting.release(now)
     }
 
-    /// Returns whether the players wait for [`release`](Self::release).
+    /// Returns whether play is paused until [`release`](Self::release).
     #[must_use]
     pub const fn waits(&self) -> bool {
         self.sitting.waits()
@@ -128,7 +128,7 @@ impl Player {
         }
     }
 
-    /// Returns the next bytes that the host can have read by `now`, with their arrival time.
+    /// Returns the next bytes that reach the host by `now`, with their arrival time.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Timestamp) -> Option<(Timestamp, Vec<u8>)> {
         self.advance(now);
@@ -175,7 +175,7 @@ impl Player {
     }
 
     /// Plugs the cable in again. If the board stayed `powered`, it continues as before. Otherwise it powers up in bus
-    /// mode: its memory ends when the cable was unplugged, followed by a power-up tag and the pieces found.
+    /// mode, and its memory holds the changes until the cable was unplugged, then a power-up tag and the pieces found.
     pub fn plug(&mut self, now: Timestamp, powered: bool) {
         self.advance(now);
         let Some(mut unpowered_copy) = self.unpowered_copy.take().filter(|_| !powered) else {
@@ -203,7 +203,8 @@ impl Player {
         }
     }
 
-    /// Makes the sensor of a square, numbered with the connector on White's left, always read empty, or repairs it.
+    /// Makes the sensor of a square read empty if `dead`; otherwise repairs it. Squares are numbered with the connector
+    /// on White's left.
     pub fn kill(&mut self, now: Timestamp, field: Field, dead: bool) {
         self.advance(now);
         let field = self.sitting.setting().field(field);

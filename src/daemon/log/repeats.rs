@@ -1,5 +1,5 @@
-//! Limits how often the log repeats itself. Clients can cause any number of lines, for example by commands that are
-//! refused, and every line wears the memory card.
+//! Limits repeated log lines. Clients can cause any number of them, for example by refused commands, and every line
+//! wears the memory card.
 
 use core::fmt::{self, Write as _};
 use core::time::Duration;
@@ -14,24 +14,23 @@ use tracing_subscriber::layer::Context;
 
 use crate::system_time::{Moment, moment};
 
-/// Number of lines that one place in the program may log within [`WINDOW`]. A hall may have some hundred boards, each with
+/// Maximum number of lines from one callsite within [`WINDOW`]. Allows for a hall of some hundred boards that all log
 /// the same line.
 const LINES: u32 = 300;
 const WINDOW: Duration = Duration::from_secs(60);
-/// Maximum length of the example in the line that counts the others, in characters.
+/// Maximum length, in characters, of the example in the report of omitted lines.
 const LONGEST_EXAMPLE: usize = 200;
 
-/// Lines of this process.
 static REPEATS: LazyLock<Mutex<Repeats>> = LazyLock::new(Mutex::default);
 
-/// Leaves out the lines of a place in the program that has logged [`LINES`] within [`WINDOW`]. [`report`] says how many.
+/// Omits the lines of a callsite that has logged [`LINES`] within [`WINDOW`]. [`report`] logs their number.
 #[derive(Debug)]
 pub(super) struct RepeatFilter;
 
 impl<S: Subscriber> Layer<S> for RepeatFilter {
     fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
         let metadata = event.metadata();
-        // Lines for maintainers are wanted in full.
+        // Debug and trace lines are for maintainers and never omitted.
         if *metadata.level() > Level::INFO {
             return true;
         }
@@ -43,7 +42,7 @@ impl<S: Subscriber> Layer<S> for RepeatFilter {
     }
 }
 
-/// Logs how many lines were left out in the windows that have ended. Call every few seconds.
+/// Logs the number of omitted lines of all windows that have ended. Call every few seconds.
 pub(crate) fn report(now: Moment) {
     // The lock must not be held while logging.
     let left_out = repeats().left_out(now);
@@ -52,7 +51,7 @@ pub(crate) fn report(now: Moment) {
     }
 }
 
-/// Logs how many lines were left out in all windows. Call at the end of the program.
+/// Logs the number of omitted lines of all windows. Call at the end of the program.
 pub(crate) fn report_rest() {
     report(moment() + WINDOW);
 }
@@ -61,7 +60,7 @@ fn repeats() -> MutexGuard<'static, Repeats> {
     REPEATS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Recent lines by the place in the program that logs them. There is a limited number of such places.
+/// Recent lines by callsite. The number of callsites is fixed, so the map stays small.
 #[derive(Debug, Default)]
 struct Repeats(HashMap<Identifier, Repeated>);
 
@@ -76,14 +75,14 @@ struct Repeated {
 
 impl Repeats {
     /// Counts a line and returns whether to log it.
-    fn admit(&mut self, now: Moment, place: Identifier, text: impl FnOnce() -> String) -> bool {
+    fn admit(&mut self, now: Moment, callsite: Identifier, text: impl FnOnce() -> String) -> bool {
         let fresh = |left_out, example| Repeated {
             begun: now,
             logged: 0,
             left_out,
             example,
         };
-        let repeated = self.0.entry(place).or_insert_with(|| fresh(0, String::new()));
+        let repeated = self.0.entry(callsite).or_insert_with(|| fresh(0, String::new()));
         if repeated.begun + WINDOW <= now {
             let example = core::mem::take(&mut repeated.example);
             *repeated = fresh(repeated.left_out, example);
@@ -99,7 +98,7 @@ impl Repeats {
         false
     }
 
-    /// Returns the number of lines that were left out of each window that has ended, with an example, and forgets them.
+    /// Returns the number of omitted lines of each window that has ended, with an example, and resets it.
     fn left_out(&mut self, now: Moment) -> Vec<(u64, String)> {
         let ended = self
             .0
@@ -114,7 +113,6 @@ impl Repeats {
     }
 }
 
-/// The text of an event.
 #[derive(Debug, Default)]
 struct Message(String);
 
@@ -144,14 +142,14 @@ mod tests {
         Moment::after(Duration::from_secs(second))
     }
 
-    /// Identifies this place in the program.
+    /// Returns a callsite.
     fn here() -> Identifier {
-        let mut place = None;
+        let mut callsite = None;
         tracing::subscriber::with_default(tracing_subscriber::registry(), || {
             let span = tracing::info_span!("here");
-            place = span.metadata().map(tracing::Metadata::callsite);
+            callsite = span.metadata().map(tracing::Metadata::callsite);
         });
-        place.expect("a span")
+        callsite.expect("a span")
     }
 
     #[test]

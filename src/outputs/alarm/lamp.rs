@@ -14,7 +14,7 @@ pub(super) struct Lamp {
     link: Subscriber,
     is_connected: bool,
     /// Whether all lamps are on for a test.
-    is_tested: bool,
+    is_testing: bool,
     /// Topic of the lamp. With `{board}` or `{table}` in it, each board or table has a lamp of its own.
     topic: String,
     on: String,
@@ -36,7 +36,7 @@ impl Lamp {
             broker: broker.clone(),
             link: Subscriber::start(broker, &output.replace(' ', "-"), Vec::new()),
             is_connected: false,
-            is_tested: false,
+            is_testing: false,
             topic,
             on,
             off,
@@ -65,11 +65,11 @@ impl Lamp {
         }
     }
 
-    /// Switches all lamps on. Returns their topics, once the broker has acknowledged the first one.
+    /// Switches all lamps on. Returns their topics once the broker has acknowledged the first one.
     ///
     /// # Errors
     ///
-    /// Fails with a message for people.
+    /// Fails with a message for the user if no board has been seen or the broker does not accept the message.
     pub(super) async fn test(&mut self, alarms: &Alarms) -> Result<String, String> {
         let all = lamps(&self.topic, alarms);
         let mut topics = all.keys();
@@ -80,19 +80,19 @@ impl Lamp {
         for topic in topics {
             self.link.ask(topic.clone(), self.on.clone());
         }
-        self.is_tested = true;
+        self.is_testing = true;
         Ok(all.keys().cloned().collect::<Vec<_>>().join(", "))
     }
 
     /// Ends a test: the next call of [`show`](Self::show) switches every lamp to its state.
     pub(super) fn end_test(&mut self) {
-        self.is_tested = false;
+        self.is_testing = false;
         self.sent.clear();
     }
 
     /// Sends the states that differ from the last ones sent.
     pub(super) fn show(&mut self, alarms: &Alarms) {
-        if !self.is_connected || self.is_tested {
+        if !self.is_connected || self.is_testing {
             return;
         }
         for (topic, is_on) in lamps(&self.topic, alarms) {
@@ -112,7 +112,7 @@ impl Lamp {
     }
 }
 
-/// All lamps, and whether each should be on.
+/// Returns the topics of all lamps, and whether each lamp should be on.
 fn lamps(topic: &str, alarms: &Alarms) -> BTreeMap<String, bool> {
     let raised = || alarms.raised().values();
     if !topic.contains("{board}") && !topic.contains("{table}") {

@@ -76,9 +76,9 @@ pub(crate) struct Alarms {
     failing: BTreeMap<String, (Timestamp, String)>,
     /// Alarms that were raised and not yet cleared, as they were sent.
     sent: BTreeMap<String, Alarm>,
-    /// Time since which an alarm that was sent is over, while it may still come again.
+    /// Time at which the problem of a sent alarm ended, until the alarm is cleared or the problem recurs.
     over_since: BTreeMap<String, Timestamp>,
-    /// An alarm that began before this time is not raised. `None` before the first call of `changes`.
+    /// Alarms that began before this time are not raised. `None` before the first call of `changes`.
     not_before: Option<Timestamp>,
     /// Recent forward steps of the computer's clock: time and size.
     steps: Vec<(Timestamp, Duration)>,
@@ -87,16 +87,16 @@ pub(crate) struct Alarms {
 #[derive(Debug, Default)]
 struct AlarmBoard(BoardRecord);
 
-/// Age at the start from which an alarm is not raised: it was raised before the restart, or is too old to be of use.
+/// Maximum age of an alarm to raise at startup. An older one was raised before the restart, or is too old to be useful.
 const RECENT: Duration = Duration::from_secs(10 * 60);
-/// Duration of an output's failure from which it is an alarm. Shorter failures often end without intervention.
+/// Minimum duration of an output's failure that raises an alarm. Shorter failures often end without intervention.
 const FAILS: Duration = Duration::from_secs(60);
-/// Duration for which a board or a clock is missing from which it is an alarm. A restart of kiebitz takes less.
+/// Minimum absence of a board or a clock that raises an alarm. A restart of kiebitz takes less.
 const MISSING: Duration = Duration::from_secs(30);
-/// Duration for which an alarm about a device or an output is over from which it is cleared. After a restart, an output
-/// needs some time to notice that it still fails.
+/// Time for which a device or an output must work again before its alarm is cleared. After a restart, an output needs
+/// some time to detect that it still fails.
 const STAYS_OVER: Duration = Duration::from_secs(60);
-/// Age from which a drawn game is no longer an alarm.
+/// Duration of the alarm for a drawn game.
 const DRAWN: Duration = Duration::from_secs(5 * 60);
 
 impl AlarmKind {
@@ -107,7 +107,7 @@ impl AlarmKind {
         core::iter::once(self).chain(is_flag.then_some(both))
     }
 
-    /// Whether such an alarm is about a device or an output, which may fail repeatedly within a short time.
+    /// Whether the alarm is about a device or an output, which may fail repeatedly within a short time.
     const fn comes_and_goes(self) -> bool {
         matches!(
             self,
@@ -161,8 +161,8 @@ impl<'de> Deserialize<'de> for AlarmKind {
 }
 
 impl Alarm {
-    /// Whether the other alarm is about the same device or output. It has another number if it is a new incident.
-    fn comes_again_as(&self, other: &Self) -> bool {
+    /// Whether both alarms are about the same device or output, even if their incidents have different numbers.
+    fn is_same_problem_as(&self, other: &Self) -> bool {
         let subject = |alarm: &Self| {
             (
                 alarm.kind,
@@ -202,7 +202,6 @@ impl Alarms {
         }
     }
 
-    /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
         let AlarmBoard(record) = self.boards.entry(event.board.clone()).or_default();
         record.take(event);
@@ -214,15 +213,15 @@ impl Alarms {
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// Notes that the computer's clock was set forward by `by` at `at`, which does not count as elapsed time.
+    /// Records that the computer's clock was set forward by `by` at `at`, which does not count as elapsed time.
     pub(crate) fn set_forward(&mut self, at: Timestamp, by: Duration) {
-        let is_recent = |(step, _): &&(Timestamp, Duration)| self.passed(*step, at) < FAILS.max(DRAWN);
+        let is_recent = |(step, _): &&(Timestamp, Duration)| self.elapsed(*step, at) < FAILS.max(DRAWN);
         self.steps = self.steps.iter().filter(is_recent).copied().collect();
         self.steps.push((at, by));
     }
 
     /// Returns the time since `since`, without steps of the computer's clock.
-    fn passed(&self, since: Timestamp, now: Timestamp) -> Duration {
+    fn elapsed(&self, since: Timestamp, now: Timestamp) -> Duration {
         let steps = self.steps.iter().filter(|(at, _)| *at >= since);
         let steps = steps.fold(Duration::ZERO, |all, (_, by)| all.saturating_add(*by));
         now.saturating_duration_since(since).saturating_sub(steps)
@@ -264,8 +263,8 @@ impl Alarms {
                 .board
                 .as_ref()
                 .is_none_or(|board| self.boards.contains_key(board));
-            let goes_on = || wanted.values().any(|other| alarm.comes_again_as(other));
-            is_known && !wanted.contains_key(*key) && !goes_on()
+            let recurs = || wanted.values().any(|other| alarm.is_same_problem_as(other));
+            is_known && !wanted.contains_key(*key) && !recurs()
         };
         let over: BTreeMap<String, Alarm> = self
             .sent
@@ -280,18 +279,18 @@ impl Alarms {
         over.into_iter()
             .filter(|(key, alarm)| {
                 let since = self.over_since.get(key).copied().unwrap_or(now);
-                !alarm.kind.comes_and_goes() || self.passed(since, now) >= STAYS_OVER
+                !alarm.kind.comes_and_goes() || self.elapsed(since, now) >= STAYS_OVER
             })
             .map(|(key, alarm)| AlarmChange::Cleared(key, alarm))
             .collect()
     }
 
-    /// Returns whether an alarm that was not sent must be sent: it has lasted long enough, and is not one that was sent
-    /// and has come again.
+    /// Returns whether an alarm that was not sent must be sent: it has lasted long enough, and does not repeat an alarm
+    /// that was sent and not yet cleared.
     fn is_due(&self, now: Timestamp, alarm: &Alarm) -> bool {
         let is_missing = matches!(alarm.kind, AlarmKind::Incident(_)) && alarm.kind.comes_and_goes();
-        let lasts = !is_missing || self.passed(alarm.since, now) >= MISSING;
-        lasts && !self.sent.values().any(|sent| sent.comes_again_as(alarm))
+        let lasts = !is_missing || self.elapsed(alarm.since, now) >= MISSING;
+        lasts && !self.sent.values().any(|sent| sent.is_same_problem_as(alarm))
     }
 
     /// Marks a message as sent.
@@ -322,14 +321,14 @@ impl Alarms {
                 .filter(|incident| incident.severity >= Severity::Advice)
                 .map(|incident| board.of_incident(self.language, name, incident));
             let drawn = board.drawn(self.language, name);
-            incidents.chain(drawn.filter(|(_, alarm)| self.passed(alarm.since, now) < DRAWN))
+            incidents.chain(drawn.filter(|(_, alarm)| self.elapsed(alarm.since, now) < DRAWN))
         });
         let of_outputs = self
             .failing
             .iter()
             .filter(|(name, (since, _))| {
                 // After a restart, an output that failed before is still the same alarm.
-                self.passed(*since, now) >= FAILS || self.sent.contains_key(&output_key(name))
+                self.elapsed(*since, now) >= FAILS || self.sent.contains_key(&output_key(name))
             })
             .map(|(name, (since, problem))| {
                 let alarm = Alarm {

@@ -1,7 +1,7 @@
 //! Sends alarms: to a phone by ntfy, to an address by POST, or to a lamp.
 //!
-//! A file keeps the alarms that were sent, so that a restart raises none twice and clears those that are over. Alarms
-//! that were raised and cleared while the recipient could not be reached are not sent.
+//! A file stores the alarms that were sent, so that after a restart none is raised twice and alarms that are over are
+//! cleared. Alarms that were raised and cleared while the recipient could not be reached are not sent.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ const TESTS: usize = 4;
 /// Time for which lamps are on in a test.
 const LAMP_TEST: Duration = Duration::from_secs(5);
 
-/// The test of an alarm, which its task carries out.
+/// Returns the test of an alarm, which the alarm's task carries out.
 fn trial(name: &Name, tests: mpsc::Sender<Test>) -> Trial {
     let trial = Trial::new(output(name), move || {
         let tests = tests.clone();
@@ -285,7 +285,7 @@ impl AlarmChannel {
         }
     }
 
-    /// Ends a test that lasts, so that the next message shows the state of all alarms again.
+    /// Ends a lamp test, so that the lamps show the state of all alarms again.
     fn end_test(&mut self) {
         if let Self::Lamp(lamp) = self {
             lamp.end_test();

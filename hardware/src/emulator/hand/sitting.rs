@@ -101,7 +101,7 @@ pub struct Sitting {
     agenda: VecDeque<(Timestamp, Act)>,
     standing: Dump,
     truth: Truth,
-    /// Time since which the players wait; `None` while they play.
+    /// Start of the current pause; `None` while play continues.
     held: Option<Timestamp>,
 }
 
@@ -146,15 +146,15 @@ impl Sitting {
         self.decide_ahead();
     }
 
-    /// Lets the players wait from `now` on, until [`release`](Self::release). Returns `false` if they wait already.
+    /// Pauses play at `now` until [`release`](Self::release). Returns `false` if it is paused already.
     pub fn hold(&mut self, now: Timestamp) -> bool {
         let waited = self.held.is_some();
         self.held = self.held.or(Some(now));
         !waited
     }
 
-    /// Lets waiting players go on at `now`, with the time that they had left for each action. Returns whether they
-    /// waited.
+    /// Resumes play at `now`. All scheduled actions are delayed by the length of the pause. Returns whether play was
+    /// paused.
     pub fn release(&mut self, now: Timestamp) -> bool {
         let Some(since) = self.held.take() else {
             return false;
@@ -167,7 +167,7 @@ impl Sitting {
         true
     }
 
-    /// Returns whether the players wait for [`release`](Self::release).
+    /// Returns whether play is paused until [`release`](Self::release).
     #[must_use]
     pub const fn waits(&self) -> bool {
         self.held.is_some()
@@ -197,7 +197,7 @@ impl Sitting {
         self.scripts.is_empty() && self.agenda.is_empty()
     }
 
-    /// Returns the time of the next action, or `None` if all games are over or the players wait.
+    /// Returns the time of the next action, or `None` if all games are over or play is paused.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Timestamp> {
         if self.held.is_some() {
@@ -237,7 +237,7 @@ impl Sitting {
         None
     }
 
-    /// Decides on further actions until no undecided action can come before the first action on the agenda.
+    /// Schedules actions until no later decision can add one before the first action on the agenda.
     fn decide_ahead(&mut self) {
         loop {
             let decided_until = self.began + self.opponents.hand().now();
@@ -247,7 +247,7 @@ impl Sitting {
         }
     }
 
-    /// Decides on the next part of the play. Returns `false` if all games are over.
+    /// Schedules the next part of the play. Returns `false` if all games are over.
     fn decide(&mut self) -> bool {
         let Some(script) = self.scripts.front() else {
             return false;

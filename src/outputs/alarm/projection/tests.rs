@@ -54,7 +54,7 @@ fn closed(seq: u64, incident: u64) -> Event {
     )
 }
 
-/// Returns the changes at a moment as texts, and notes them as sent.
+/// Returns the changes at `now` as texts, and marks them as sent.
 fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
     let changes = alarms.changes(now);
     let text = |change: &AlarmChange| {
@@ -247,7 +247,7 @@ fn missing(seq: u64, number: u64, since: Timestamp) -> Event {
     }
 }
 
-/// Each restart closes the ports, and an output that fails has to notice it again.
+/// Each restart closes the ports, and a failing output needs some time to detect its failure again.
 #[test]
 fn many_restarts_send_one_message_for_each_alarm() {
     let failing = OutputReport {
@@ -286,7 +286,7 @@ fn many_restarts_send_one_message_for_each_alarm() {
     alarms.update_outputs(at(minutes(62)), &failing);
     assert!(noted_changes(&mut alarms, at(minutes(62))).is_empty());
     assert_eq!(noted_changes(&mut alarms, at(minutes(63))), ["-b 1"]);
-    // The output still fails after a restart, and then no more.
+    // After another restart, the output still fails and then recovers.
     let mut again = Alarms::new(Language::English, &[], alarms.raised().clone());
     assert!(noted_changes(&mut again, at(minutes(64))).is_empty());
     again.update_outputs(at(minutes(64) + 50), &failing);
