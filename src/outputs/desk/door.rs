@@ -42,7 +42,7 @@ use crate::tournament::files::PairingFiles;
 
 /// Limit for request bodies, in bytes. The longest body is a command with the moves of a game, about 10,000 bytes.
 const MAX_BODY: usize = 64 << 10;
-/// Interval of keep-alive messages: a page cannot notice otherwise that its connection is dead.
+/// Interval of keep-alive messages. Without them, a page cannot detect a dead connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Time after which a client may try again if the queue of password checks is full.
 const RETRY_BUSY: Duration = Duration::from_secs(2);
@@ -195,7 +195,7 @@ impl DeskState {
         operation(&mut self.limits.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The user of the request's session; `None` if there is no valid one.
+    /// Returns the user of the request's session; `None` if there is no valid session.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
         let secret = secret(headers)?;
         let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
@@ -208,7 +208,7 @@ impl DeskState {
         is_same.then_some(guest)
     }
 
-    /// Name and role of a user as JSON, and whether this is a hub.
+    /// Returns a user's name and role, and whether this is a hub.
     fn session_info(&self, guest: &Guest) -> Json<Value> {
         let mut info = json!({ "user": guest.name, "role": guest.role });
         if self.pairings.is_none() {
@@ -217,7 +217,7 @@ impl DeskState {
         Json(info)
     }
 
-    /// Begins a session and sets its cookie. A new device also gets a cookie by which it is known.
+    /// Begins a session and sets its cookie. A new device also gets a cookie that identifies it later.
     pub(super) async fn begin_session(&self, headers: &HeaderMap, user: &User, source: Source) -> Response {
         // If the proxy is reached over HTTPS, the browser must not send the cookie in the clear.
         let is_encrypted = headers
@@ -291,7 +291,6 @@ pub(super) fn not_logged_in() -> Response {
     refused(StatusCode::UNAUTHORIZED, LOG_IN_FIRST)
 }
 
-/// The session's secret from the cookie.
 fn secret(headers: &HeaderMap) -> Option<&str> {
     cookie(headers, COOKIE)
 }
@@ -444,7 +443,7 @@ impl DeskViewer {
         let updates = self.updates.as_mut()?;
         let message = tokio::select! {
             biased;
-            // The sender is dropped, so this fails, when the session ends.
+            // Fails when the session ends, because its sender is dropped.
             _ = self.session.changed() => {
                 self.updates = None;
                 Bytes::from_static(b"event: over\ndata: {}\n\n")
@@ -458,7 +457,7 @@ impl DeskViewer {
     }
 }
 
-/// A logged-in user who may give commands. Refuses others.
+/// Extracts the session's user and rejects viewers, who may not give commands.
 pub(super) struct Decider(pub(super) Guest);
 
 impl FromRequestParts<Arc<DeskState>> for Decider {

@@ -24,7 +24,7 @@ use crate::system_time::moment;
 #[derive(Default)]
 pub(super) struct FirstUserCode(Mutex<Option<String>>);
 
-/// Letters and digits of the code, five bits each. Those that look alike are left out.
+/// Letters and digits of the code, five bits each. I, O, 0 and 1 are left out, because they are easily confused.
 const LETTERS: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH: usize = 10;
 /// Name under which wrong codes are counted. Names of users cannot begin with #.
@@ -93,7 +93,7 @@ pub(super) async fn create(
     headers: HeaderMap,
     Json(form): Json<FirstUserForm>,
 ) -> Response {
-    // Holds the lock to the end, so that only one of several concurrent requests creates an operator.
+    // Held to the end, so that only one of several concurrent requests creates an operator.
     let mut code = state.first.0.lock().await;
     let Some(expected) = &*code else {
         return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");

@@ -1,4 +1,4 @@
-//! Limits on login attempts. They slow down guessing without locking anybody out: attempts from one place do not count
+//! Limits on login attempts. They slow down guessing without locking anybody out: attempts from one source do not count
 //! for others.
 
 use core::time::Duration;
@@ -35,7 +35,7 @@ impl Source {
     }
 }
 
-/// Recent login attempts that have not succeeded. Their number is limited by [`MAX_ALL`], for devices and others.
+/// Recent login attempts that have not succeeded: at most [`MAX_ALL`] from devices and as many from networks.
 #[derive(Debug, Default)]
 pub(super) struct AttemptLimits(VecDeque<Attempt>);
 
@@ -50,7 +50,8 @@ struct Attempt {
 /// Time for which an attempt counts.
 const WITHIN: Duration = Duration::from_secs(60);
 /// Limits on attempts: for one name from one source, for all names from one source, and for all sources. The last one
-/// bounds the work of checking passwords. Devices have one of their own, which nobody else can exhaust.
+/// bounds the work of checking passwords. It applies to devices and networks separately, so that unknown clients cannot
+/// exhaust it for known devices.
 const MAX_PAIR: usize = 5;
 const MAX_SOURCE: usize = 20;
 const MAX_ALL: usize = 120;
@@ -74,7 +75,7 @@ impl AttemptLimits {
         Ok(())
     }
 
-    /// Takes an attempt back whose password was not checked.
+    /// Removes an attempt whose password was not checked.
     pub(super) fn withdraw(&mut self, source: Source, name: &str) {
         let name = digest(name);
         let mut attempts = self.0.iter();

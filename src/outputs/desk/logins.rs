@@ -18,12 +18,12 @@ use super::users;
 use crate::outputs::shared::notes;
 use crate::system_time::{Now, moment, wall_time};
 
-/// Interval between two readings of the file of users while somebody is logged in. After two of them without a user's
-/// line, which take less than a second, the user's sessions end.
+/// Interval at which the file of users is read while somebody is logged in. A user's sessions end if two successive
+/// readings do not have the user's line, so in less than a second.
 const INTERVAL: Duration = Duration::from_millis(400);
-/// Longest age of the times of activity in the file.
+/// Maximum age of the times of last activity in the file.
 const MAX_AGE: Duration = Duration::from_secs(600);
-/// Timeout of reading the file at the start, and of storing a change before it is answered.
+/// Timeout for reading the file at startup, and for storing a change before the client gets its response.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -33,12 +33,12 @@ pub(super) struct Logins {
     /// Signs the cookies of known devices.
     pub(super) key: DeviceKey,
     sessions: Mutex<Sessions>,
-    /// Number of changes of the sessions, and of those for which storing was tried.
+    /// Number of changes of the sessions, and number of those that were stored or could not be.
     changes: watch::Sender<u64>,
     stored: watch::Sender<u64>,
 }
 
-/// Content of the file.
+/// Content of the file with the logins.
 #[derive(Serialize, Deserialize)]
 struct KeptLogins {
     device_key: DeviceKey,
@@ -110,11 +110,11 @@ impl Logins {
         let changes = *self.changes.borrow();
         let mut stored = self.stored.subscribe();
         let waiting = stored.wait_for(|stored| *stored >= changes);
-        // If the disk does not answer in time, the change applies all the same until the next start.
+        // If the disk does not answer in time, the change is in effect, but may be lost at the next start.
         let _ = tokio::time::timeout(PATIENCE, waiting).await;
     }
 
-    /// Ends and stores sessions until the program ends.
+    /// Ends expired and unlisted sessions and stores all changes until the program ends.
     pub(super) async fn keep(self: Arc<Self>) {
         let mut changes = self.changes.subscribe();
         let mut troubles = Troubles::default();
@@ -173,7 +173,7 @@ fn present() -> Now {
     }
 }
 
-/// The problems of files that were logged, so that each is logged once.
+/// Last logged problem of each file, so that each problem is logged once.
 #[derive(Debug, Default)]
 struct Troubles(BTreeMap<PathBuf, String>);
 

@@ -33,7 +33,7 @@ impl Outputs {
         }
     }
 
-    /// The tests that operators may run one by one: all of a hall, none at a hub.
+    /// Returns the tests that operators may run one by one: all tests in the hall, none at a hub.
     fn trials_of(&self, in_hall: bool) -> Vec<Trial> {
         if in_hall { self.trials.all() } else { Vec::new() }
     }
@@ -45,7 +45,7 @@ pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Respo
     Json(json!({ "outputs": names })).into_response()
 }
 
-/// The names of all alarms.
+/// Returns the names of all alarms.
 pub(super) async fn alarms(State(state): SharedDesk, _decider: Decider) -> Response {
     let trials = state.outputs.trials.alarms();
     let names: Vec<&str> = trials.iter().map(Trial::name).collect();

@@ -65,7 +65,7 @@ const ASSETS: Assets = assets![
     "words.js",
 ];
 
-/// All files of the page, with those that are generated.
+/// Returns all files of the page, including generated ones.
 pub(crate) fn files() -> Files {
     let mut files = files_of(ASSETS);
     files.insert(CATALOGUE.into(), PublishedFile::new(catalogue()));

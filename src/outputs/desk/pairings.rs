@@ -35,7 +35,7 @@ impl IntoResponse for PairingsRefusal {
     }
 }
 
-/// The pairing files. Fails at a hub, which has none.
+/// Returns the pairing files. Fails at a hub, which has none.
 pub(super) fn in_hall(state: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, PairingsRefusal> {
     let not_in_hall = || PairingsRefusal::new(StatusCode::NOT_FOUND, IN_HALL);
     state.pairings.as_ref().ok_or_else(not_in_hall)
@@ -170,7 +170,7 @@ async fn with_files(
     })
 }
 
-/// The changes of the pairings in use that a new file makes. Pairings that cannot be read are not in use.
+/// Returns the changes of the pairings in use by a new file. Pairings that cannot be read are not in use.
 fn changes(files: &PairingFiles, after: &Tournament) -> Vec<Change> {
     let before = tournament::read(&files.all()).map(|(before, _)| before);
     tournament::changes(&before.unwrap_or_default(), after)

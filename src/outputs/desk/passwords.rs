@@ -1,7 +1,7 @@
 //! Argon2 hashes of passwords, computed in a fixed pool of memory and with a bounded queue.
 //!
-//! A run of Argon2 takes 19 MiB. Memory that each run allocates for itself ends up in the heap of another thread each
-//! time, and stays there. The pool keeps the memory of the process constant.
+//! A run of Argon2 takes 19 MiB. If each run allocated its own memory, the allocator would retain it in the heaps of
+//! different threads. The pool keeps the memory of the process constant.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::limits::Source;
 
-/// Concurrent runs of Argon2, and size of the pool.
+/// Maximum number of concurrent runs of Argon2, and size of the pool.
 const AT_ONCE: usize = 2;
 /// Capacity of the queue of requests that wait for a run.
 const QUEUE: usize = 16;
@@ -116,12 +116,12 @@ fn unusable(error: impl fmt::Display) -> anyhow::Error {
 pub(super) struct PasswordChecks {
     free: Mutex<Vec<HashMemory>>,
     /// Permits for running and waiting requests together, of unknown clients and of known devices.
-    places: Semaphore,
-    places_of_devices: Semaphore,
-    turns: Arc<Semaphore>,
+    slots: Semaphore,
+    device_slots: Semaphore,
+    runs: Arc<Semaphore>,
 }
 
-/// The reason for which a password was not checked or hashed.
+/// Reason why a password was not checked or hashed.
 #[derive(Debug, Error)]
 pub(super) enum Unchecked {
     /// The queue is full.
@@ -135,30 +135,29 @@ impl PasswordChecks {
     pub(super) fn new() -> Self {
         Self {
             free: Mutex::default(),
-            places: Semaphore::new(AT_ONCE + QUEUE),
-            places_of_devices: Semaphore::new(AT_ONCE + QUEUE),
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            slots: Semaphore::new(AT_ONCE + QUEUE),
+            device_slots: Semaphore::new(AT_ONCE + QUEUE),
+            runs: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
-    /// Runs `work` on a blocking thread when memory is free. Fails at once if the queue is full; known devices have
-    /// places of their own. A request whose client
-    /// hangs up leaves the queue; if it already runs, it runs to its end.
+    /// Runs `work` on a blocking thread when memory is free. Fails at once if the queue is full; known devices have a
+    /// queue of their own. A request whose client hangs up leaves the queue; if it already runs, it runs to its end.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         source: Source,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
     ) -> Result<T, Unchecked> {
-        let places = match source {
-            Source::Device(_) => &self.places_of_devices,
-            Source::Network(_) => &self.places,
+        let slots = match source {
+            Source::Device(_) => &self.device_slots,
+            Source::Network(_) => &self.slots,
         };
-        let _place = places.try_acquire().map_err(|_| Unchecked::Busy)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let turn = turn.map_err(|_| Unchecked::Interrupted)?;
+        let _slot = slots.try_acquire().map_err(|_| Unchecked::Busy)?;
+        let run_permit = Arc::clone(&self.runs).acquire_owned().await;
+        let run_permit = run_permit.map_err(|_| Unchecked::Interrupted)?;
         let pool = Arc::clone(self);
         let worked = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _run_permit = run_permit;
             let mut memory = pool.free().pop().unwrap_or_default();
             let done = work(&mut memory);
             pool.free().push(memory);
@@ -249,7 +248,7 @@ mod tests {
             })
         };
         let accepted: Vec<_> = (0..AT_ONCE + QUEUE).map(|_| run()).collect();
-        while checks.places.available_permits() > 0 {
+        while checks.slots.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
         for _ in 0..QUEUE {

@@ -209,7 +209,6 @@ struct IncidentEnding {
 }
 
 impl Desk {
-    /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
         self.rounds.take(event);
         let board = self.boards.entry(event.board.clone()).or_default();
@@ -263,17 +262,17 @@ impl Desk {
         self.unkept = !kept;
     }
 
-    /// The pairings of the round, as JSON.
+    /// Returns the pairings of the round, as JSON.
     pub(crate) fn pairings(&self) -> String {
         self.paired.view()
     }
 
-    /// All rounds with their tables, as JSON.
+    /// Returns all rounds with their tables, as JSON.
     pub(crate) fn rounds(&self) -> String {
         self.rounds.all()
     }
 
-    /// All boards that are shown, as JSON.
+    /// Returns all boards that are shown, as JSON.
     pub(crate) fn all(&self) -> String {
         let boards = self.boards.iter().filter(|(_, board)| !board.is_gone());
         let boards: Vec<Map<String, Value>> = boards.map(|(name, board)| board.view(name)).collect();
@@ -322,7 +321,7 @@ impl Desk {
 }
 
 impl DeskBoard {
-    /// Notes endings of incidents and results. Returns whether pages need an update.
+    /// Applies an event to the fields that `record` does not have. Returns whether pages need an update.
     fn note(&mut self, event: &Event) -> bool {
         self.note_move(event);
         match &event.kind {
@@ -383,7 +382,7 @@ impl DeskBoard {
         }
     }
 
-    /// Notes when a ply of the current game was made.
+    /// Records when a ply of the current game was made.
     fn note_move(&mut self, event: &Event) {
         match &event.kind {
             EventKind::GameStarted { .. } => self.made.clear(),
@@ -415,7 +414,7 @@ impl DeskBoard {
         game.is_some() && game == event.game.as_ref()
     }
 
-    /// Sets since when the board has not answered. Returns whether this is a change.
+    /// Sets the time since which the board has not answered. Returns whether this is a change.
     fn set_gone(&mut self, since: Option<Timestamp>) -> bool {
         let is_change = since.is_some() != self.gone_since.is_some();
         if is_change {
@@ -424,7 +423,7 @@ impl DeskBoard {
         is_change
     }
 
-    /// Notes a command about the game. Returns whether it is a person's and of the current game.
+    /// Records a command about the game. Returns whether it is a person's and of the current game.
     fn note_command(&mut self, event: &Event, by: &str, action: Action, arguments: &Value) -> bool {
         let is_shown = by != PAIRINGS && self.is_of_game(event);
         if is_shown {
@@ -438,7 +437,7 @@ impl DeskBoard {
         is_shown
     }
 
-    /// Notes an arbiter who goes to the board, or no longer does. Returns whether the event is about this.
+    /// Records that an arbiter goes to the board or no longer does. Returns whether the event is such a command.
     fn note_attendance(&mut self, event: &Event) -> bool {
         let Some(Command {
             by,
@@ -459,7 +458,7 @@ impl DeskBoard {
         true
     }
 
-    /// Notes a result that an arbiter has set. Returns whether it belongs to the current game.
+    /// Records a result that an arbiter has set. Returns whether it belongs to the current game.
     fn note_result(
         &mut self,
         event: &Event,

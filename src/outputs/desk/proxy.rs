@@ -55,8 +55,8 @@ impl Proxy {
 
     /// Checks that a request comes from the proxy, if the proxy checks passwords. Fails with the reason.
     ///
-    /// The `Host` header is checked as well: a page of another site could have its name point to the computer of the
-    /// proxy, and send the headers of any user from a browser there.
+    /// The `Host` header is checked as well, against DNS rebinding: a page of another site could let its name resolve
+    /// to the proxy's computer, and send the headers of any user from a browser there.
     pub(super) fn check(&self, peer: IpAddr, headers: &HeaderMap) -> Result<(), String> {
         if self.user_header.is_none() {
             return Ok(());

@@ -38,7 +38,7 @@ pub(super) fn are_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && differ == 0
 }
 
-/// Value of a cookie.
+/// Returns the value of a cookie.
 pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
@@ -73,7 +73,7 @@ impl DeviceKey {
     pub(super) fn device(&self, headers: &HeaderMap, user: &str) -> Option<Source> {
         let value = cookie(headers, &Self::cookie_name(user))?;
         let (id, signature) = value.split_once('.')?;
-        // The length of the id is checked by the signature.
+        // The signature covers the id, so the id cannot have another length.
         are_same(signature, &self.signature(user, id)).then(|| {
             let mut short = [0; 16];
             short.copy_from_slice(&digest(id)[..16]);

@@ -53,8 +53,8 @@ const LASTS: Duration = Duration::from_secs(12 * 3600);
 /// Limits on sessions, of one user and of all. A new one ends the one that was inactive for longest.
 const MAX_OF_USER: usize = 16;
 const MAX_SESSIONS: usize = 256;
-/// Readings of the file of users without a user's line that end their sessions. A single one may have seen the file
-/// while an editor was writing it.
+/// Number of successive readings of the file of users without a user's line that end the user's sessions. A single one
+/// may have read the file while an editor was writing it.
 const MAX_UNLISTED: u8 = 2;
 
 impl Sessions {
@@ -83,7 +83,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the user of a session and notes activity at `now`; `None` if the session does not exist or has ended.
+    /// Returns the user of a session and records activity at `now`; `None` if the session does not exist or has ended.
     pub(super) fn guest(&mut self, now: Moment, secret: &str) -> Option<Guest> {
         self.expire(now);
         let session = self.open.get_mut(&digest(secret))?;
@@ -120,7 +120,7 @@ impl Sessions {
         }
     }
 
-    /// Ends the sessions of users without a line, at once.
+    /// Ends the sessions of users without a line at once, without waiting for a second reading.
     pub(super) fn end_unlisted(&mut self, lines: &[Digest]) {
         self.remove_if(|session| !lines.contains(&session.line));
     }
@@ -152,7 +152,7 @@ impl Sessions {
         self.open.is_empty()
     }
 
-    /// Number of sessions that have begun or ended so far.
+    /// Returns the number of sessions that have begun or ended so far.
     pub(super) const fn changes(&self) -> u64 {
         self.changes
     }
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_sessions_go_on_where_they_were() {
+    fn stored_sessions_resume_with_their_age() {
         let mut sessions = begun(&["a", "b"]);
         assert!(is_open(&mut sessions, 5 * HOUR, "b"));
         let kept = sessions.to_keep(present(6 * HOUR));

@@ -100,8 +100,8 @@ impl DeskSettings {
         !self.listen.ip().is_loopback()
     }
 
-    /// The address to which a hub links. `host` is the name of this computer. `None` if other computers cannot reach
-    /// the desk, or only at an unknown address.
+    /// Returns the address to which a hub links. `host` is the name of this computer. `None` if other computers cannot
+    /// reach the desk, or only at an unknown address.
     pub(crate) fn address(&self, host: &str) -> Option<String> {
         if self.url.is_some() {
             return self.url.clone();

@@ -189,7 +189,7 @@ impl DeskTask {
     }
 }
 
-/// Formats a server-sent event. JSON has no line breaks.
+/// Formats a server-sent event. `data` is JSON, which has no line breaks.
 fn message(event: &str, data: &str) -> Bytes {
     format!("event: {event}\ndata: {data}\n\n").into()
 }

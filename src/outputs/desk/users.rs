@@ -152,8 +152,8 @@ pub(super) fn problem(file: &Path) -> Option<String> {
     ))
 }
 
-/// Adds an operator to a file without users and returns them. Fails if the file has users, the name or the password is not allowed, or
-/// the file cannot be written.
+/// Adds an operator to a file without users and returns the operator. Fails if the file has users, the name or the
+/// password is not allowed, or the file cannot be written.
 pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut HashMemory) -> Result<User> {
     if !has_no_users(file) {
         bail!("there already is an operator: log in");

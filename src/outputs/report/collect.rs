@@ -59,7 +59,7 @@ struct Collected {
     made: BTreeMap<u32, (Timestamp, bool)>,
     announced_claims: Vec<AnnouncedClaim>,
     /// Last clock reading.
-    shown: Option<Clock>,
+    last_clock: Option<Clock>,
     /// Author of the last command.
     person: Option<String>,
 }
@@ -80,7 +80,7 @@ impl Collector {
             let incident = opened(event, incident, board.port.clone());
             match game(&mut self.games, board, event) {
                 Some(game) => {
-                    game.shown = incident.incident.evidence.clock.or(game.shown);
+                    game.last_clock = incident.incident.evidence.clock.or(game.last_clock);
                     game.report.incidents.push(incident);
                 }
                 None => board.waiting.push(incident),
@@ -123,7 +123,7 @@ impl Collector {
     }
 }
 
-/// The game of an event: the one it names, else the game in progress on its board.
+/// Returns the game of an event: the one that it names, else the game in progress on its board.
 fn game<'g>(games: &'g mut [Collected], board: &CollectedBoard, event: &Event) -> Option<&'g mut Collected> {
     let current = games.get_mut(board.current?)?;
     let record = &current.report.record;
@@ -202,7 +202,7 @@ struct EarlierPresence {
 }
 
 impl CollectedBoard {
-    /// Notes whether board and clock are connected. Returns the presence before the event.
+    /// Records whether board and clock are connected. Returns the presence before the event.
     fn note_presence(&mut self, event: &Event) -> EarlierPresence {
         let before = EarlierPresence {
             board: self.board_seen,
@@ -243,7 +243,7 @@ impl Collected {
             report,
             made: BTreeMap::new(),
             announced_claims: Vec::new(),
-            shown: None,
+            last_clock: None,
             person: None,
         }
     }
@@ -253,12 +253,12 @@ impl Collected {
             let made = event.at.unwrap_or(event.ts);
             self.made.insert(played.ply, (made, played.order_certain));
         }
-        self.shown = match &event.kind {
+        self.last_clock = match &event.kind {
             EventKind::MoveMade(played) | EventKind::MoveAmended { played, .. } => played.clock,
             EventKind::MoveCompleted { clock, .. } => *clock,
             _ => None,
         }
-        .or(self.shown);
+        .or(self.last_clock);
         self.report.corrections.extend(self.correction(event));
         self.report.notes.extend(self.note(event, seen));
         self.announced_claims.extend(announced_claim(event));
@@ -267,7 +267,7 @@ impl Collected {
         self.decide(event);
     }
 
-    /// Notes the arbiter who decided the result, if an arbiter did.
+    /// Records the arbiter who decided the result, if an arbiter did.
     fn decide(&mut self, event: &Event) {
         match &event.kind {
             EventKind::CommandTaken { by, error: None, .. } => self.person = Some(by.clone()),
@@ -346,7 +346,7 @@ impl Collected {
             mut report,
             made,
             announced_claims,
-            shown,
+            last_clock,
             ..
         } = self;
         let numbering = Numbering::of(&report.record.start_fen);
@@ -374,7 +374,7 @@ impl Collected {
         };
         report.plies = report.record.moves.iter().map(note).collect();
         report.claims = claim_sheets::of(&report.record, &report.plies, &announced_claims);
-        report.adjournment = adjournment::of(&report.record, shown);
+        report.adjournment = adjournment::of(&report.record, last_clock);
         report.summary = summary::of(&report);
         report
     }

@@ -38,14 +38,14 @@ struct RoundGame {
     players: Option<Players>,
     started: Timestamp,
     ended: Option<Timestamp>,
-    /// Whether the result is final.
+    /// Whether the result is final; false if only the board has shown it.
     confirmed: bool,
     decided: Option<Decision>,
     /// The end as seen on the board, regardless of later decisions; `None` if the board has not seen one.
     seen: Option<SeenEnd>,
 }
 
-/// The end of a game as the board or the Laws gave it.
+/// End of a game according to the board or the Laws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct SeenEnd {
     result: Option<GameResult>,
@@ -59,7 +59,7 @@ struct SeenEnd {
 struct Signature {
     result: GameResult,
     /// Whether the note holds; false if it was withdrawn.
-    holds: bool,
+    is_valid: bool,
     decided: Decision,
 }
 
@@ -67,11 +67,12 @@ struct Signature {
 #[derive(Debug, Clone, Copy)]
 struct RoundStart {
     begun: Timestamp,
-    /// The last of the commands that belong together.
+    /// Latest of these times.
     last: Timestamp,
 }
 
-/// Starts of a round within this time of each other are one start on several boards. A later one begins the round anew.
+/// Maximum interval between start commands on several boards that belong to the same start of a round. A later command
+/// starts the round again.
 const SAME_START: Duration = Duration::from_secs(3600);
 
 /// A round as sent to pages.
@@ -125,7 +126,6 @@ impl Rounds {
         self.tournament = tournament;
     }
 
-    /// Applies an event.
     pub(super) fn take(&mut self, event: &Event) {
         self.changed.extend(self.entered.apply(event));
         match &event.kind {
@@ -185,9 +185,9 @@ impl Rounds {
         self.changed.insert(round);
     }
 
-    /// Notes a signed score sheet, or that it is not signed after all.
+    /// Records that the score sheet is signed, or withdraws such an entry.
     fn sign(&mut self, at: Timestamp, by: &str, set: &SetResult) {
-        let (Some(holds), Some(written)) = (set.signed, set.written()) else {
+        let (Some(is_valid), Some(written)) = (set.signed, set.written()) else {
             return;
         };
         let place = set.round.zip(set.table).or_else(|| {
@@ -205,7 +205,7 @@ impl Rounds {
         }
         let signature = Signature {
             result: written.result,
-            holds,
+            is_valid,
             decided: Decision {
                 by: by.to_owned(),
                 at,
@@ -215,7 +215,7 @@ impl Rounds {
         self.changed.insert(place.0);
     }
 
-    /// All rounds, as JSON.
+    /// Returns all rounds, as JSON.
     pub(super) fn all(&self) -> String {
         let rounds = self.views(|_| true);
         let rounds: Vec<&Value> = rounds.values().collect();
@@ -242,7 +242,7 @@ impl Rounds {
         updates.iter().map(Value::to_string).collect()
     }
 
-    /// The wanted rounds, as JSON.
+    /// Returns the wanted rounds, as JSON.
     fn views(&self, is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, Value> {
         let mut games: BTreeMap<(u32, u32), Vec<&RoundGame>> = BTreeMap::new();
         for game in self.games.values() {
@@ -327,7 +327,7 @@ impl Rounds {
         let result = ended.map(|(result, _)| result).or(file);
         let result = result.filter(|result| *result != GameResult::Unknown);
         let signature = self.signatures.get(&(round, table));
-        let signature = signature.filter(|signed| signed.holds && Some(signed.result) == result);
+        let signature = signature.filter(|signed| signed.is_valid && Some(signed.result) == result);
         // The game's players come first, as an arbiter may have corrected them.
         let players = game.and_then(|game| game.players.as_ref());
         let paired = |of: fn(&Pairing) -> Option<&crate::tournament::Player>| name(pairing.and_then(of));
@@ -443,8 +443,8 @@ fn name(player: Option<&crate::tournament::Player>) -> Option<&str> {
     player.map(|player| &*player.name)
 }
 
-/// The update that turns one view of a round into another: all fields but `tables`, the tables that have changed, and
-/// the numbers of those that are gone. `None` if the views are the same.
+/// Returns the update that turns one view of a round into another: all fields but `tables`, the tables that have
+/// changed, and the numbers of the tables that are gone. `None` if the views are the same.
 fn difference(sent: Option<&Value>, view: &Value) -> Option<Value> {
     if sent == Some(view) {
         return None;
@@ -680,7 +680,7 @@ mod tests {
             (&table["result"], &table["signed"]["by"]),
             (&json!("1/2-1/2"), &json!("meier"))
         );
-        // Another result is not signed, and the same result again is.
+        // A different result is not signed. The signed result, entered again, is.
         rounds.take(&table_result(2, 3, GameResult::BlackWins));
         assert_eq!(update(&mut rounds)["tables"][0]["signed"], Value::Null);
         rounds.take(&table_result(3, 3, GameResult::Draw));
@@ -690,7 +690,7 @@ mod tests {
         assert_eq!(update(&mut rounds)["tables"][0]["signed"], Value::Null);
         rounds.take(&table_result(5, 3, GameResult::Unknown));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], Value::Null);
-        // An entry for a table that has a result in the file replaces that, until it is withdrawn.
+        // An entry for a table replaces the result in the file until it is withdrawn.
         rounds.take(&table_result(6, 2, GameResult::BlackWins));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], "0-1");
         rounds.take(&table_result(7, 2, GameResult::Unknown));
