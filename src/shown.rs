@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Such a byte may be a control character in an older character set.
+    /// Bytes such as 0x9b are control characters in older character sets.
     #[test]
     fn bytes_that_are_not_utf8_are_replaced() {
         for bytes in [

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason for which a file is not text. Each message includes the next step.
+/// Reason why a file is not text. Each message includes the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(crate) enum NoText {
     #[error("this is a directory: name a file in it")]
@@ -29,7 +29,7 @@ pub(crate) enum NoText {
     Binary { line: usize },
 }
 
-/// Maximum size of a text file, in bytes. All are much smaller than this.
+/// Maximum size of a text file, in bytes. The files that kiebitz reads are much smaller.
 const MAX_BYTES: u64 = 64 << 20;
 /// Byte order mark that Windows editors put before UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -52,7 +52,8 @@ fn all_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads the first line of a file without its end, at most `longest` bytes of it, as a wrong file may be endless.
+/// Reads the first line of a file without the line break. Reads at most `longest` bytes, because a wrong file may be
+/// endless.
 pub(crate) fn read_first_line(path: &Path, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     BufReader::new(open(path)?)
@@ -127,7 +128,7 @@ fn is_utf16(bytes: &[u8]) -> bool {
     even.min(odd) == 0 && even.max(odd) * 4 > bytes.len()
 }
 
-/// Number of the line with the byte at index `at`, from 1.
+/// Returns the number of the line with the byte at index `at`, from 1.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
@@ -248,7 +249,7 @@ mod tests {
         assert_eq!(all_bytes(&file, 8).expect("it fits"), b"12345678");
         let error = all_bytes(&file, 7).expect_err("too large");
         assert_eq!(error.to_string(), NoText::TooLarge.to_string());
-        // A file without content on the disk, larger than the memory of most computers.
+        // A sparse file, larger than the memory of most computers.
         File::create(&file)
             .and_then(|file| file.set_len(1 << 36))
             .expect("room");

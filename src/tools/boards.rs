@@ -74,8 +74,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<Exit> {
 }
 
 /// Drafts a configuration from the boards on these ports, numbered in this order, or on all ports if the list is empty.
-/// The inner result is
-/// `Err` if Ctrl-C interrupts the inspection. Fails if the runtime cannot be started.
+/// The inner result is `Err` if Ctrl-C interrupts the inspection. Fails if the runtime cannot be started.
 pub(crate) fn draft(ports: Vec<PathBuf>) -> Result<Result<ConfigDraft, Exit>> {
     let options = Options {
         config: None,
@@ -181,7 +180,8 @@ impl Inspector<'_> {
             tokio::select! {
                 _ = scans.tick() => {
                     let listing = list.list();
-                    // A device that has just been plugged in gets its port a moment later.
+                    // The port of a USB device appears a moment after the device, so only a lasting absence is
+                    // reported.
                     let missing = self.without_device(&listing);
                     let lasting = missing.iter().filter(|report| newly_absent.contains(report));
                     let lasting: Vec<PortReport> = lasting.cloned().collect();
@@ -213,7 +213,7 @@ impl Inspector<'_> {
         }
     }
 
-    /// Creates a task for each candidate, without starting it. `ports` are all ports.
+    /// Creates a task for each candidate, without starting it. `ports` has the candidates of all ports.
     fn port_tasks<'d>(
         &'d self,
         candidates: &'d [Candidate],
@@ -296,7 +296,7 @@ struct ChangePrinter<'o, W> {
     zone: TimeZone,
     /// Whether the line "no board found" was printed since the last port was plugged in.
     nothing_printed: bool,
-    /// Ports that their own task has reported as gone.
+    /// Ports whose task has reported them as gone.
     gone: HashSet<String>,
 }
 
@@ -349,7 +349,7 @@ impl<'o, W: Write> ChangePrinter<'o, W> {
 
     fn removed(&mut self, candidate: &Candidate) -> Result<()> {
         let mut report = PortReport::of(candidate);
-        // The task of an open port has reported the removal already.
+        // The task of an open port reports the removal itself.
         if self.gone.remove(&report.port) {
             return Ok(());
         }

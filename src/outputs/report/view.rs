@@ -60,7 +60,8 @@ pub(super) enum Reported {
     One(String),
 }
 
-/// Number of changes with the same time from which they are shown in one line, as a dump of the board and not a move.
+/// Minimum number of changes at the same time that are shown in one line, because they come from a dump of the board
+/// and not from a move.
 const MIN_AT_ONCE: usize = 12;
 
 impl<'v> Renderer<'v> {
@@ -274,7 +275,7 @@ impl GameRenderer<'_> {
         self.numbered(entry.ply, &text)
     }
 
-    /// A move by its English SAN, or irregular play in brackets.
+    /// Renders a move from its English SAN, or irregular play in brackets.
     pub(super) fn text(self, san: Option<&str>, uci: Option<&str>, en_passant: bool) -> String {
         match (san, uci) {
             (Some(san), _) => match san.parse::<SanPlus>() {
@@ -336,7 +337,8 @@ impl GameRenderer<'_> {
         )
     }
 
-    /// Number of the move that was due when an incident happened. The move itself may have been made later.
+    /// Returns the number of the move that was due at the time of an incident. The move itself may have been made
+    /// later.
     pub(super) fn place(self, incident: &IncidentReport) -> String {
         match incident.incident.ply {
             Some(0) => self.view.words.before_game.to_owned(),

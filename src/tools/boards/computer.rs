@@ -20,7 +20,7 @@ impl Computer {
         Self { root: root.into() }
     }
 
-    /// Returns the problems of a port that come from the computer's settings. `ports` are all ports.
+    /// Returns the problems of a port that come from the computer's settings. `ports` has the candidates of all ports.
     pub(super) fn troubles(&self, port: &Candidate, ports: &[Candidate]) -> Vec<TroubleReport> {
         let troubles = [
             self.modem_manager(port),
@@ -88,7 +88,7 @@ impl Computer {
 
     fn modem_manager(&self, port: &Candidate) -> Option<TroubleReport> {
         let usb = port.usb.as_ref()?;
-        // Without a database there is no udev here, as in a container.
+        // Without its database, udev does not run here, for example in a container.
         let database = self.root.join("run/udev/data");
         if !self.runs(MODEM_MANAGER) || !database.is_dir() {
             return None;
@@ -144,7 +144,7 @@ impl Computer {
         }
         let name = port.device.file_name()?.to_str()?;
         let number = name.strip_prefix("rfcomm")?;
-        // The kernel tells the address of a bound link.
+        // The kernel reports the address of a bound link.
         let address = attribute(&self.root.join("sys/class/tty").join(name), "address")?;
         let unit = format!("kiebitz-rfcomm@{number}-{}", address.to_uppercase());
         let units = self.root.join("etc/systemd/system");
@@ -341,7 +341,7 @@ fn entries(folder: &Path) -> Vec<String> {
 const USBFS: &str = "usbfs";
 /// Folders of udev rules.
 const RULES: [&str; 3] = ["etc/udev/rules.d", "usr/lib/udev/rules.d", "lib/udev/rules.d"];
-/// Delay from which autosuspend does not matter: longer than a player thinks.
+/// Autosuspend delay that is too long to matter: longer than a player thinks.
 const LONG_DELAY_MS: i64 = 4 * 60 * 60 * 1000;
 const BOARD_VENDOR: u16 = 0x045b;
 const FTDI: u16 = 0x0403;

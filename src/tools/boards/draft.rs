@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn twelve_ports_are_numbered_in_the_order_given() {
-        // Neither the order of the ports' names nor that of the serial numbers.
+        // The given order is neither that of the ports' names nor that of the serial numbers.
         let given: Vec<PathBuf> = (0..12)
             .map(|nth| format!("/dev/hall/{}", (nth * 7) % 12).into())
             .collect();

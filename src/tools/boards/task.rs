@@ -101,7 +101,7 @@ impl PortTask {
         }
     }
 
-    /// Handles an input of an open port. `None` stands for a passed deadline.
+    /// Handles an input of an open port; `None` if a deadline has passed.
     async fn handle(
         &self,
         input: Option<Content>,

@@ -22,7 +22,7 @@ pub(super) struct Rounds {
     tournament: Arc<Tournament>,
     games: BTreeMap<String, RoundGame>,
     entered: TableResults,
-    /// The last note about a signed score sheet, by round and table.
+    /// Last entry about a signed score sheet, by round and table.
     signatures: BTreeMap<(u32, u32), Signature>,
     starts: BTreeMap<u32, RoundStart>,
     /// Rounds that may differ from `sent`.
@@ -54,11 +54,11 @@ struct SeenEnd {
     at: Timestamp,
 }
 
-/// A note that both players have signed the score sheet with this result.
+/// An arbiter's entry that both players have signed the score sheet with this result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Signature {
     result: GameResult,
-    /// Whether the note holds; false if it was withdrawn.
+    /// False if the entry was withdrawn.
     is_valid: bool,
     decided: Decision,
 }

@@ -48,7 +48,7 @@ impl Renderer<'_> {
                     .map(|(name, value)| format!("{} {}", label(known, name), self.value(value)));
                 facts.collect::<Vec<_>>().join(", ")
             }
-            // Numbers, yes and no, and nothing.
+            // Numbers, booleans and null.
             other => label(known, &other.to_string()).to_owned(),
         }
     }

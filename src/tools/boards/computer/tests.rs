@@ -8,20 +8,20 @@ use tempfile::TempDir;
 use super::*;
 
 /// A computer in a folder, with USB devices plugged into it.
-struct Made(TempDir);
+struct FakeRoot(TempDir);
 
-impl Made {
+impl FakeRoot {
     fn new() -> Self {
-        let made = Self(TempDir::new().unwrap());
+        let root = Self(TempDir::new().unwrap());
         for folder in [
             "sys/class/tty",
             "sys/bus/usb/devices",
             "dev/serial/by-id",
             "dev/serial/by-path",
         ] {
-            fs::create_dir_all(made.path(folder)).unwrap();
+            fs::create_dir_all(root.path(folder)).unwrap();
         }
-        made
+        root
     }
 
     fn path(&self, below: &str) -> PathBuf {
@@ -97,13 +97,13 @@ fn kinds(troubles: &[TroubleReport]) -> Vec<TroubleKind> {
 
 #[test]
 fn a_converter_that_brltty_has_taken_is_reported_with_the_rule_to_disable() {
-    let made = Made::new();
-    made.plug("1-1", FTDI_CONVERTER, Some("usbfs"), None);
-    made.plug("1-2", CH340, Some("usbfs"), None);
-    made.plug("1-3", "10c4:ea60", Some("usbfs"), None);
-    made.write("usr/bin/brltty", "");
-    made.write("usr/lib/udev/rules.d/85-brltty.rules", "");
-    let found = made.without_port(&PortSettings::default());
+    let root = FakeRoot::new();
+    root.plug("1-1", FTDI_CONVERTER, Some("usbfs"), None);
+    root.plug("1-2", CH340, Some("usbfs"), None);
+    root.plug("1-3", "10c4:ea60", Some("usbfs"), None);
+    root.write("usr/bin/brltty", "");
+    root.write("usr/lib/udev/rules.d/85-brltty.rules", "");
+    let found = root.without_port(&PortSettings::default());
     let ports: Vec<&str> = found.iter().map(|report| report.port.as_str()).collect();
     assert_eq!(
         ports,
@@ -127,21 +127,21 @@ fn a_converter_that_brltty_has_taken_is_reported_with_the_rule_to_disable() {
 
 #[test]
 fn brltty_without_a_rule_is_found_by_its_process() {
-    let made = Made::new();
-    made.plug("1-1", FTDI_CONVERTER, Some("usbfs"), None);
-    made.run(311, "brltty");
-    let found = made.without_port(&PortSettings::default());
+    let root = FakeRoot::new();
+    root.plug("1-1", FTDI_CONVERTER, Some("usbfs"), None);
+    root.run(311, "brltty");
+    let found = root.without_port(&PortSettings::default());
     let step = &found[0].troubles[0].step;
     assert!(step.contains("brltty.conf") && !step.contains("ln -s"), "{step}");
 }
 
 #[test]
 fn another_program_that_has_taken_a_board_is_found_by_its_node() {
-    let made = Made::new();
-    made.plug("1-1", BOARD, Some("usbfs"), None);
+    let root = FakeRoot::new();
+    root.plug("1-1", BOARD, Some("usbfs"), None);
     // Not a board, and not taken by brltty.
-    made.plug("1-2", CH340, Some("usbfs"), None);
-    let found = made.without_port(&PortSettings::default());
+    root.plug("1-2", CH340, Some("usbfs"), None);
+    let found = root.without_port(&PortSettings::default());
     assert_eq!(found.len(), 1);
     let step = &found[0].troubles[0].step;
     assert!(step.contains("`sudo fuser -v /dev/bus/usb/001/012`"), "{step}");
@@ -149,14 +149,14 @@ fn another_program_that_has_taken_a_board_is_found_by_its_node() {
 
 #[test]
 fn a_device_without_a_driver_is_reported_with_the_module_to_load() {
-    let made = Made::new();
-    made.plug("1-1", CH340, None, None);
-    assert_eq!(made.without_port(&PortSettings::default()), []);
+    let root = FakeRoot::new();
+    root.plug("1-1", CH340, None, None);
+    assert_eq!(root.without_port(&PortSettings::default()), []);
     let configured = PortSettings {
         usb: vec![CH340.parse().unwrap()],
         ..PortSettings::default()
     };
-    let found = made.without_port(&configured);
+    let found = root.without_port(&configured);
     assert_eq!(kinds(&found[0].troubles), [TroubleKind::NoDriver]);
     assert!(found[0].troubles[0].step.contains("`sudo modprobe ch341`"));
     for settings in [
@@ -169,51 +169,51 @@ fn a_device_without_a_driver_is_reported_with_the_module_to_load() {
             ..configured
         },
     ] {
-        assert_eq!(made.without_port(&settings), []);
+        assert_eq!(root.without_port(&settings), []);
     }
 }
 
 #[test]
 fn devices_with_ports_and_other_devices_are_not_reported() {
-    let made = Made::new();
-    made.write("usr/bin/brltty", "");
-    made.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
-    made.plug("1-2", "046d:c077", Some("usbhid"), None);
-    assert_eq!(made.without_port(&PortSettings::default()), []);
-    assert_eq!(made.troubles(PortSettings::default()), []);
+    let root = FakeRoot::new();
+    root.write("usr/bin/brltty", "");
+    root.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
+    root.plug("1-2", "046d:c077", Some("usbhid"), None);
+    assert_eq!(root.without_port(&PortSettings::default()), []);
+    assert_eq!(root.troubles(PortSettings::default()), []);
 }
 
 #[test]
 fn modem_manager_is_reported_unless_udev_tells_it_to_ignore_the_port() {
-    let made = Made::new();
-    made.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
-    made.run(512, "ModemManager");
-    assert_eq!(made.troubles(PortSettings::default()), [], "there is no udev");
-    made.write(
+    let root = FakeRoot::new();
+    root.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
+    root.run(512, "ModemManager");
+    assert_eq!(root.troubles(PortSettings::default()), [], "there is no udev");
+    root.write(
         "run/udev/data/c166:0",
         "S:serial/by-id/usb-x\nE:ID_MM_CANDIDATE=1\n",
     );
-    let troubles = made.troubles(PortSettings::default());
+    let troubles = root.troubles(PortSettings::default());
     assert_eq!(kinds(&troubles), [TroubleKind::ModemManager]);
     assert!(
         troubles[0].step.contains("60-kiebitz.rules"),
         "{}",
         troubles[0].step
     );
-    made.write(
+    root.write(
         "run/udev/data/c166:0",
         "E:ID_MM_CANDIDATE=1\nE:ID_MM_PORT_IGNORE=1\n",
     );
-    assert_eq!(made.troubles(PortSettings::default()), []);
+    assert_eq!(root.troubles(PortSettings::default()), []);
 }
 
 #[test]
 fn a_rule_for_a_configured_converter_has_its_id() {
-    let made = Made::new();
-    made.plug("1-1", CH340, Some("ch341"), Some("ttyUSB0"));
-    made.run(512, "ModemManager");
-    made.write("run/udev/data/b8:0", "");
-    let troubles = made.troubles(PortSettings {
+    let root = FakeRoot::new();
+    root.plug("1-1", CH340, Some("ch341"), Some("ttyUSB0"));
+    root.run(512, "ModemManager");
+    root.write("run/udev/data/b8:0", "");
+    let troubles = root.troubles(PortSettings {
         usb: vec![CH340.parse().unwrap()],
         ..PortSettings::default()
     });
@@ -226,70 +226,70 @@ fn a_rule_for_a_configured_converter_has_its_id() {
 
 #[test]
 fn autosuspend_is_reported_with_its_delay() {
-    let made = Made::new();
-    made.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
+    let root = FakeRoot::new();
+    root.plug("1-1", BOARD, Some("cdc_acm"), Some("ttyACM0"));
     let power = "sys/devices/pci/usb1/1-1/power";
-    made.write(&format!("{power}/control"), "auto\n");
-    let troubles = made.troubles(PortSettings::default());
+    root.write(&format!("{power}/control"), "auto\n");
+    let troubles = root.troubles(PortSettings::default());
     assert_eq!(kinds(&troubles), [TroubleKind::Autosuspend]);
     assert!(
         troubles[0].text.contains("after 2 s without data"),
         "{}",
         troubles[0].text
     );
-    made.write("etc/tlp.conf", "");
-    let troubles = made.troubles(PortSettings::default());
+    root.write("etc/tlp.conf", "");
+    let troubles = root.troubles(PortSettings::default());
     assert!(
         troubles[0].step.contains("USB_DENYLIST=\"045b:8111\""),
         "{}",
         troubles[0].step
     );
     for never in ["-1000", "86400000", "soon"] {
-        made.write(&format!("{power}/autosuspend_delay_ms"), never);
-        assert_eq!(made.troubles(PortSettings::default()), [], "{never}");
+        root.write(&format!("{power}/autosuspend_delay_ms"), never);
+        assert_eq!(root.troubles(PortSettings::default()), [], "{never}");
     }
 }
 
 #[test]
 fn a_bluetooth_link_without_a_unit_is_reported_with_the_unit_to_enable() {
-    let made = Made::new();
-    made.write("sys/class/tty/rfcomm0/address", "00:06:66:ab:cd:ef\n");
-    made.write("dev/rfcomm0", "");
-    let troubles = made.troubles(PortSettings::default());
+    let root = FakeRoot::new();
+    root.write("sys/class/tty/rfcomm0/address", "00:06:66:ab:cd:ef\n");
+    root.write("dev/rfcomm0", "");
+    let troubles = root.troubles(PortSettings::default());
     assert_eq!(kinds(&troubles), [TroubleKind::NotPersistent]);
     let step = &troubles[0].step;
     assert!(
         step.contains("`sudo systemctl enable kiebitz-rfcomm@0-00:06:66:AB:CD:EF`"),
         "{step}"
     );
-    let wants = made.path("etc/systemd/system/multi-user.target.wants");
+    let wants = root.path("etc/systemd/system/multi-user.target.wants");
     fs::create_dir_all(&wants).unwrap();
     symlink(
         "/nowhere",
         wants.join("kiebitz-rfcomm@0-00:06:66:AB:CD:EF.service"),
     )
     .unwrap();
-    assert_eq!(made.troubles(PortSettings::default()), []);
+    assert_eq!(root.troubles(PortSettings::default()), []);
 }
 
 #[test]
 fn a_link_by_id_that_two_devices_share_is_reported_with_the_link_by_path() {
-    let made = Made::new();
-    made.plug("1-1", FTDI_CONVERTER, Some("ftdi_sio"), Some("ttyUSB0"));
-    let by_id = made.path("dev/serial/by-id/usb-FTDI-if00-port0");
+    let root = FakeRoot::new();
+    root.plug("1-1", FTDI_CONVERTER, Some("ftdi_sio"), Some("ttyUSB0"));
+    let by_id = root.path("dev/serial/by-id/usb-FTDI-if00-port0");
     symlink("../../ttyUSB0", &by_id).unwrap();
     symlink(
         "../../ttyUSB0",
-        made.path("dev/serial/by-path/pci-usb-0:1:1.0-port0"),
+        root.path("dev/serial/by-path/pci-usb-0:1:1.0-port0"),
     )
     .unwrap();
     let configured = PortSettings {
         paths: vec![by_id],
         ..PortSettings::default()
     };
-    assert_eq!(made.troubles(configured.clone()), [], "only one device");
-    made.plug("1-2", FTDI_CONVERTER, Some("ftdi_sio"), Some("ttyUSB1"));
-    let troubles = made.troubles(configured);
+    assert_eq!(root.troubles(configured.clone()), [], "only one device");
+    root.plug("1-2", FTDI_CONVERTER, Some("ftdi_sio"), Some("ttyUSB1"));
+    let troubles = root.troubles(configured);
     assert_eq!(kinds(&troubles), [TroubleKind::AmbiguousLink]);
     assert!(
         troubles[0]
@@ -301,5 +301,5 @@ fn a_link_by_id_that_two_devices_share_is_reported_with_the_link_by_path() {
         step.contains("`path = \"/dev/serial/by-path/pci-usb-0:1:1.0-port0\"`"),
         "{step}"
     );
-    assert_eq!(made.troubles(PortSettings::default()), [], "found by searching");
+    assert_eq!(root.troubles(PortSettings::default()), [], "found by searching");
 }
