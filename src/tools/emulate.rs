@@ -53,7 +53,7 @@ pub struct Emulation {
     pub lines: Wiring,
     /// Directory for symbolic links to the ports.
     pub links: Option<PathBuf>,
-    /// Whether the players of each board wait for their start.
+    /// Whether the players are paused until they are started.
     pub waits: bool,
 }
 

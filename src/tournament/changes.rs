@@ -84,7 +84,7 @@ pub(crate) fn changes(before: &Tournament, after: &Tournament) -> Vec<Change> {
                     was: was.map(str::to_owned),
                     is: is.map(str::to_owned),
                 });
-                control.into_iter().chain(of_tables(old, new)).collect()
+                control.into_iter().chain(table_changes(old, new)).collect()
             }
             (None, None) => Vec::new(),
         };
@@ -101,7 +101,7 @@ fn played(round: &Round) -> usize {
         .count()
 }
 
-fn of_tables(old: &Round, new: &Round) -> Vec<ChangeKind> {
+fn table_changes(old: &Round, new: &Round) -> Vec<ChangeKind> {
     let (old, new) = (by_table(old), by_table(new));
     let mut tables: Vec<u32> = old.keys().chain(new.keys()).copied().collect();
     tables.sort_unstable();
@@ -109,11 +109,11 @@ fn of_tables(old: &Round, new: &Round) -> Vec<ChangeKind> {
     let changed = tables.into_iter().filter_map(|table| {
         let (was, is) = (old.get(&table).copied(), new.get(&table).copied());
         match (was, is) {
-            (Some(was), Some(is)) if is_same(was, is) => None,
-            (Some(was), Some(is)) => Some(at_table(table, was, is, &old)),
+            (Some(was), Some(is)) if is_same_pairing(was, is) => None,
+            (Some(was), Some(is)) => Some(change_at_table(table, was, is, &old)),
             (None, Some(is)) => Some(moved_or_added(table, is, &old)),
             // A pairing that is at another table now is listed there.
-            (Some(was), None) if new.values().any(|is| is_same(was, is)) => None,
+            (Some(was), None) if new.values().any(|is| is_same_pairing(was, is)) => None,
             (Some(was), None) => Some(ChangeKind::Removed {
                 table,
                 white: name(&was.white),
@@ -133,11 +133,11 @@ fn by_table(round: &Round) -> BTreeMap<u32, &Pairing> {
     tables.collect()
 }
 
-/// The difference between two pairings of a table.
-fn at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
+/// Returns the difference between two pairings of a table.
+fn change_at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
     if let (Some(white), Some(black)) = (&is.white, &is.black)
-        && are_one(Some(white), was.black.as_ref())
-        && are_one(Some(black), was.white.as_ref())
+        && is_same_player(Some(white), was.black.as_ref())
+        && is_same_player(Some(black), was.white.as_ref())
     {
         return ChangeKind::Colors {
             table,
@@ -148,7 +148,7 @@ fn at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairin
     let sides = [(&was.white, &is.white), (&was.black, &is.black)];
     let mut replaced = sides
         .iter()
-        .filter(|(was, is)| !are_one(was.as_ref(), is.as_ref()));
+        .filter(|(was, is)| !is_same_player(was.as_ref(), is.as_ref()));
     match (replaced.next(), replaced.next()) {
         (Some((was, is)), None) => ChangeKind::Player {
             table,
@@ -161,7 +161,7 @@ fn at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairin
 
 fn moved_or_added(table: u32, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
     let (white, black) = (name(&is.white), name(&is.black));
-    let before = old.iter().find(|(_, was)| is_same(was, is));
+    let before = old.iter().find(|(_, was)| is_same_pairing(was, is));
     match before {
         Some((was, _)) => ChangeKind::Moved {
             table,
@@ -173,12 +173,13 @@ fn moved_or_added(table: u32, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> Ch
     }
 }
 
-fn is_same(one: &Pairing, other: &Pairing) -> bool {
-    are_one(one.white.as_ref(), other.white.as_ref()) && are_one(one.black.as_ref(), other.black.as_ref())
+fn is_same_pairing(one: &Pairing, other: &Pairing) -> bool {
+    is_same_player(one.white.as_ref(), other.white.as_ref())
+        && is_same_player(one.black.as_ref(), other.black.as_ref())
 }
 
-/// Whether two entries mean the same player: the same FIDE id or, if one of them has none, the same name.
-fn are_one(one: Option<&Player>, other: Option<&Player>) -> bool {
+/// Whether two entries denote the same player: the same FIDE id or, if one of them has none, the same name.
+fn is_same_player(one: Option<&Player>, other: Option<&Player>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => match (one.facts.fide_id, other.facts.fide_id) {
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_a_table_are_named_by_what_people_did() {
+    fn changes_of_a_table_are_classified() {
         let before = "3,1,Adler,Berg,\n3,4,Dorn,Ebert,\n3,12,Xu,Zander,\n3,13,Falk,Graf,\n3,14,Hahn,Ihle,\n";
         assert_eq!(listed(before, before), json!([]));
         let after =

@@ -31,7 +31,7 @@ pub struct Finding {
     pub place: Option<FilePosition>,
     /// A sentence with the next step.
     pub text: String,
-    /// Number of problems that this finding stands for: 1, unless it is the last of many of one kind.
+    /// Number of problems that this finding represents: 1, unless it summarises further problems of its kind.
     pub count: usize,
 }
 
@@ -80,7 +80,7 @@ impl Problem for Finding {
         self.count
     }
 
-    fn stand_for(&mut self, count: usize, text: String) {
+    fn summarize(&mut self, count: usize, text: String) {
         self.count = count;
         self.text = text;
     }

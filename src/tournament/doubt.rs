@@ -1,8 +1,8 @@
 //! Problems of a file, with their positions: doubts, which do not prevent reading the rest of the file, and errors,
 //! which do.
 //!
-//! A file may have as many problems as lines. [`Capped`] lists the first of each kind and counts the others where they
-//! are found, so that memory and answers stay small.
+//! A file may have as many problems as lines. [`Capped`] lists the first of each kind and only counts the others, so
+//! that memory and answers stay small.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub struct Doubt {
     pub place: FilePosition,
     /// A sentence, with the next step if there is one.
     pub text: String,
-    /// Number of problems that this doubt stands for: 1, unless it is the last of many of one kind.
+    /// Number of problems that this doubt represents: 1, unless it summarises further problems of its kind.
     pub count: usize,
 }
 
@@ -154,7 +154,7 @@ pub enum FileError {
          or 001, and CSV with a line that names its columns, as in board,white,black"
     )]
     Unknown,
-    /// A list of an engine has another number of pairings than its first line says.
+    /// The number of pairings in the list of a pairing engine differs from the number in its first line.
     #[error(
         "the list has {found} of {expected} pairings: if it is still being written, wait; otherwise let the pairing \
          engine write it again"
@@ -165,7 +165,7 @@ pub enum FileError {
         /// Number of pairings in the file.
         found: usize,
     },
-    /// A list of an engine is read without a report.
+    /// The list of a pairing engine is read without a report.
     #[error(
         "this is a list of pairings by starting numbers: add the FIDE report (TRF) from which the pairing engine made it"
     )]
@@ -238,10 +238,10 @@ const LONGEST_TEXT: usize = 1000;
 /// A problem that [`Capped`] collects.
 pub(super) trait Problem {
     fn kind(&self) -> (Severity, DoubtKind);
-    /// Number of problems that this one stands for.
+    /// Number of problems that this one represents.
     fn count(&self) -> usize;
-    /// Makes the problem stand for `count` of its kind, with the text that says so.
-    fn stand_for(&mut self, count: usize, text: String);
+    /// Turns the problem into a summary of `count` problems of its kind, described by `text`.
+    fn summarize(&mut self, count: usize, text: String);
 }
 
 /// A list of problems with at most [`LISTED`] of each kind, and one more that counts the others.
@@ -277,12 +277,12 @@ impl<P: Problem> Capped<P> {
         *others = others.saturating_add(count);
     }
 
-    /// Returns the problems in the order in which they were found, with those that count others at the end.
+    /// Returns the problems in the order in which they were found, followed by the summaries.
     pub(super) fn finish(self) -> Vec<P> {
         let mut list = self.list;
         list.extend(self.others.into_values().map(|(mut first, count)| {
             if count > 1 {
-                first.stand_for(count, format!("and {count} more of this kind, from here on"));
+                first.summarize(count, format!("and {count} more of this kind, from here on"));
             }
             first
         }));
@@ -305,7 +305,7 @@ impl Problem for Doubt {
         self.count
     }
 
-    fn stand_for(&mut self, count: usize, text: String) {
+    fn summarize(&mut self, count: usize, text: String) {
         self.count = count;
         self.text = text;
     }

@@ -1,8 +1,8 @@
 //! Reads the pairings that an engine such as bbpPairings or JaVaFo writes: the number of pairings, then the starting
 //! numbers of White and Black in each line, in the order of the tables. 0 in place of Black is a bye.
 //!
-//! The players are those of the FIDE report from which the engine made the pairings. The list has no round: it is the one
-//! of the report that has these pairings, or else the next one.
+//! The players are those of the FIDE report from which the engine made the pairings. The list has no round number: its
+//! round is the one of the report that has these pairings, or else the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +29,8 @@ pub(super) fn is_list(text: &str) -> bool {
     begins && lines.all(|numbers| numbers.is_some_and(|numbers| numbers.len() == 2))
 }
 
-/// Reads a list. Fails if it has another number of pairings than its first line says, as a file that is still being
-/// written.
+/// Reads a list. Fails if the number of pairings differs from its first line, for example because the file is still
+/// being written.
 pub(super) fn read(text: &str, doubts: &mut Doubts) -> Result<Vec<EnginePair>, ReadError> {
     let mut lines = (1..)
         .zip(text.lines().map(|line| numbers(line).unwrap_or_default()))

@@ -263,8 +263,8 @@ impl MergedRound {
                 }
             }
         }
-        // A report has no tables, but the only match of a round is played in the order of its boards, and the only game
-        // needs no number. A bye may have taken it.
+        // Reports have no tables. In a round with a single match, the boards of the match are the tables. A single game
+        // gets table 1, unless a bye has it.
         if pairings.iter().all(|pairing| pairing.table.is_none()) {
             pairings
                 .iter_mut()

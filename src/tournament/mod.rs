@@ -2,9 +2,9 @@
 //!
 //! The tournament is a lookup table only. Its data reach a game as commands, in the same way as input from people.
 //!
-//! `read.rs` detects the format of a file; `pgn.rs`, `engine.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` combines the files into
-//! one event. An unclear part of a file becomes a [`Doubt`] with its position, and the rest is still read. `check.rs`
-//! reports, before a round, which data are missing.
+//! `read.rs` detects the format of a file; `pgn.rs`, `engine.rs`, `trf.rs` and `csv.rs` read it; `merge.rs` combines
+//! the files into one event. An unclear part of a file becomes a [`Doubt`] with its position, and the rest is still
+//! read. `check.rs` reports, before a round, which data are missing.
 
 mod changes;
 mod check;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::doubt::{Capped, Doubt, DoubtKind, Severity};
 use super::{FilePosition, Player, names};
 
-/// Maximum number of players that are told apart with the same FIDE id.
-const MOST_OF_ID: usize = 16;
+/// Maximum number of distinct players with the same FIDE id.
+const MAX_PER_ID: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct People {
@@ -61,7 +61,7 @@ impl People {
     /// Finds or adds the person of a mention.
     fn find(&mut self, player: &Player, doubts: &mut Capped<Doubt>) -> usize {
         if let Some(id) = player.facts.fide_id {
-            return self.with_id(id, player, doubts);
+            return self.find_or_add_by_id(id, player, doubts);
         }
         let key = names::key(&player.name);
         let ids: Vec<u32> = self
@@ -70,8 +70,8 @@ impl People {
             .map(|ids| ids.iter().copied().collect())
             .unwrap_or_default();
         match ids.as_slice() {
-            [id] => self.with_id(*id, player, doubts),
-            [] => self.by_key(key, player),
+            [id] => self.find_or_add_by_id(*id, player, doubts),
+            [] => self.find_or_add_by_name(key, player),
             [one, two, ..] => {
                 if self.reported.insert((key.clone(), player.place.file.clone())) {
                     let text = format!(
@@ -86,12 +86,12 @@ impl People {
                         text,
                     ));
                 }
-                self.by_key(key, player)
+                self.find_or_add_by_name(key, player)
             }
         }
     }
 
-    fn by_key(&mut self, key: String, player: &Player) -> usize {
+    fn find_or_add_by_name(&mut self, key: String, player: &Player) -> usize {
         let new = self.list.len();
         let index = *self.by_name.entry(key).or_insert(new);
         if index == new {
@@ -100,7 +100,7 @@ impl People {
         index
     }
 
-    fn with_id(&mut self, id: u32, player: &Player, doubts: &mut Capped<Doubt>) -> usize {
+    fn find_or_add_by_id(&mut self, id: u32, player: &Player, doubts: &mut Capped<Doubt>) -> usize {
         let same = self.by_id.entry(id).or_default();
         let key = names::key(&player.name);
         let mut known = same
@@ -112,7 +112,7 @@ impl People {
             return index;
         }
         // Comparing many names with each other would take long, and the id is wrong anyway.
-        if let Some(last) = same.get(MOST_OF_ID - 1) {
+        if let Some(last) = same.get(MAX_PER_ID - 1) {
             return *last;
         }
         if let Some((_, other)) = known.next() {

@@ -42,7 +42,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 ///
 /// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let file = source(name, bytes, 1)?;
+    let file = parse_bytes(name, bytes, 1)?;
     Ok(merge::merge(engine::resolve(vec![file])?))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn read_with(
     bytes: &[u8],
     paths: &[PathBuf],
 ) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let mut files = vec![source(name, bytes, 1)?];
+    let mut files = vec![parse_bytes(name, bytes, 1)?];
     for path in paths {
         add(&mut files, file(path, 1)?)?;
     }
@@ -95,10 +95,10 @@ pub(super) enum Format {
 fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
     let bytes = bytes(path).map_err(|error| ReadError::unreadable(&name, error))?;
-    source(&name, &bytes, round)
+    parse_bytes(&name, &bytes, round)
 }
 
-fn source(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError> {
+fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError> {
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::Packed.at(name, 1, 1));
     }

@@ -66,7 +66,7 @@ pub(super) fn read(
 /// Returns the points of the players without those from `rounds`. Empty if the points of a player do not fit the rounds,
 /// as in events in which a win counts three points.
 fn carried(entries: &Entries, rounds: &BTreeMap<u32, Round>) -> Vec<CarriedPoints> {
-    // The line of a player in the report is unique.
+    // Players are identified by their line in the report.
     let mut earned: BTreeMap<usize, u32> = BTreeMap::new();
     for pairing in rounds.values().flat_map(|round| &round.pairings) {
         let (white, black) = half_points(pairing.result.unwrap_or(GameResult::Unknown));

@@ -50,9 +50,9 @@ pub enum EmulatedFault {
     ClockLost,
     /// Plugs the clock's cable in again.
     Clock,
-    /// Lets players wait, with the clock as it is.
+    /// Pauses the players without touching the clock.
     Wait,
-    /// Lets players go on who wait.
+    /// Resumes paused players.
     Start,
 }
 

@@ -62,7 +62,7 @@ impl PlayedTable {
         }
     }
 
-    /// Returns whether the players wait for their start.
+    /// Returns whether the players are paused until they are started.
     pub(super) const fn waits(&self) -> bool {
         match self {
             Self::Alone { player, .. } => player.waits(),
@@ -86,7 +86,7 @@ impl PlayedTable {
         }
     }
 
-    /// Lets the hands act until `now`.
+    /// Advances the players to `now`.
     pub(super) fn advance(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) {
         match self {
             Self::Alone { player, .. } => player.advance(now),

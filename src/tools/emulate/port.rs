@@ -18,8 +18,8 @@ use tokio::io::unix::AsyncFd;
 /// The port of a plugged-in board. When it is dropped, a program that has opened the port sees a hang-up.
 #[derive(Debug)]
 pub struct EmulatedPort {
-    /// Removed before the pseudo-terminal is closed, whose number another program may get at once. Otherwise a daemon that
-    /// opens its port again would follow the link to that program's terminal.
+    /// Dropped before `board` and `host`, that is, before the pseudo-terminal is closed and another program may get its
+    /// number. Otherwise a daemon that opens its port again would follow the link to that program's terminal.
     link: Option<PortLink>,
     /// The board's end of the pseudo-terminal.
     board: AsyncFd<OwnedFd>,

@@ -102,7 +102,7 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// Returns whether players wait for their start.
+    /// Returns whether any players are paused until they are started.
     pub(super) fn waits(&self) -> bool {
         self.tables.iter().any(|table| table.played.waits())
     }
@@ -132,7 +132,7 @@ impl Rehearsal {
         }
     }
 
-    /// Lets all players begin who wait for their start.
+    /// Resumes all paused players.
     pub(super) fn start_all(&mut self, now: Timestamp) {
         for table in 0..self.tables.len() {
             if self.tables.get(table).is_some_and(|table| table.played.waits()) {

@@ -15,7 +15,7 @@ use quick_xml::events::{BytesRef, Event};
 use super::super::text;
 use super::{FideEntry, ListError};
 
-/// Limit of a tag, or of a text between two tags, in bytes. The memory that a file takes does not depend on its size.
+/// Limit of a tag, or of a text between two tags, in bytes. It bounds the memory for a file of any size.
 const MAX_EVENT: u64 = 64 << 10;
 
 /// Passes each player with an id to `each`, and returns their number.

@@ -162,7 +162,7 @@ impl TagReader {
 
 struct FoundTag {
     tag: Option<(String, String)>,
-    /// Index at which the value begins or the error is, counted from 0.
+    /// Index of the value's first character, or of the error, counted from 0.
     column: usize,
     doubt: Option<&'static str>,
     /// Index after the tag.

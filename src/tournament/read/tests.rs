@@ -140,8 +140,8 @@ fn long_names_and_values_are_cut() {
         let team = white.facts.team.as_ref().expect("a team");
         assert_eq!(team.chars().count(), 120);
         assert!(event.name.is_none_or(|name| name.chars().count() == 120));
-        let told = |doubt: &&Doubt| doubt.text.starts_with("this name is very long");
-        assert!(doubts.iter().any(|doubt| told(&doubt)), "{doubts:?}");
+        let is_name_warning = |doubt: &&Doubt| doubt.text.starts_with("this name is very long");
+        assert!(doubts.iter().any(|doubt| is_name_warning(&doubt)), "{doubts:?}");
         assert!(doubts.iter().all(|doubt| doubt.text.len() < 2_000));
     }
 }

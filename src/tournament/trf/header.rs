@@ -35,7 +35,7 @@ pub(super) struct Team {
     pub(super) players: Vec<u32>,
 }
 
-/// The players of a team in a round that differ from the order of the team.
+/// Line-up of a team in a round that differs from the order of the team.
 #[derive(Debug)]
 pub(super) struct LineUp {
     round: u32,

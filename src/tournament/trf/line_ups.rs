@@ -1,5 +1,5 @@
-//! Finds the board of each game in a match of teams. A report has no numbers of tables, so this helps only if the match
-//! is the only one of its round: then its boards are the tables.
+//! Finds the board of each game in a match of teams. Reports have no table numbers, but if a round has a single match,
+//! the boards of the match are its tables.
 
 use std::collections::BTreeMap;
 

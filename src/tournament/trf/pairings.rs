@@ -48,7 +48,9 @@ pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts)
             players.into_iter().any(|player| *player == entry.player)
         });
         if !is_paired {
-            round.pairings.push(alone(entry, doubts, (bye.line, 1)));
+            round
+                .pairings
+                .push(without_opponent(entry, doubts, (bye.line, 1)));
         }
     }
     rounds.retain(|_, round| !round.pairings.is_empty());
@@ -63,12 +65,12 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         let place = (entry.player.place.line, cell.column);
         if cell.opponent == 0 {
             if matches!(cell.result, 'U' | 'F' | 'H' | '+') {
-                pairings.push(alone(entry, doubts, place));
+                pairings.push(without_opponent(entry, doubts, place));
             }
             continue;
         }
         if entries.byes.contains(&cell.opponent) {
-            pairings.push(alone(entry, doubts, place));
+            pairings.push(without_opponent(entry, doubts, place));
             continue;
         }
         let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
@@ -87,10 +89,10 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
             doubts.lost(DoubtKind::Contradiction, place, text);
             continue;
         };
-        // A team that is absent has no pairing in its players' lines.
+        // The lines of the players of an absent team have no pairing.
         let is_absent = self::cell(opponent, index).is_none_or(|cell| cell.opponent == 0);
         if cell.result == '+' && is_absent {
-            pairings.push(alone(entry, doubts, place));
+            pairings.push(without_opponent(entry, doubts, place));
             continue;
         }
         let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
@@ -155,7 +157,7 @@ fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
     entry.rounds.get(index).copied().flatten()
 }
 
-fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
+fn without_opponent(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
     Pairing {
         table: None,
         board: None,

@@ -14,7 +14,7 @@ fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str,
     )
 }
 
-fn four() -> String {
+fn report_of_four_players() -> String {
     [
         "012 Club Open 2026",
         "022 Testtown",
@@ -81,7 +81,7 @@ fn lost(doubts: &[Doubt]) -> Vec<String> {
 
 #[test]
 fn event_players_and_pairings_are_read() {
-    let (tournament, doubts) = read_bytes("e.trf", four().as_bytes()).expect("a report");
+    let (tournament, doubts) = read_bytes("e.trf", report_of_four_players().as_bytes()).expect("a report");
     assert!(doubts.is_empty(), "{doubts:?}");
     assert_eq!(tournament.name.as_deref(), Some("Club Open 2026"));
     assert_eq!(tournament.site.as_deref(), Some("Testtown"));
@@ -347,7 +347,8 @@ fn reports_without_players_and_of_vega_are_refused() {
     );
 }
 
-/// Two teams with a reserve each: players, roster and, for the first round, the line-ups.
+/// Reads a report on a match of two teams with a reserve each; `more` is added to the report. Returns the name of White
+/// and the table of each pairing.
 fn team_match(more: &str) -> Vec<(String, Option<u32>)> {
     let players = [
         line(1, "", "Adler, Jonas", "2310", "GER", "", &["   7 b"]),
@@ -461,7 +462,7 @@ fn with_points(first: &str, second: &str) -> Tournament {
 }
 
 #[test]
-fn points_that_no_game_gave_are_those_of_byes() {
+fn points_beyond_the_games_are_carried() {
     let carried = with_points("2.0", "0,5").carried;
     let carried: Vec<_> = carried
         .iter()

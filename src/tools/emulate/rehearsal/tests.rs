@@ -98,7 +98,7 @@ fn games_are_dealt_to_the_boards_in_turn_and_start_over() {
     );
 }
 
-/// The first report of each table, with its time in seconds.
+/// Returns the first report of each table, with its time in seconds.
 fn first_reports(emulation: &Emulation, enter_at: Option<u64>) -> Vec<(u64, usize, String)> {
     let mut rehearsal = rehearsal(emulation, THREE);
     let mut reported: Vec<(u64, usize, String)> = Vec::new();
@@ -120,7 +120,7 @@ fn first_reports(emulation: &Emulation, enter_at: Option<u64>) -> Vec<(u64, usiz
 }
 
 #[test]
-fn players_who_wait_begin_when_they_are_told() {
+fn paused_players_begin_at_their_start() {
     let usual = first_reports(&emulation(2, &[]), None);
     assert_eq!(usual.len(), 2);
     for lines in [
@@ -224,7 +224,12 @@ fn bus(boards: usize, damaged: &str, faults: &[&str]) -> Emulation {
 }
 
 /// Sends a query to a board on the bus. Returns all answers within 200 ms, as text, and the reports.
-fn ask(rehearsal: &mut Rehearsal, at: u64, kind: BusCommandKind, board: u16) -> (Vec<String>, Vec<String>) {
+fn query_board(
+    rehearsal: &mut Rehearsal,
+    at: u64,
+    kind: BusCommandKind,
+    board: u16,
+) -> (Vec<String>, Vec<String>) {
     let address = BusAddress::new(board).unwrap();
     let now = NOON + Duration::from_millis(at);
     let (mut decoder, mut answers, mut reported) = (BusDecoder::new(), Vec::new(), Vec::new());
@@ -274,7 +279,7 @@ fn boards_on_a_bus_have_addresses_and_faults_of_their_own() {
         "garbage 1 at 2500ms",
     ];
     let mut rehearsal = rehearsal(&bus(3, "0%", &faults), THREE);
-    let mut query = |at, kind, board| ask(&mut rehearsal, at, kind, board);
+    let mut query = |at, kind, board| query_board(&mut rehearsal, at, kind, board);
     let one = |answer: &str| vec![answer.to_owned()];
     assert_eq!(query(100, Ping, 2), (one("00002 0x87"), Vec::new()));
     assert_eq!(query(300, Ping, 4), (Vec::new(), Vec::new()), "there is none");
@@ -298,7 +303,7 @@ fn boards_on_a_bus_have_addresses_and_faults_of_their_own() {
 fn the_configured_share_of_answers_is_damaged() {
     let mut rehearsal = rehearsal(&bus(1, "30%", &[]), THREE);
     let good = (0..500)
-        .map(|nth| ask(&mut rehearsal, 1000 + 250 * nth, BusCommandKind::Version, 1))
+        .map(|nth| query_board(&mut rehearsal, 1000 + 250 * nth, BusCommandKind::Version, 1))
         .filter(|(answers, _)| answers.as_slice() == ["00001 0x89"])
         .count();
     assert!((310..390).contains(&good), "{good} of 500 are good");
@@ -313,7 +318,7 @@ fn every_game_is_announced_with_the_moves_of_its_pgn() {
             ..emulation(2, &[])
         };
         let written = games::read(SIX.as_bytes().chain(games::DEFAULT)).unwrap();
-        let expected: Vec<Vec<String>> = written.iter().map(moves_written).collect();
+        let expected: Vec<Vec<String>> = written.iter().map(written_moves).collect();
         let mut rehearsal = Rehearsal::new(NOON, &emulation, written);
         let mut watched = Watched::new("rehearsal", Names::Recorded);
         let single = || Line::listening(LineMode::Single);
@@ -333,7 +338,7 @@ fn every_game_is_announced_with_the_moves_of_its_pgn() {
         watched.advance(end);
         let explained = watched.take_events();
         for (nth, board) in ["board-1", "board-2"].into_iter().enumerate() {
-            let games = games_announced(
+            let games = announced_games(
                 explained
                     .iter()
                     .filter(|explained| explained.event.board == board),
@@ -347,7 +352,7 @@ fn every_game_is_announced_with_the_moves_of_its_pgn() {
 }
 
 /// Returns the from and to squares of all moves, for each game that has ended.
-fn games_announced<'s>(explained: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Vec<String>> {
+fn announced_games<'s>(explained: impl Iterator<Item = &'s ExplainedEvent>) -> Vec<Vec<String>> {
     let mut games = Vec::new();
     let mut reported: Vec<String> = Vec::new();
     for explained in explained {
@@ -365,7 +370,7 @@ fn games_announced<'s>(explained: impl Iterator<Item = &'s ExplainedEvent>) -> V
     games
 }
 
-fn moves_written(game: &ScriptedGame) -> Vec<String> {
+fn written_moves(game: &ScriptedGame) -> Vec<String> {
     let square = |field: Field| shakmaty::Square::new(u32::from(field.number())).flip_vertical();
     let plies = game.script.plies.iter();
     plies
