@@ -86,7 +86,7 @@ impl Room {
     }
 
     /// Returns a summary of the commands that are due now. The boards accept them.
-    fn due_commands(&mut self) -> Vec<String> {
+    fn poll(&mut self) -> Vec<String> {
         let set_up = self.set_up;
         let view = |_: &str| View {
             set_up,
@@ -201,98 +201,88 @@ impl Room {
 #[test]
 fn every_board_gets_the_pairing_of_its_table_once() {
     let mut room = Room::new(TWO_ROUNDS);
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]
-    );
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.poll(), [""; 0]);
     room.begin_game("board-1", 12);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 #[test]
 fn corrections_in_the_file_and_by_the_arbiter_both_apply() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-1", 12);
     room.command(
         "board-1",
         r#"{"id":"1","do":"set_players","white":"Adler, J.","black":"Berg","round":1,"table":1}"#,
     );
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.seating
         .pair(tournament(&[&[(1, "Adler", "Bergmann"), (2, "Clausen", "Dorn")]]));
-    assert_eq!(room.due_commands(), ["board-1: Adler-Bergmann 1"]);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), ["board-1: Adler-Bergmann 1"]);
+    assert_eq!(room.poll(), [""; 0]);
     // The arbiter has the score sheets, but the file determines the spelling.
     room.end_game("board-1", GameResult::Draw, EndReason::Kings);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.seating.pair(tournament(&[&[
         (1, "Adler", "Berg-Mann"),
         (2, "Clausen", "Dorn"),
     ]]));
-    assert_eq!(room.due_commands(), ["board-1: Adler-Berg-Mann 1"]);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), ["board-1: Adler-Berg-Mann 1"]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 /// Players try moves before their game, and analyse after it.
 #[test]
 fn trial_moves_and_analysis_do_not_count_as_the_game() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-1", 4);
     room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
-    assert_eq!(room.due_commands(), ["board-1: Adler-Berg 1"], "that was no game");
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1"], "that was no game");
     room.begin_game("board-1", 30);
     room.end_game("board-1", GameResult::Draw, EndReason::Kings);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.begin_game("board-1", 30);
-    assert_eq!(room.due_commands(), [""; 0], "this is nobody's game");
+    assert_eq!(room.poll(), [""; 0], "this is nobody's game");
 }
 
 /// The first game ended without a result, and another game began before the restart.
 #[test]
 fn a_second_game_has_no_players_even_after_a_restart() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-1", 18);
     room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
     room.begin_game("board-1", 3);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     // The table was moved to another board meanwhile.
     room.command("board-2", r#"{"id":"1","do":"set_table","table":1}"#);
-    assert_eq!(
-        room.due_commands(),
-        [""; 0],
-        "the game of that table has been played"
-    );
+    assert_eq!(room.poll(), [""; 0], "the game of that table has been played");
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 #[test]
 fn the_next_round_begins_when_all_boards_are_set_up() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     for board in ["board-1", "board-2"] {
         room.begin_game(board, 30);
         room.set_up = true;
-        assert_eq!(room.due_commands(), [""; 0], "there is still a game");
+        assert_eq!(room.poll(), [""; 0], "there is still a game");
         room.end_game(board, GameResult::Unknown, EndReason::Reset);
         room.set_up = false;
     }
-    assert_eq!(room.due_commands(), [""; 0], "nobody has set up");
+    assert_eq!(room.poll(), [""; 0], "nobody has set up");
     room.restart();
     room.set_up = true;
-    assert_eq!(room.due_commands(), [""; 0], "the round before is over");
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]
-    );
+    assert_eq!(room.poll(), [""; 0], "the round before is over");
+    assert_eq!(room.poll(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
     room.begin_game("board-1", 3);
     assert_eq!(
         room.seating.seats["board-1"]
@@ -303,23 +293,23 @@ fn the_next_round_begins_when_all_boards_are_set_up() {
     );
     room.restart();
     room.set_up = false;
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     assert_eq!(room.seating.round(), Some(2));
 }
 
 #[test]
 fn the_next_round_begins_by_command_during_play() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-1", 30);
     room.begin_game("board-2", 30);
     room.end_game("board-2", GameResult::Draw, EndReason::Kings);
     room.command("board-2", r#"{"id":"1","do":"start_round","round":2}"#);
-    assert_eq!(room.due_commands(), ["board-2: Berg-Clausen 2"]);
+    assert_eq!(room.poll(), ["board-2: Berg-Clausen 2"]);
     room.end_game("board-1", GameResult::WhiteWins, EndReason::Checkmate);
-    assert_eq!(room.due_commands(), ["board-1: Dorn-Adler 2"]);
+    assert_eq!(room.poll(), ["board-1: Dorn-Adler 2"]);
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     assert_eq!(room.seating.round(), Some(2));
 }
 
@@ -327,38 +317,25 @@ fn the_next_round_begins_by_command_during_play() {
 fn rounds_begin_as_planned() {
     let mut room = Room::new(TWO_ROUNDS);
     room.rounds = Rounds::planned([at(1000), at(9000)]);
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]
-    );
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
     room.begin_game("board-1", 30);
     room.end_game("board-1", GameResult::Draw, EndReason::Kings);
     room.set_up = true;
     room.second = 8000;
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.second = 8900;
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]
-    );
+    assert_eq!(room.poll(), ["board-1: Dorn-Adler 2", "board-2: Berg-Clausen 2"]);
 }
 
 #[test]
 fn a_board_is_moved_by_command() {
     let mut room = Room::new(&[&[(1, "Adler", "Berg"), (2, "Clausen", "Dorn"), (7, "Ebert", "Falk")]]);
     room.command("board-2", r#"{"id":"1","do":"set_table","table":7}"#);
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Adler-Berg 1", "board-2: Ebert-Falk 1"]
-    );
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1", "board-2: Ebert-Falk 1"]);
     room.command("board-2", r#"{"id":"2","do":"set_table","table":1}"#);
-    assert_eq!(
-        room.due_commands(),
-        ["board-2: Adler-Berg 1"],
-        "who came last is there"
-    );
+    assert_eq!(room.poll(), ["board-2: Adler-Berg 1"], "who came last is there");
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 /// The pairings arrive some minutes after the start of the game.
@@ -366,33 +343,30 @@ fn a_board_is_moved_by_command() {
 fn a_late_pairing_applies_to_the_game_in_play() {
     let mut room = Room::new(&[]);
     room.begin_game("board-1", 6);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.seating.pair(tournament(TWO_ROUNDS));
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]
-    );
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 #[test]
 fn names_of_a_removed_pairing_are_withdrawn_before_the_first_move() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-2", 0);
     room.restart();
     let others: &[&[(u32, &str, &str)]] = &[&[(1, "Adler", "Berg")]];
     room.seating.pair(tournament(others));
     assert_eq!(
-        room.due_commands(),
+        room.poll(),
         ["board-2: - null"],
         "the pieces are set up, and nobody has moved"
     );
-    assert_eq!(room.due_commands(), [""; 0], "once");
+    assert_eq!(room.poll(), [""; 0], "once");
     let players = room.seating.seats["board-2"].players.as_ref();
     assert_eq!(players.and_then(|players| players.white.as_ref()), None);
     room.seating.pair(tournament(&[]));
-    assert_eq!(room.due_commands(), ["board-1: - null"]);
+    assert_eq!(room.poll(), ["board-1: - null"]);
     assert_eq!(
         room.seating.seats["board-1"]
             .announced
@@ -401,10 +375,10 @@ fn names_of_a_removed_pairing_are_withdrawn_before_the_first_move() {
         None
     );
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.seating.pair(tournament(TWO_ROUNDS));
     assert_eq!(
-        room.due_commands(),
+        room.poll(),
         ["board-1: Adler-Berg 1", "board-2: Clausen-Dorn 1"],
         "it is back"
     );
@@ -413,37 +387,29 @@ fn names_of_a_removed_pairing_are_withdrawn_before_the_first_move() {
 #[test]
 fn names_stay_after_the_first_move_of_the_round_or_if_set_by_hand() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.command(
         "board-2",
         r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
     );
     room.begin_game("board-1", 1);
     room.seating.pair(tournament(&[]));
-    assert_eq!(room.due_commands(), [""; 0], "the round is being played");
+    assert_eq!(room.poll(), [""; 0], "the round is being played");
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.command(
         "board-2",
         r#"{"id":"1","do":"set_players","white":"Clausen","black":"Dorn"}"#,
     );
     room.restart();
     room.seating.pair(tournament(&[]));
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: - null"],
-        "the others were set by hand"
-    );
+    assert_eq!(room.poll(), ["board-1: - null"], "the others were set by hand");
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.restart();
     room.seating.is_paired = false;
     room.seating.tournament = Arc::default();
-    assert_eq!(
-        room.due_commands(),
-        [""; 0],
-        "what the files say is not known yet"
-    );
+    assert_eq!(room.poll(), [""; 0], "what the files say is not known yet");
 }
 
 /// The pairing program gets the results from the players.
@@ -458,36 +424,28 @@ fn a_result_in_the_file_reaches_the_game_of_its_pairing_once() {
         Arc::new(paired)
     };
     let mut room = Room::new(TWO_ROUNDS);
-    room.due_commands();
+    room.poll();
     room.begin_game("board-1", 30);
     room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
     room.begin_game("board-2", 30);
     room.begin_game("board-1", 12);
     room.seating
         .pair(with_results([Some(GameResult::WhiteWins), None]));
-    assert_eq!(
-        room.due_commands(),
-        ["board-1: 1-0 board-1-1"],
-        "another game has begun"
-    );
-    assert_eq!(
-        room.due_commands(),
-        [""; 0],
-        "once, whatever the arbiter decides then"
-    );
+    assert_eq!(room.poll(), ["board-1: 1-0 board-1-1"], "another game has begun");
+    assert_eq!(room.poll(), [""; 0], "once, whatever the arbiter decides then");
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     // The players have reported the result and left.
     room.seating.pair(with_results([
         Some(GameResult::Draw),
         Some(GameResult::BlackWins),
     ]));
     assert_eq!(
-        room.due_commands(),
+        room.poll(),
         ["board-1: 1/2-1/2 board-1-1", "board-2: 0-1 board-2-1"]
     );
     room.restart();
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
 }
 
 /// A forfeit was entered before the round, but the players play the game after all.
@@ -502,11 +460,11 @@ fn an_earlier_result_in_the_file_does_not_end_a_game_in_play() {
     room.seating.place([("board-1", Some(1))]);
     room.seating.pair(Arc::new(paired));
     room.command("board-1", r#"{"id":"1","do":"start_round","round":1}"#);
-    assert_eq!(room.due_commands(), ["board-1: Adler-Berg 1"]);
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1"]);
     room.begin_game("board-1", 12);
-    assert_eq!(room.due_commands(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.end_game("board-1", GameResult::BlackWins, EndReason::Checkmate);
-    assert_eq!(room.due_commands(), ["board-1: 1-0 board-1-1"]);
+    assert_eq!(room.poll(), ["board-1: 1-0 board-1-1"]);
 }
 
 #[test]
@@ -531,15 +489,15 @@ fn facts_removed_from_a_file_are_cleared() {
         players.white_player.clone()
     };
     room.seating.pair(with_title(Some("FM")));
-    room.due_commands();
+    room.poll();
     assert_eq!(
         white_facts(&room).and_then(|facts| facts.title),
         Some("FM".to_owned())
     );
     room.seating.pair(with_title(None));
-    assert_eq!(room.due_commands(), ["board-1: Adler-Berg 1"]);
+    assert_eq!(room.poll(), ["board-1: Adler-Berg 1"]);
     assert_eq!(white_facts(&room), None);
-    assert_eq!(room.due_commands(), [""; 0], "once");
+    assert_eq!(room.poll(), [""; 0], "once");
 }
 
 /// The arbiter names a player who belongs to another pairing of the event.
