@@ -22,19 +22,19 @@ pub(crate) struct EscapingWriter<W> {
     incomplete: Vec<u8>,
 }
 
-/// stdout, with control characters escaped if it is a terminal.
+/// Returns a writer to stdout that escapes control characters if stdout is a terminal.
 pub(crate) fn stdout() -> EscapingWriter<io::StdoutLock<'static>> {
     let inner = io::stdout().lock();
     let escapes = inner.is_terminal();
     EscapingWriter::new(inner, escapes)
 }
 
-/// stderr, with control characters escaped.
+/// Returns a writer to stderr that escapes control characters.
 pub(crate) fn stderr() -> EscapingWriter<io::StderrLock<'static>> {
     EscapingWriter::new(io::stderr().lock(), true)
 }
 
-/// stderr for a log with one event per line: line breaks in an event are escaped as well.
+/// Writes a log with one event per line to stderr. Line breaks in an event are escaped as well.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LogLines;
 
@@ -140,7 +140,7 @@ fn is_interpreted(character: char) -> bool {
     deceives || (character.is_control() && character != '\t')
 }
 
-/// Number of bytes at the end that may be the beginning of a character.
+/// Returns the number of bytes at the end that may be the beginning of a character.
 fn incomplete(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(LONGEST_CHARACTER - 1);
     let first = last.clone().position(|byte| byte & 0xc0 != 0x80);
@@ -158,7 +158,7 @@ fn incomplete(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// The output for text that is written in pieces of this length in bytes.
+    /// Returns the output for text that is written in pieces of `piece` bytes.
     fn shown(text: &[u8], piece: usize, escapes: bool) -> Vec<u8> {
         let mut writer = EscapingWriter::new(Vec::new(), escapes);
         for piece in text.chunks(piece) {

@@ -42,7 +42,6 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
     decoded(&all_bytes(path, MAX_BYTES)?).map_err(no_text)
 }
 
-/// Reads a file of at most `max` bytes.
 fn all_bytes(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(max.saturating_add(1)).read_to_end(&mut bytes)?;

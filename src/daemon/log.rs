@@ -65,7 +65,7 @@ pub(super) fn modes(config: &Config) {
     }
 }
 
-/// A time control as parsed, and its mode of play; `None` without a time control.
+/// Formats a time control with its mode of play; `None` without a time control.
 fn mode(regulations: &Regulations) -> Option<String> {
     let control = regulations.time_control.as_ref()?;
     let (by_time, _) = regulations.mode_of_time()?;

@@ -21,7 +21,7 @@ pub(super) struct Reload {
     /// Path named on the command line.
     file: Option<PathBuf>,
     reading: Option<oneshot::Receiver<Result<Config, ConfigError>>>,
-    /// The daemon was started in a terminal and ends with it.
+    /// Whether the daemon was started in a terminal, and ends with it.
     in_terminal: bool,
 }
 
@@ -33,11 +33,10 @@ pub(super) enum Hangup {
 
 #[derive(Debug)]
 pub(super) struct ConfigChange {
-    /// The configuration to apply.
     config: Config,
-    /// The names or regulations of boards change.
+    /// Whether names or regulations of boards change.
     of_boards: bool,
-    /// The spectators' delay of at least one board changes.
+    /// Whether the spectators' delay of a board changes.
     delays: bool,
     clock_messages: bool,
     log: bool,
@@ -212,7 +211,7 @@ fn is_emptied(old: &Config, new: &Config) -> bool {
     has_settings(old) && !has_settings(new)
 }
 
-/// The renamed boards, as pairs of old and new name.
+/// Returns the renamed boards, as pairs of old and new name.
 fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     let renamed = new.boards.iter().filter_map(|board| {
         let before = old.boards.iter().find(|before| before.known_by == board.known_by);
@@ -227,7 +226,6 @@ fn renamed(old: &Config, new: &Config) -> Vec<(String, String)> {
     renamed.collect()
 }
 
-/// The boards that have their own delay.
 fn delays(boards: &[NamedBoard]) -> Vec<(&str, core::time::Duration)> {
     let delayed = boards
         .iter()

@@ -271,7 +271,7 @@ impl ShownOutputs {
         }
     }
 
-    /// All visible outputs of the games as text, by name.
+    /// Returns all visible outputs of the games as text, by name.
     fn shown(&mut self) -> BTreeMap<String, String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut shown = BTreeMap::new();

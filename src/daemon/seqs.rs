@@ -113,7 +113,7 @@ impl SeqNotes {
 
 struct SeqThread {
     path: PathBuf,
-    /// Another thread is still opening the file.
+    /// Whether another thread is still opening the file.
     is_opening: bool,
     file: Option<SeqFile>,
     /// All known seqs, in case the file must be created again.

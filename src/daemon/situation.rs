@@ -24,7 +24,8 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    /// The state for subscribers on the broker. Omits the report about the broker itself, which they can see.
+    /// Returns the state for subscribers on the broker, without the report about the broker, which they can see
+    /// themselves.
     pub(super) fn health(&self, storage_and_round: (StorageState, Option<u32>)) -> DaemonHealth {
         let mut health = self.health_of_all(storage_and_round);
         health.outputs.remove(BROKER);
@@ -43,7 +44,6 @@ impl Situation {
         }
     }
 
-    /// The complete status, with all outputs and boards.
     pub(super) fn status(
         &self,
         now: Timestamp,
@@ -77,7 +77,7 @@ fn board_status(board: &Board, hall: &Hall) -> BoardSummary {
     }
 }
 
-/// Short description of an incident that needs the arbiter; `None` for other incidents.
+/// Describes an incident that needs the arbiter; `None` for other incidents.
 fn describe_for_arbiter(incident: &Incident) -> Option<String> {
     let needs_arbiter = incident.severity >= Severity::Advice;
     let squares = match incident.squares.as_slice() {

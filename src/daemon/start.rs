@@ -193,9 +193,9 @@ fn number_of(now: Timestamp) -> u64 {
 /// The seqs that are known to have left the process.
 struct Marks {
     given: KnownSeqs,
-    /// The seqs of some boards are unknown.
+    /// Whether the seqs of some boards are unknown.
     incomplete: bool,
-    /// The journal lacks events that it once had.
+    /// Whether the journal lacks events that it once had.
     lost: bool,
     now: Timestamp,
 }
@@ -480,7 +480,7 @@ fn open_numbers(config: &Config) -> Option<SeqFile> {
 
 struct PriorFacts<'l> {
     lasts: &'l BTreeMap<String, u64>,
-    /// A daemon has had a journal here before.
+    /// Whether a daemon has had a journal here before.
     had_journal: bool,
     progress: &'l Progress,
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{Pairing, Player, Round, Tournament, names};
 
-/// A difference, with the number of its round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
     pub(crate) round: u32,
@@ -133,7 +132,6 @@ fn by_table(round: &Round) -> BTreeMap<u32, &Pairing> {
     tables.collect()
 }
 
-/// Returns the difference between two pairings of a table.
 fn change_at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
     if let (Some(white), Some(black)) = (&is.white, &is.black)
         && is_same_player(Some(white), was.black.as_ref())

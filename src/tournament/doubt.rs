@@ -333,7 +333,6 @@ impl Doubts {
         self.list.finish()
     }
 
-    /// Returns the number of players and pairings so far.
     pub(super) const fn entries(&self) -> usize {
         self.entries
     }

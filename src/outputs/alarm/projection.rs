@@ -227,7 +227,6 @@ impl Alarms {
         now.saturating_duration_since(since).saturating_sub(steps)
     }
 
-    /// Updates the failures of outputs at `now`.
     pub(crate) fn update_outputs(&mut self, now: Timestamp, outputs: &BTreeMap<String, OutputReport>) {
         self.failing
             .retain(|name, _| outputs.get(name).is_some_and(|report| !report.ok));
@@ -293,7 +292,6 @@ impl Alarms {
         lasts && !self.sent.values().any(|sent| sent.is_same_problem_as(alarm))
     }
 
-    /// Marks a message as sent.
     pub(crate) fn note(&mut self, change: AlarmChange) {
         match change {
             AlarmChange::Raised(key, alarm) => self.sent.insert(key, alarm),
@@ -301,12 +299,12 @@ impl Alarms {
         };
     }
 
-    /// Alarms that were raised and not yet cleared, by key.
+    /// Returns the alarms that were raised and not yet cleared, by key.
     pub(crate) const fn raised(&self) -> &BTreeMap<String, Alarm> {
         &self.sent
     }
 
-    /// Boards with known events, and their tables.
+    /// Returns the boards with known events, and their tables.
     pub(crate) fn boards(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         self.boards
             .iter()
@@ -374,7 +372,7 @@ impl AlarmBoard {
         (format!("{name} {}", incident.incident), alarm)
     }
 
-    /// Alarm for a game that is drawn under the Laws, which its players may not have noticed.
+    /// Returns the alarm for a game that is drawn under the Laws, which its players may not have noticed.
     fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
         let game = self.0.game()?;
         let ended = game.ended?;

@@ -58,7 +58,7 @@ const TESTS: usize = 4;
 /// Time for which lamps are on in a test.
 const LAMP_TEST: Duration = Duration::from_secs(5);
 
-/// Returns the test of an alarm, which the alarm's task carries out.
+/// Returns the test of an alarm, which its task carries out.
 fn trial(name: &Name, tests: mpsc::Sender<Test>) -> Trial {
     let trial = Trial::new(output(name), move || {
         let tests = tests.clone();
@@ -72,7 +72,7 @@ fn trial(name: &Name, tests: mpsc::Sender<Test>) -> Trial {
     trial.of_alarm()
 }
 
-/// Name of an alarm among the outputs.
+/// Returns the name of an alarm among the outputs.
 fn output(name: &Name) -> String {
     format!("alarm {name}")
 }
@@ -293,7 +293,7 @@ impl AlarmChannel {
     }
 }
 
-/// Message for an ntfy server (<https://docs.ntfy.sh/publish/#publish-as-json>).
+/// Builds a message for an ntfy server (<https://docs.ntfy.sh/publish/#publish-as-json>).
 fn ntfy_message(topic: &str, change: &AlarmChange, language: Language) -> Value {
     let (_, alarm) = change.alarm();
     // Priorities range from 1 to 5; 3 is the default.

@@ -333,7 +333,7 @@ pub(super) fn too_many_tries(wait: Duration) -> Response {
     retry_after(wait, refused(StatusCode::TOO_MANY_REQUESTS, &why))
 }
 
-/// Response to a request whose password was not checked.
+/// Builds the response to a request whose password was not checked.
 pub(super) fn try_again(unchecked: &Unchecked) -> Response {
     retry_after(
         RETRY_BUSY,

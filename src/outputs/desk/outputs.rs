@@ -45,7 +45,6 @@ pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Respo
     Json(json!({ "outputs": names })).into_response()
 }
 
-/// Returns the names of all alarms.
 pub(super) async fn alarms(State(state): SharedDesk, _decider: Decider) -> Response {
     let trials = state.outputs.trials.alarms();
     let names: Vec<&str> = trials.iter().map(Trial::name).collect();

@@ -66,7 +66,7 @@ pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Pairi
     .await
 }
 
-/// Downloads an uploaded file.
+/// Serves an uploaded file.
 pub(super) async fn file(
     State(state): SharedDesk,
     _operator: Operator,

@@ -69,7 +69,6 @@ impl HashMemory {
     }
 }
 
-/// A hash with its parameters.
 struct ParsedHash {
     argon2: Argon2<'static>,
     salt: Vec<u8>,
@@ -124,7 +123,6 @@ pub(super) struct PasswordChecks {
 /// Reason why a password was not checked or hashed.
 #[derive(Debug, Error)]
 pub(super) enum Unchecked {
-    /// The queue is full.
     #[error("too many passwords are being checked: try again in a moment")]
     Busy,
     #[error("the check of a password was interrupted")]

@@ -141,7 +141,6 @@ struct DeskBoardView<'p> {
     offences: Offences,
 }
 
-/// A command that was carried out.
 #[derive(Debug, Serialize)]
 struct CommandDone {
     #[serde(flatten)]
@@ -225,7 +224,6 @@ impl Desk {
         events.iter().for_each(|event| self.take(event));
     }
 
-    /// Sets the status of a board as of `now`.
     pub(crate) fn set_status(&mut self, now: Timestamp, status: BoardStatus) {
         let name = status.name.clone();
         let board = self.boards.entry(name.clone()).or_default();
@@ -382,7 +380,6 @@ impl DeskBoard {
         }
     }
 
-    /// Records when a ply of the current game was made.
     fn note_move(&mut self, event: &Event) {
         match &event.kind {
             EventKind::GameStarted { .. } => self.made.clear(),
@@ -408,7 +405,6 @@ impl DeskBoard {
         }
     }
 
-    /// Whether an event belongs to the current game.
     fn is_of_game(&self, event: &Event) -> bool {
         let game = self.record.game().map(|game| &game.game);
         game.is_some() && game == event.game.as_ref()
@@ -564,7 +560,7 @@ impl DeskBoard {
     }
 }
 
-/// Squares that were emptied or filled, as fields of an update; no fields if there are none.
+/// Returns the squares that were emptied or filled, as fields of an update; no fields if there are none.
 fn squares_of(seen: Seen) -> Map<String, Value> {
     let named =
         |squares: Bitboard| -> Value { squares.into_iter().map(|square| square.to_string()).collect() };
@@ -575,7 +571,7 @@ fn squares_of(seen: Seen) -> Map<String, Value> {
         .collect()
 }
 
-/// Squares with different contents on two boards.
+/// Returns the squares with different contents on two boards.
 fn differing(one: &Board, other: &Board) -> Vec<String> {
     let squares = Square::ALL.into_iter();
     let different = squares.filter(|square| one.piece_at(*square) != other.piece_at(*square));

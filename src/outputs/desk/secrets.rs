@@ -12,7 +12,7 @@ use super::limits::Source;
 /// A SHA-256 digest.
 pub(super) type Digest = [u8; 32];
 
-/// Digest of a name, or of a secret that is too long to be guessed.
+/// Returns the digest of a name, or of a secret that is too long to be guessed.
 pub(super) fn digest(text: &str) -> Digest {
     let mut digest = [0; 32];
     digest.copy_from_slice(hash::digest(&hash::SHA256, text.as_bytes()).as_ref());
@@ -38,7 +38,6 @@ pub(super) fn are_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && differ == 0
 }
 
-/// Returns the value of a cookie.
 pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());

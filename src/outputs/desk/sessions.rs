@@ -48,9 +48,9 @@ pub(super) struct KeptSession {
     last_activity: Timestamp,
 }
 
-/// A session ends after twelve hours of inactivity.
+/// Period of inactivity after which a session ends.
 const LASTS: Duration = Duration::from_secs(12 * 3600);
-/// Limits on sessions, of one user and of all. A new one ends the one that was inactive for longest.
+/// Maximum number of sessions of one user, and of all users. A new session ends the one that was inactive for longest.
 const MAX_OF_USER: usize = 16;
 const MAX_SESSIONS: usize = 256;
 /// Number of successive readings of the file of users without a user's line that end the user's sessions. A single one
@@ -125,7 +125,6 @@ impl Sessions {
         self.remove_if(|session| !lines.contains(&session.line));
     }
 
-    /// Ends inactive sessions.
     pub(super) fn expire(&mut self, now: Moment) {
         for session in self.open.values_mut() {
             if session.alive.receiver_count() > 0 {
@@ -152,12 +151,10 @@ impl Sessions {
         self.open.is_empty()
     }
 
-    /// Returns the number of sessions that have begun or ended so far.
     pub(super) const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Returns the sessions to store.
     pub(super) fn to_keep(&self, now: Now) -> Vec<KeptSession> {
         let sessions = self.open.iter().map(|(secret, session)| KeptSession {
             secret: *secret,

@@ -202,7 +202,7 @@ pub(super) struct User {
 }
 
 impl User {
-    /// Digest of the line, which changes with role and password.
+    /// Returns the digest of the line, which changes with role and password.
     pub(super) fn line_digest(&self) -> Digest {
         digest(&format!("{} {} {}", self.name, self.role, self.hash))
     }

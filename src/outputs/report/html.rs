@@ -111,12 +111,12 @@ fn game_section(report: &Report, game: GameRenderer<'_>, number: usize) -> Marku
     }
 }
 
-/// A blank line to write on.
+/// Renders a blank line to write on.
 fn blank() -> Markup {
     page! { span class="blank" {} }
 }
 
-/// The score sheet in blocks, two side by side if the page is wide enough.
+/// Renders the score sheet in blocks, two side by side if the page is wide enough.
 fn score(game: GameRenderer<'_>, number: usize) -> Markup {
     let words = game.view.words;
     let rows = rows(game);
@@ -283,7 +283,7 @@ fn amendments(game: GameRenderer<'_>) -> Markup {
     )
 }
 
-/// A part of the report that consists of a table; empty if there are no rows.
+/// Renders a part of the report that consists of a table; empty if there are no rows.
 fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Markup {
     if rows.is_empty() {
         return page! {};

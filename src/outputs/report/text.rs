@@ -397,7 +397,7 @@ impl TextPage<'_> {
     }
 }
 
-/// A move with its marks, the mover's clock and the time taken.
+/// Formats a move with its marks, the mover's clock and the time taken.
 fn cell(game: GameRenderer<'_>, entry: &MoveRecord) -> String {
     let mut played = game.played(entry);
     for mark in game.marks(entry) {

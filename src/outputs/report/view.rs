@@ -52,7 +52,7 @@ pub(super) struct GameRenderer<'v> {
     pub(super) numbering: Numbering,
 }
 
-/// Contents that squares reported at one time.
+/// Contents reported at the same time.
 pub(super) enum Reported {
     /// Many squares, as in a dump of the board: a text with their number.
     AtOnce(String),
@@ -65,7 +65,7 @@ pub(super) enum Reported {
 const MIN_AT_ONCE: usize = 12;
 
 impl<'v> Renderer<'v> {
-    /// Changes of squares that are the evidence for an incident. A dump of the board takes one line.
+    /// Returns the changes of squares that are the evidence for an incident. A dump of the board takes one line.
     pub(super) fn changes(self, entry: &IncidentReport) -> Vec<(&LocatedChange, Reported)> {
         let count_at = |at| {
             entry
@@ -96,7 +96,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// Reason of a result in words; an unknown reason is returned unchanged.
+    /// Returns the reason of a result in words; an unknown reason is returned unchanged.
     pub(super) fn end_reason(self, reason: &str) -> &str {
         word(self.manner.language, END_REASON, reason)
     }
@@ -111,12 +111,12 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// Local time as HH:MM:SS.
+    /// Formats a local time as HH:MM:SS.
     pub(super) fn time(self, at: Timestamp) -> String {
         self.strftime(at, "%H:%M:%S")
     }
 
-    /// Local time as HH:MM:SS with milliseconds.
+    /// Formats a local time as HH:MM:SS with milliseconds.
     pub(super) fn time_exactly(self, at: Timestamp) -> String {
         self.strftime(at, "%H:%M:%S%.3f")
     }
@@ -151,7 +151,7 @@ impl<'v> Renderer<'v> {
         )
     }
 
-    /// Name of an edition: "FIDE 2023" for "fide-2023".
+    /// Formats the name of an edition: "FIDE 2023" for "fide-2023".
     pub(super) fn edition(self, edition: Edition) -> String {
         match edition.as_str().strip_prefix("fide-") {
             Some(year) => format!("FIDE {year}"),
@@ -188,7 +188,7 @@ impl<'v> Renderer<'v> {
         )
     }
 
-    /// Piece of a FEN letter, as in "pawn, White"; "empty" for `None`.
+    /// Names the piece of a FEN letter, as in "pawn, White"; "empty" for `None`.
     pub(super) fn piece(self, letter: Option<&str>) -> String {
         let piece = letter.and_then(|letter| shakmaty::Piece::from_char(letter.chars().next()?));
         match piece {
@@ -202,7 +202,7 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    /// All pieces of a position, for readers who cannot see the diagram.
+    /// Lists all pieces of a position, for readers who cannot see the diagram.
     pub(super) fn pieces(self, board: &Board) -> String {
         let side = |color: Color| {
             let roles = Role::ALL.into_iter().rev();
@@ -240,13 +240,13 @@ impl<'v> Renderer<'v> {
 }
 
 impl GameRenderer<'_> {
-    /// Move with its number: "12.Nf3" or "12...Nf6".
+    /// Prefixes a move with its number: "12.Nf3" or "12...Nf6".
     pub(super) fn numbered(self, ply: u32, text: &str) -> String {
         let (number, color) = self.numbering.number(ply);
         format!("{number}{}{text}", color.fold_wb(".", "..."))
     }
 
-    /// Number and move of a ply; only the number if the game no longer has the ply.
+    /// Formats the number and the move of a ply; only the number if the game no longer has the ply.
     pub(super) fn name(self, ply: u32) -> String {
         if ply == 0 {
             return self.view.words.starts.to_owned();
@@ -263,7 +263,7 @@ impl GameRenderer<'_> {
         names.join(", ")
     }
 
-    /// The move of a ply, without number.
+    /// Formats the move of a ply, without number.
     pub(super) fn played(self, entry: &MoveRecord) -> String {
         let san = entry.san.as_deref();
         let en_passant = san.is_some_and(|san| is_en_passant(san, fen_before(&self.game.record, entry.ply)));
@@ -290,7 +290,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// The result with its reason and its source.
+    /// Formats the result with its reason and its source.
     pub(super) fn result(self) -> String {
         match self.outcome() {
             (Some(result), explanation) => format!("{result}: {explanation}"),
@@ -298,7 +298,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// The result, `None` if the game has none, and its reason and source.
+    /// Returns the result, `None` if the game has none, and the text of its reason and source.
     pub(super) fn outcome(self) -> (Option<&'static str>, String) {
         let (record, words) = (&self.game.record, self.view.words);
         let Some(reason) = record.reason else {
@@ -355,7 +355,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// Marks after a move in the score sheet.
+    /// Returns the marks after a move in the score sheet.
     pub(super) fn marks(self, entry: &MoveRecord) -> Vec<PlyMark> {
         let note = self.game.plies.iter().find(|note| note.ply == entry.ply);
         let last = self.game.record.moves.last().map(|last| last.ply) == Some(entry.ply);
@@ -382,7 +382,7 @@ impl GameRenderer<'_> {
         marks
     }
 
-    /// Marks that occur in the score sheet, with their meanings.
+    /// Returns the marks that occur in the score sheet, with their meanings.
     pub(super) fn legend(self) -> Vec<(&'static str, &'static str)> {
         let used: Vec<PlyMark> = self
             .game
@@ -411,7 +411,6 @@ impl GameRenderer<'_> {
     }
 }
 
-/// A mark after a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlyMark {
     Inferred,
@@ -436,7 +435,7 @@ impl PlyMark {
     }
 }
 
-/// Time taken for a move, as m:ss, or as h:mm:ss from an hour on.
+/// Formats the time taken for a move, as m:ss, or as h:mm:ss from an hour on.
 pub(super) fn took(ms: u64) -> String {
     let seconds = taken_seconds(ms);
     if seconds < 3600 {
@@ -446,12 +445,12 @@ pub(super) fn took(ms: u64) -> String {
     }
 }
 
-/// The mover's time after their move, in milliseconds.
+/// Returns the mover's time after their move, in milliseconds.
 pub(super) fn own_clock(entry: &MoveRecord) -> Option<u64> {
     Some(entry.clock?.times_ms()[entry.color])
 }
 
-/// Castling rights and en passant square, which a diagram does not show.
+/// Describes castling rights and en passant square, which a diagram does not show.
 pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
     let castling = words.or_none(super::position::castling_text(fen));
     let en_passant = en_passant_text(fen).unwrap_or(words.none);
@@ -461,7 +460,7 @@ pub(super) fn rights<'w>(words: &'w Words, fen: &'w str) -> String {
     )
 }
 
-/// Rows of the score sheet: move number, White's ply, Black's ply.
+/// Returns the rows of the score sheet: move number, White's ply, Black's ply.
 pub(super) fn rows(game: GameRenderer<'_>) -> Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> {
     let mut rows: Vec<(u32, Option<&MoveRecord>, Option<&MoveRecord>)> = Vec::new();
     for entry in &game.game.record.moves {

@@ -185,7 +185,7 @@ pub(super) struct Words {
     pub(super) months: [&'static str; 12],
     pub(super) day: &'static str,
     pub(super) modes: &'static [Word],
-    /// Sources of an incident's ending.
+    /// Sources of the ending of incidents.
     pub(super) closers: &'static [Word],
     pub(super) closings: &'static [Word],
     /// Reasons of withdrawn moves.
@@ -269,7 +269,7 @@ impl Words {
     }
 }
 
-/// Text for a word of the event format; the word itself if the list lacks it.
+/// Returns the text for a word of the event format, or the word itself if the list lacks it.
 pub(super) fn label<'t>(list: &[Word], word: &'t str) -> &'t str
 where
     'static: 't,

@@ -64,7 +64,6 @@ pub(super) fn sort_as_given(reports: &mut [PortReport], ports: &[PathBuf]) {
 }
 
 impl ConfigDraft {
-    /// Drafts the configuration from the reports of these ports.
     pub(super) fn of(reports: &[PortReport]) -> Self {
         let boards = reports.iter().flat_map(|report| &report.boards);
         let mut serials = BTreeMap::new();

@@ -212,7 +212,6 @@ impl TroubleReport {
 
 /// Name of the process of brltty, the driver of Braille displays.
 pub(super) const BRLTTY: &str = "brltty";
-/// Name of the process of ModemManager.
 pub(super) const MODEM_MANAGER: &str = "ModemManager";
 
 fn sentence(text: &str) -> String {

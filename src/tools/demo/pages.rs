@@ -87,7 +87,7 @@ fn free_address(usual: u16) -> Option<SocketAddr> {
     bind(usual).or_else(|_| bind(0)).ok()
 }
 
-/// Settings of a desk at `listen`, whose user file is written into `folder`.
+/// Returns the settings of a desk at `listen`, whose user file is written into `folder`.
 #[cfg(target_os = "linux")]
 fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
     let users_file = folder.join("users");
@@ -230,7 +230,7 @@ impl Pages {
 }
 
 impl Pages {
-    /// One line of text per page with its address. Empty if no page is served.
+    /// Returns one line of text per page with its address; none if no page is served.
     pub(super) fn addresses(&self) -> &[String] {
         &self.addresses
     }

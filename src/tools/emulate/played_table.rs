@@ -86,7 +86,6 @@ impl PlayedTable {
         }
     }
 
-    /// Advances the players to `now`.
     pub(super) fn advance(&mut self, now: Timestamp, bus: &mut Option<EmulatedBus>) {
         match self {
             Self::Alone { player, .. } => player.advance(now),

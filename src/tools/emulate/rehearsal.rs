@@ -37,7 +37,6 @@ pub(super) enum RehearsalOutput {
     Unplugged,
     /// The cable was plugged in again.
     Plugged,
-    /// A report for the user.
     Report(String),
 }
 
@@ -179,7 +178,6 @@ impl Rehearsal {
         self.tables.iter().filter_map(|table| table.due).min()
     }
 
-    /// Advances players and faults to `now`.
     pub(super) fn advance(&mut self, now: Timestamp) {
         while let Some((at, table, trouble)) = self.faults.pop_front_if(|(at, ..)| *at <= now) {
             self.play_on(at);
@@ -354,7 +352,7 @@ fn sitting(chance: &mut Chance, temperament: Temperament, speed: Speed) -> Sitti
     }
 }
 
-/// Thinking time of the players, in percent of real time.
+/// Returns the thinking time of the players, in percent of real time.
 fn thinking(speed: Speed) -> u32 {
     match speed {
         Speed::Max => 0,

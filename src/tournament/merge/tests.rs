@@ -1,6 +1,5 @@
 use super::super::{Tournament, read};
 
-/// Reads these files as one event.
 fn event(files: &[(&str, &str)]) -> (Tournament, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let paths: Vec<std::path::PathBuf> = files

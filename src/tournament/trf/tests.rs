@@ -446,7 +446,7 @@ fn several_matches_and_games_outside_of_teams_have_no_tables() {
     }
 }
 
-/// A report of two players after two rounds, with their points.
+/// Reads a report of two players after two rounds, with their points.
 fn with_points(first: &str, second: &str) -> Tournament {
     let line = |number: u32, name: &str, points: &str, rounds: &str| {
         format!(

@@ -235,7 +235,7 @@ fn a_step_of_the_clock_does_not_count_as_passed_time() {
     assert_eq!(noted_changes(&mut alarms, ahead(301)), ["-b draw g"]);
 }
 
-/// Opens the incident of a board that is missing.
+/// Returns the event that opens an incident about a missing board.
 fn missing(seq: u64, number: u64, since: Timestamp) -> Event {
     let incident = Incident {
         kind: IncidentKind::BoardDisconnected,

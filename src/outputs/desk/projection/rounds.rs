@@ -86,7 +86,6 @@ struct RoundView<'r> {
     others: Vec<OtherView<'r>>,
 }
 
-/// A table of a round.
 #[derive(Debug, Serialize)]
 struct TableView<'r> {
     table: u32,

@@ -8,12 +8,11 @@ use crate::outputs::report::model::{Amendment, Correction, Note};
 use crate::outputs::report::words::{fill, label};
 
 impl Renderer<'_> {
-    /// Name of a command's author.
     pub(in crate::outputs::report) fn person(self, by: &str) -> String {
         label(self.words.people, by).to_owned()
     }
 
-    /// Arguments of a command, one line for each.
+    /// Formats the arguments of a command, one line for each.
     fn arguments(self, arguments: &serde_json::Value) -> Vec<String> {
         let known = self.words.arguments;
         let position_of = |name: &str| known.iter().position(|(word, _)| *word == name);
@@ -32,7 +31,7 @@ impl Renderer<'_> {
         lines.collect()
     }
 
-    /// A value of a command in words.
+    /// Formats a value of a command in words.
     fn value(self, value: &serde_json::Value) -> String {
         let known = self.words.arguments;
         match value {
@@ -53,7 +52,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A command or a change, one line for each part.
+    /// Formats a command or a change, one line for each part.
     pub(in crate::outputs::report) fn amendment(self, amendment: &Amendment) -> Vec<String> {
         let words = self.words;
         match amendment {
@@ -127,7 +126,7 @@ impl GameRenderer<'_> {
         withdrawn.collect::<Vec<_>>().join(", ")
     }
 
-    /// Time, preceding move, and description of a note.
+    /// Returns the time, the preceding move and the description of a note.
     pub(in crate::outputs::report) fn note(self, note: &Note) -> [String; 3] {
         let (Note::Gap { after_ply, .. }
         | Note::EndNotWatched { after_ply, .. }

@@ -53,7 +53,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Points with a fraction, as in "2½".
+/// Formats points with a fraction, as in "2½".
 fn points(half_points: u32) -> String {
     match (half_points / 2, half_points % 2) {
         (0, 1) => "½".to_owned(),

@@ -22,7 +22,6 @@ pub(in crate::outputs::report) struct Point {
     pub(in crate::outputs::report) incident: Option<u64>,
 }
 
-/// Standard start position.
 const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 /// Maximum number of points in each list, so that the summary fits on a phone's screen.
 const MAX_POINTS: MaxPoints = MaxPoints {
@@ -39,7 +38,7 @@ struct MaxPoints {
     gaps: usize,
 }
 
-/// A word with a capital letter, as in a heading.
+/// Capitalises a word, as in a heading.
 fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(char::to_uppercase);
@@ -47,7 +46,7 @@ fn capitalized(word: &str) -> String {
 }
 
 impl GameRenderer<'_> {
-    /// Colours and names of the players; `None` for a missing name, which gets a blank.
+    /// Returns the colours and names of the players; `None` for a missing name, which gets a blank.
     pub(in crate::outputs::report) fn named_players(self) -> [(&'static str, Option<String>); 2] {
         let players = self.game.record.players.as_ref();
         let words = self.view.words;
@@ -57,7 +56,7 @@ impl GameRenderer<'_> {
         ]
     }
 
-    /// Round and table of the game, or else its id.
+    /// Returns the round and table of the game, or else its id.
     pub(in crate::outputs::report) fn heading(self) -> String {
         let words = self.view.words;
         let (round, table) = self.round_and_table();
@@ -77,7 +76,7 @@ impl GameRenderer<'_> {
         (round, players.and_then(|players| players.table))
     }
 
-    /// Place, time and rules of the game, one line for each.
+    /// Returns the place, time and rules of the game, one line for each.
     pub(in crate::outputs::report) fn circumstances(self) -> Vec<String> {
         let (record, words) = (&self.game.record, self.view.words);
         let place = [
@@ -114,7 +113,7 @@ impl GameRenderer<'_> {
         lines
     }
 
-    /// Labels and values at the end of the report. Each is followed by a blank to write on.
+    /// Returns the labels and values at the end of the report. Each is followed by a blank to write on.
     pub(in crate::outputs::report) fn signatures(self) -> Vec<(&'static str, Option<String>)> {
         let words = self.view.words;
         let result = self.outcome().0.filter(|_| self.game.record.confirmed);
@@ -128,14 +127,14 @@ impl GameRenderer<'_> {
         ]
     }
 
-    /// The time control as typed, else in PGN notation.
+    /// Returns the time control as typed, else in PGN notation.
     pub(in crate::outputs::report) fn time_control(self) -> Option<String> {
         let record = &self.game.record;
         let typed = record.time_control_typed.as_ref();
         typed.or(record.time_control.as_ref()).cloned()
     }
 
-    /// Lists of violations, open matters, other advice, and gaps.
+    /// Returns the lists of violations, open matters, other advice, and gaps.
     pub(in crate::outputs::report) fn points(self) -> Vec<SummaryList> {
         let (summary, words) = (&self.game.summary, self.view.words);
         let incidents = |numbers: &[u64]| -> Vec<Point> {
@@ -221,7 +220,7 @@ impl GameRenderer<'_> {
         }
     }
 
-    /// Points for the gaps, those with missing moves first.
+    /// Returns the points for the gaps, those with missing moves first.
     fn gaps(self) -> Vec<Point> {
         let words = self.view.words;
         let gaps = self.game.notes.iter().filter_map(|note| match note {
