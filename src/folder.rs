@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_directory_is_closed_to_others_and_an_existing_one_is_left_alone() {
+    fn only_a_new_directory_is_closed_to_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let directory = folder.path().join("a/state");
         let mode = || metadata(&directory).expect("a directory").permissions().mode() & 0o777;

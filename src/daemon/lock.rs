@@ -148,7 +148,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_795_269_600_000_000);
 
     #[test]
-    fn a_second_daemon_learns_the_holder_and_gets_the_lock_afterwards() {
+    fn a_second_daemon_is_refused_with_the_holder_until_the_lock_is_released() {
         let place = tempfile::tempdir().expect("a directory");
         let directory = place.path().join("state");
         let first = StateLock::take(&directory, NOW).expect("nobody has it");

@@ -45,8 +45,8 @@ impl<S: Subscriber> Layer<S> for RepeatFilter {
 /// Logs the number of omitted lines of all windows that have ended. Call every few seconds.
 pub(crate) fn report(now: Moment) {
     // The lock must not be held while logging.
-    let left_out = repeats().left_out(now);
-    for (count, example) in left_out {
+    let omitted = repeats().omitted(now);
+    for (count, example) in omitted {
         tracing::warn!("{count} more lines were left out of the log that resemble this one: {example}");
     }
 }
@@ -68,7 +68,7 @@ struct Repeats(HashMap<Identifier, Repeated>);
 struct Repeated {
     begun: Moment,
     logged: u32,
-    left_out: u64,
+    omitted: u64,
     /// The first line that was left out.
     example: String,
 }
@@ -76,37 +76,40 @@ struct Repeated {
 impl Repeats {
     /// Counts a line and returns whether to log it.
     fn admit(&mut self, now: Moment, callsite: Identifier, text: impl FnOnce() -> String) -> bool {
-        let fresh = |left_out, example| Repeated {
+        let new_window = |omitted, example| Repeated {
             begun: now,
             logged: 0,
-            left_out,
+            omitted,
             example,
         };
-        let repeated = self.0.entry(callsite).or_insert_with(|| fresh(0, String::new()));
+        let repeated = self
+            .0
+            .entry(callsite)
+            .or_insert_with(|| new_window(0, String::new()));
         if repeated.begun + WINDOW <= now {
             let example = core::mem::take(&mut repeated.example);
-            *repeated = fresh(repeated.left_out, example);
+            *repeated = new_window(repeated.omitted, example);
         }
         if repeated.logged < LINES {
             repeated.logged += 1;
             return true;
         }
-        if repeated.left_out == 0 {
+        if repeated.omitted == 0 {
             repeated.example = text();
         }
-        repeated.left_out = repeated.left_out.saturating_add(1);
+        repeated.omitted = repeated.omitted.saturating_add(1);
         false
     }
 
     /// Returns the number of omitted lines of each window that has ended, with an example, and resets it.
-    fn left_out(&mut self, now: Moment) -> Vec<(u64, String)> {
+    fn omitted(&mut self, now: Moment) -> Vec<(u64, String)> {
         let ended = self
             .0
             .values_mut()
-            .filter(|repeated| repeated.left_out > 0 && repeated.begun + WINDOW <= now);
+            .filter(|repeated| repeated.omitted > 0 && repeated.begun + WINDOW <= now);
         ended
             .map(|repeated| {
-                let count = core::mem::take(&mut repeated.left_out);
+                let count = core::mem::take(&mut repeated.omitted);
                 (count, core::mem::take(&mut repeated.example))
             })
             .collect()
@@ -143,7 +146,7 @@ mod tests {
     }
 
     /// Returns a callsite.
-    fn here() -> Identifier {
+    fn test_callsite() -> Identifier {
         let mut callsite = None;
         tracing::subscriber::with_default(tracing_subscriber::registry(), || {
             let span = tracing::info_span!("here");
@@ -153,26 +156,29 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_lines_become_a_few_and_their_number() {
+    fn repeated_lines_are_omitted_and_counted() {
         let mut repeats = Repeats::default();
-        let admitted =
-            (0..100_000).filter(|nth| repeats.admit(at(nth / 10_000), here(), || format!("line {nth}")));
+        let admitted = (0..100_000)
+            .filter(|nth| repeats.admit(at(nth / 10_000), test_callsite(), || format!("line {nth}")));
         assert_eq!(admitted.count(), 300);
-        assert_eq!(repeats.left_out(at(59)), [], "the window has not ended");
-        assert_eq!(repeats.left_out(at(60)), [(99_700, "line 300".to_owned())]);
-        assert_eq!(repeats.left_out(at(61)), [], "said once");
-        assert!(repeats.admit(at(61), here(), String::new), "a new window");
+        assert_eq!(repeats.omitted(at(59)), [], "the window has not ended");
+        assert_eq!(repeats.omitted(at(60)), [(99_700, "line 300".to_owned())]);
+        assert_eq!(repeats.omitted(at(61)), [], "said once");
+        assert!(
+            repeats.admit(at(61), test_callsite(), String::new),
+            "a new window"
+        );
     }
 
     #[test]
-    fn lines_that_were_left_out_are_counted_also_if_the_next_window_begins_before_a_report() {
+    fn omitted_lines_are_counted_across_windows() {
         let mut repeats = Repeats::default();
         for second in [0, 60] {
             for _ in 0..302 {
-                repeats.admit(at(second), here(), || second.to_string());
+                repeats.admit(at(second), test_callsite(), || second.to_string());
             }
         }
-        assert_eq!(repeats.left_out(at(120)), [(4, "0".to_owned())]);
+        assert_eq!(repeats.omitted(at(120)), [(4, "0".to_owned())]);
     }
 
     #[derive(Debug, Clone, Default)]
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_leaves_out_repeated_lines_but_no_others() {
+    fn only_repeated_lines_are_omitted_from_the_log() {
         let log = Log::default();
         let writer = log.clone();
         let output = tracing_subscriber::fmt::layer().with_writer(move || writer.clone());

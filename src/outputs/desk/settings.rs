@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_an_address_only_this_computer_can_reach_it() {
+    fn the_desk_listens_on_the_loopback_interface_by_default() {
         let read = |text: &str| toml::from_str::<DeskSettings>(text);
         let desk = read("users_file = \"/etc/kiebitz/desk-users\"").expect("a desk");
         assert_eq!(desk.listen.to_string(), "127.0.0.1:8038");

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_with_equal_serial_numbers_are_named_with_what_to_configure() {
+    fn equal_serial_numbers_are_reported_with_the_next_step() {
         let root = tempfile::TempDir::new().unwrap();
         let root = root.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("dev/serial/by-path")).unwrap();

@@ -251,7 +251,7 @@ fn teams_of_old_and_new_reports_are_read() {
 /// Line-ups, colours, byes, forfeits and points of teams have no tables. In the forfeited match, the line of the absent
 /// player is empty.
 #[test]
-fn records_of_team_events_are_no_mistakes() {
+fn records_of_team_events_raise_no_doubts() {
     let players = [
         line(
             1,

@@ -157,7 +157,7 @@ fn only_chosen_kinds_are_sent() {
 }
 
 #[test]
-fn an_output_that_fails_for_long_is_an_alarm() {
+fn a_lasting_output_failure_raises_an_alarm() {
     let mut alarms = no_alarms();
     let reports = |ok: bool| {
         let problems = vec!["it says 500".to_owned()];
@@ -297,7 +297,7 @@ fn many_restarts_send_one_message_for_each_alarm() {
 }
 
 #[test]
-fn a_board_that_is_missing_for_moments_is_no_alarm() {
+fn a_briefly_missing_board_raises_no_alarm() {
     let mut alarms = no_alarms();
     alarms.take(&event(1, started(START, Variant::Standard)));
     alarms.take(&missing(2, 1, at(0)));

@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seen_end_stays_beside_the_result_that_an_arbiter_enters() {
+    fn the_observed_end_is_kept_beside_an_arbiters_result() {
         let mut rounds = rounds();
         rounds.take(&begins(1, 1));
         rounds.take(&ends(
@@ -635,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_set_up_again_leave_the_result_missing() {
+    fn a_reset_leaves_the_result_missing() {
         let mut rounds = rounds();
         rounds.take(&begins(1, 3));
         rounds.take(&ends(2, GameResult::Unknown, EndReason::Reset, DecidedBy::Board));
