@@ -24,8 +24,8 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    /// Returns the state for subscribers on the broker, without the report about the broker, which they can see
-    /// themselves.
+    /// Returns the state for subscribers on the broker. Omits the report about the broker itself, whose state
+    /// subscribers can see.
     pub(super) fn health(&self, storage_and_round: (StorageState, Option<u32>)) -> DaemonHealth {
         let mut health = self.health_of_all(storage_and_round);
         health.outputs.remove(BROKER);

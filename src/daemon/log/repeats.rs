@@ -145,7 +145,6 @@ mod tests {
         Moment::after(Duration::from_secs(second))
     }
 
-    /// Returns a callsite.
     fn test_callsite() -> Identifier {
         let mut callsite = None;
         tracing::subscriber::with_default(tracing_subscriber::registry(), || {

@@ -19,7 +19,7 @@ use crate::outputs::shared::notes;
 use crate::system_time::{Now, moment, wall_time};
 
 /// Interval at which the file of users is read while somebody is logged in. A user's sessions end if two successive
-/// readings do not have the user's line, so in less than a second.
+/// readings do not have the user's line, which takes less than a second.
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Maximum age of the times of last activity in the file.
 const MAX_AGE: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ pub(super) struct Logins {
     /// Signs the cookies of known devices.
     pub(super) key: DeviceKey,
     sessions: Mutex<Sessions>,
-    /// Number of changes of the sessions, and number of those that were stored or could not be.
+    /// Number of changes of the sessions, and number of changes that were stored or could not be stored.
     changes: watch::Sender<u64>,
     stored: watch::Sender<u64>,
 }

@@ -170,7 +170,7 @@ async fn with_files(
     })
 }
 
-/// Returns the changes of the pairings in use by a new file. Pairings that cannot be read are not in use.
+/// Returns the changes that a new file makes to the pairings in use. Pairings that cannot be read are not in use.
 fn changes(files: &PairingFiles, after: &Tournament) -> Vec<Change> {
     let before = tournament::read(&files.all()).map(|(before, _)| before);
     tournament::changes(&before.unwrap_or_default(), after)

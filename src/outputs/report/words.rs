@@ -185,7 +185,7 @@ pub(super) struct Words {
     pub(super) months: [&'static str; 12],
     pub(super) day: &'static str,
     pub(super) modes: &'static [Word],
-    /// Sources of the ending of incidents.
+    /// Sources of the endings of incidents.
     pub(super) closers: &'static [Word],
     pub(super) closings: &'static [Word],
     /// Reasons of withdrawn moves.

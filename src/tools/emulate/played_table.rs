@@ -62,7 +62,7 @@ impl PlayedTable {
         }
     }
 
-    /// Returns whether the players are paused until they are started.
+    /// Returns whether the players are paused.
     pub(super) const fn waits(&self) -> bool {
         match self {
             Self::Alone { player, .. } => player.waits(),

@@ -101,7 +101,7 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// Returns whether any players are paused until they are started.
+    /// Returns whether any players are paused.
     pub(super) fn waits(&self) -> bool {
         self.tables.iter().any(|table| table.played.waits())
     }

@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// Plays a game of round 3 on table 7.
+/// Returns the story of a game of round 3 on table 7.
 fn paired() -> Story {
     let mut story = Story::new(STANDARD).play("e4");
     for event in &mut story.events {
