@@ -1,4 +1,4 @@
-//! The lists of all rounds, for the web page and for other programs.
+//! The lists of all rounds: one for the web page, one for other programs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::tree::{RoundSummary, TournamentFile};
 use super::{Broadcast, MAX_ROUNDS, wall};
 
 impl Broadcast {
-    /// `wall.json`.
+    /// Builds `wall.json`.
     pub(super) fn contents(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> wall::Contents<'_> {
         let line = |(&round, slots): (&u32, &Vec<Slot<'_>>)| {
             let paired = self.tournament.rounds.get(&round);
@@ -40,7 +40,7 @@ impl Broadcast {
         }
     }
 
-    /// `tournament.json`.
+    /// Builds `tournament.json`.
     pub(super) fn summary(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> TournamentFile<'_> {
         let of_round = |slots: &Vec<Slot<'_>>| RoundSummary {
             count: slots.len(),

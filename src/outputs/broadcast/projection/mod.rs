@@ -1,5 +1,5 @@
-//! The whole event for people outside the hall: every round with all its games, as PGN and as the tree of JSON files
-//! that relays and viewers poll.
+//! The event for people outside the hall: all rounds with all games, as PGN and as the tree of JSON files that relays
+//! and viewers poll.
 //!
 //! The files depend only on the events of all boards and the pairings of the event, so daemon, hub and replay produce
 //! the same files. No event is applied before it is [due](crate::outputs::shared::delayed).
@@ -41,7 +41,7 @@ use rounds::Slot;
 pub(crate) struct EventFacts {
     pub(crate) name: Option<String>,
     pub(crate) site: Option<String>,
-    /// In the format of the PGN tag `TimeControl`.
+    /// Time control in the format of the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
     /// Planned start times of the rounds.
@@ -70,11 +70,11 @@ pub(crate) struct Broadcast {
     /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
-    /// The content last written for each game, by round and table. Reused if the game has not changed.
+    /// The last content of each game, by round and table. It is reused if the game has not changed.
     written: BTreeMap<(u32, u32), WrittenGame>,
-    /// The standings as last made; `None` if they are unknown.
+    /// The latest standings; `None` if unknown.
     standings: Option<WrittenStandings>,
-    /// Whether a result or a player may have changed since then.
+    /// Whether a result or a player may have changed since the standings were made.
     standings_changed: bool,
 }
 
@@ -90,13 +90,13 @@ struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Arc<[u8]>,
-    /// The entry of the game in the round's file for the page, without its moves.
+    /// The entry of the game in `round-N/wall.json`, without its moves.
     card: String,
-    /// The file with the moves of the game.
+    /// The content of `round-N/board-M.json`, with the moves.
     moves: Option<Arc<[u8]>>,
 }
 
-/// The version of the data from which a game was written.
+/// Identifies the data from which the content of a game was made.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
     game: Option<(String, u64)>,
@@ -155,7 +155,7 @@ impl Broadcast {
         self.all_changed = true;
     }
 
-    /// Sets whether the daemon is replaying its recordings after a restart.
+    /// Sets whether the daemon is still replaying its recordings after a restart.
     pub(crate) fn restart(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
@@ -172,7 +172,7 @@ impl Broadcast {
         self.facts = facts;
     }
 
-    /// Queues an event that was published at `at`, until it is due.
+    /// Queues an event, which was published at `at`, until it is due.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
@@ -186,7 +186,7 @@ impl Broadcast {
         self.board(board).serial = Some(serial.to_owned());
     }
 
-    /// Queues a clock reading of a board at `now`, until it is due.
+    /// Queues a board's clock reading of time `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
@@ -209,7 +209,7 @@ impl Broadcast {
             })
     }
 
-    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
+    /// Compensates for a step of the computer's clock, forward by `by`, so that the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for board in self.boards.values_mut() {
             board.delayed.set_forward(by);
@@ -232,7 +232,7 @@ impl Broadcast {
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
                         };
-                        // The event may move the game to another round, so both rounds change.
+                        // If the event moves the game to another round, both rounds change.
                         self.changed.extend(round_of(game));
                         game.apply(&event);
                         self.changed.extend(round_of(game));
@@ -249,7 +249,7 @@ impl Broadcast {
         self.all_changed || !self.changed.is_empty()
     }
 
-    /// All files as of the last [`advance`](Self::advance).
+    /// Returns all files as of the last [`advance`](Self::advance).
     pub(crate) fn files(&mut self) -> &Files {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
@@ -295,12 +295,12 @@ impl Broadcast {
         &self.files
     }
 
-    /// All rounds with their tables in order.
+    /// Returns all rounds with their tables in order.
     pub(in crate::outputs) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
         rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
-    /// The game in progress on a board, or else its last game.
+    /// Returns the game in progress on a board, or else the last one.
     pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
         let id = self.boards.get(board)?.game.as_ref()?;
         self.games.get(id).map(|game| &game.record)
@@ -378,7 +378,7 @@ impl Broadcast {
         paired.or_else(|| begun().map(day))
     }
 
-    /// Writes a game, or reuses `before` if its stamp is still the same.
+    /// Makes the content of a game, or reuses `before` if its stamp is unchanged.
     fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
         let stamp = GameStamp {
@@ -405,8 +405,8 @@ impl Broadcast {
         }
     }
 
-    /// The PGN of a game; `None` if the players are unknown, or if the start position of a Chess960 game has not been
-    /// drawn yet.
+    /// The PGN of a game. `None` for a game that has not begun, if its players are unknown or its Chess960 position is
+    /// not drawn yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
         let known = pgn::OfRound {
@@ -448,7 +448,7 @@ impl Broadcast {
         }
     }
 
-    /// The number of the start position of a game that has not begun; `None` while it is not drawn.
+    /// The Chess960 number of the start position of games that have not begun; `None` until it is drawn.
     pub(in crate::outputs) fn unplayed_number(&self) -> Option<u16> {
         match &self.facts.start {
             Some(DrawnStart::Chess960(placement)) => tree::number_of_start(placement.as_deref()?),
@@ -456,7 +456,7 @@ impl Broadcast {
         }
     }
 
-    /// The id of a game. It does not contain the players' names, so corrections of names do not change it.
+    /// The id of a game. Corrections of players' names do not change it.
     fn id_of(&self, slot: &Slot<'_>) -> String {
         let name = self.name().unwrap_or("kiebitz");
         let mut id = String::new();
@@ -512,7 +512,7 @@ impl WrittenStandings {
     }
 }
 
-/// Whether an event may change a result or the players of a game.
+/// Whether an event may change the result or the players of a game.
 const fn changes_results(kind: &EventKind) -> bool {
     matches!(
         kind,

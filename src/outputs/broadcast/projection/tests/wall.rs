@@ -145,7 +145,7 @@ fn teams_have_the_points_of_their_players() {
     );
 }
 
-/// In an event for single players, a team is a club.
+/// In an event for individual players, a team is a club.
 #[test]
 fn clubs_play_no_matches() {
     let mut broadcast = broadcast(0);
