@@ -28,7 +28,6 @@ const GROUNDS: [[u8; 3]; 4] = [[240, 217, 181], [181, 136, 99], [205, 210, 106],
 const SHADES: usize = 3;
 const GRAYS: [u8; 4] = [0, 85, 170, 255];
 
-/// Preview of a link.
 #[derive(Debug)]
 pub(super) struct Preview<'p> {
     pub(super) title: &'p str,

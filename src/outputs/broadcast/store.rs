@@ -287,11 +287,7 @@ impl TargetFiles {
     }
 }
 
-/// Tests a target: writes, reads and deletes a small file.
-///
-/// # Errors
-///
-/// Fails at the first step that does not work.
+/// Tests a target: writes, reads and deletes a small file. Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
     let target_files = TargetFiles::new(target, settings);
     target_files.make_folders().await;

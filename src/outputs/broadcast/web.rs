@@ -41,7 +41,6 @@ fn router(files: Snapshot) -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// Answers `/meta/ID` in livechesscloud's format.
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let host = headers
         .get(header::HOST)

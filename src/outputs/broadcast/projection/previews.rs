@@ -17,7 +17,6 @@ use crate::outputs::pgn;
 /// a picture after each ply would be wasted effort.
 const PLIES_PER_PICTURE: usize = 10;
 
-/// A picture with the position that it shows.
 #[derive(Debug)]
 pub(super) struct Picture {
     position: (String, Option<String>),

@@ -430,7 +430,6 @@ fn ranks<S: PartialEq>(scores: impl Iterator<Item = S>) -> Vec<usize> {
     ranks
 }
 
-/// Converts half points to points.
 pub(super) fn points(half_points: u32) -> f32 {
     // An `f32` represents half of any `u16` exactly, and no event has more points.
     f32::from(u16::try_from(half_points).unwrap_or(u16::MAX)) / 2.0

@@ -22,7 +22,6 @@ use crate::outputs::broadcast::store::two_lines;
 use crate::outputs::mqtt::tls::{Tls, TlsRefusal};
 use crate::outputs::shared::answers::shortened;
 
-/// A connection with a login.
 pub(super) struct Session {
     stream: AsyncRustlsFtpStream,
 }

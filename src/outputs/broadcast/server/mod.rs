@@ -26,7 +26,7 @@ pub(super) struct FileServer {
     idle: Mutex<Option<Session>>,
 }
 
-/// A connection with a login.
+/// A connection that is logged in.
 #[derive(Debug)]
 enum Session {
     Ftp(ftp::Session),

@@ -25,7 +25,6 @@ use crate::outputs::broadcast::store::two_lines;
 use crate::outputs::shared::answers::shortened;
 use crate::text_file;
 
-/// A connection with a login.
 pub(super) struct Session {
     files: RawSftpSession,
     /// The SSH connection, which ends when this is dropped.

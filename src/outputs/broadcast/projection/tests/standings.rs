@@ -1,5 +1,3 @@
-//! The standings.
-
 use serde_json::json;
 
 use super::*;

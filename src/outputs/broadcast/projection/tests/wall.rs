@@ -1,5 +1,3 @@
-//! The files for the web page.
-
 use serde_json::json;
 
 use super::*;
