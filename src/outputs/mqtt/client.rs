@@ -75,7 +75,6 @@ pub(super) enum ClientEvent {
 
 /// Maximum packet size in bytes. The largest payload is a whole game as JSON, about 100 kB.
 const MAX_PACKET_BYTES: u32 = 1 << 20;
-/// Maximum time for connecting, in seconds.
 const CONNECT_TIMEOUT_S: u64 = 5;
 /// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;

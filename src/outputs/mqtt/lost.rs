@@ -76,7 +76,6 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
-/// Reason code of MQTT 5 for a packet that is too large.
 const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
 
 /// Suggests why a broker may close the connection during the handshake.

@@ -12,7 +12,7 @@ use super::link;
 use super::lost::LostReason;
 use super::settings::MqttConfig;
 
-/// Handle of a connection, which is restored whenever it is lost.
+/// Handle of a connection that is restored whenever it is lost.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,

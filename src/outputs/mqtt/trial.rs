@@ -35,11 +35,7 @@ impl MqttConfig {
     }
 }
 
-/// Publishes a test message to the daemon's own topic.
-///
-/// # Errors
-///
-/// Fails with a message for people.
+/// Publishes a test message to the daemon's own topic. Fails with a message for people.
 async fn try_out(config: &MqttConfig) -> Result<(), String> {
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic = topic.map_err(|error| error.to_string())?;
