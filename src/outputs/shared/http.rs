@@ -21,7 +21,6 @@ use tokio::time::{Instant, Sleep};
 
 use crate::limits::{Place, Places};
 
-/// Deadlines of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
     /// Timeout for the header of a request.
