@@ -16,7 +16,7 @@ use super::Listener;
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The places of a listener. If all are taken when a client connects, one connection is told to end. It is chosen by
-/// these criteria, each of which decides between connections that are equal by the previous ones:
+/// these criteria, of which a later one only breaks ties:
 ///
 /// 1. clients that are not [known](Place::set_known) first,
 /// 2. then clients of the address with the most connections,
