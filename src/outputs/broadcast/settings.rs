@@ -173,14 +173,14 @@ where
         One(String),
         More(Vec<String>),
     }
-    let written = match OneOrMore::deserialize(deserializer)? {
+    let texts = match OneOrMore::deserialize(deserializer)? {
         OneOrMore::One(text) => vec![text],
         OneOrMore::More(texts) => texts,
     };
-    let read = written
+    let parsed = texts
         .iter()
         .map(|text| text.parse().map_err(serde::de::Error::custom));
-    read.collect()
+    parsed.collect()
 }
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
@@ -189,9 +189,9 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAd
         .parse()
         .ok()
         .filter(|address: &SocketAddr| address.port() > 0);
-    let wrong =
+    let message =
         "expected an address with a port, as in \"0.0.0.0:8080\" for everybody who can reach this computer";
-    address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
+    address.map(Some).ok_or_else(|| serde::de::Error::custom(message))
 }
 
 fn page_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -204,10 +204,11 @@ fn page_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
             |c: char| c.is_whitespace() || c.is_control() || matches!(c, '#' | '?' | '@' | '"' | '<' | '>');
         !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_forbidden)
     });
-    let wrong = "expected the address at which spectators find the page, as in \"https://live.example/open\"";
+    let message =
+        "expected the address at which spectators find the page, as in \"https://live.example/open\"";
     is_address
         .then(|| Some(text.trim_end_matches('/').to_owned()))
-        .ok_or_else(|| serde::de::Error::custom(wrong))
+        .ok_or_else(|| serde::de::Error::custom(message))
 }
 
 const fn yes() -> bool {

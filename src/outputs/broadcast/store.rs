@@ -68,8 +68,8 @@ impl TargetFiles {
         let mut checks = tokio::time::interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let now = Arc::clone(&files.borrow_and_update());
-            match self.sync(&mut store, &now).await {
+            let current = Arc::clone(&files.borrow_and_update());
+            match self.sync(&mut store, &current).await {
                 Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
@@ -123,13 +123,13 @@ impl TargetFiles {
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
         let mut count = self.put_all(store, games).await?;
         count += self.put_all(store, lists).await?;
-        let gone: Vec<Arc<str>> = self
+        let obsolete: Vec<Arc<str>> = self
             .written
             .keys()
             .filter(|path| !files.contains_key(*path))
             .cloned()
             .collect();
-        for path in gone {
+        for path in obsolete {
             store
                 .delete(&path)
                 .await
@@ -213,23 +213,23 @@ impl TargetFiles {
             .timeout(PATIENCE / 2)
             .default_headers(self.webdav_headers()?)
             .build()?;
-        let make = async |folder: &Url| {
+        let create_folder = async |folder: &Url| {
             let method = Method::from_bytes(b"MKCOL")?;
-            let made = client.request(method, folder.clone()).send().await?;
-            if made.status() == StatusCode::CREATED {
+            let response = client.request(method, folder.clone()).send().await?;
+            if response.status() == StatusCode::CREATED {
                 tracing::info!("created the folder {folder}");
             }
-            anyhow::Ok(made.status())
+            anyhow::Ok(response.status())
         };
         let mut without_parent = Vec::new();
         for folder in folders(url)? {
-            match make(&folder).await? {
+            match create_folder(&folder).await? {
                 StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
                 _ => break,
             }
         }
         for folder in without_parent.iter().rev() {
-            make(folder).await?;
+            create_folder(folder).await?;
         }
         Ok(())
     }

@@ -77,20 +77,20 @@ fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
         // The file may be created at any time, so caches must not keep this answer longer than a file.
-        let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
-        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
+        let not_found = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, not_found);
     };
     let tag = tag(&file);
-    let known = headers
+    let if_none_match = headers
         .get(header::IF_NONE_MATCH)
-        .and_then(|known| known.to_str().ok());
+        .and_then(|if_none_match| if_none_match.to_str().ok());
     // A proxy that compresses turns ETags into weak ones.
-    let is_known = known.is_some_and(|known| {
-        known
+    let is_unchanged = if_none_match.is_some_and(|if_none_match| {
+        if_none_match
             .split(',')
-            .any(|one| one.trim().trim_start_matches("W/") == tag)
+            .any(|etag| etag.trim().trim_start_matches("W/") == tag)
     });
-    let response = if is_known {
+    let response = if is_unchanged {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         axum::body::Bytes::copy_from_slice(&file.content).into_response()

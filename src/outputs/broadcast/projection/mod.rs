@@ -225,9 +225,9 @@ impl Broadcast {
                         let entered = self.results.apply(&event);
                         self.standings_changed |= entered.is_some() || changes_results(&event.kind);
                         self.changed.extend(entered);
-                        if let Some(begun) = ShownGame::begin(&event, board.serial.clone()) {
-                            board.game = Some(begun.record.game.clone());
-                            self.games.insert(begun.record.game.clone(), begun);
+                        if let Some(game) = ShownGame::begin(&event, board.serial.clone()) {
+                            board.game = Some(game.record.game.clone());
+                            self.games.insert(game.record.game.clone(), game);
                         }
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
@@ -272,9 +272,9 @@ impl Broadcast {
                 self.put_previews(slots, &mut files, &mut pictures);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
-                let of_round = self.files.range::<str, _>(from);
-                let of_round = of_round.take_while(|(path, _)| path.starts_with(&folder));
-                files.extend(of_round.map(|(path, file)| (Arc::clone(path), file.clone())));
+                let round_files = self.files.range::<str, _>(from);
+                let round_files = round_files.take_while(|(path, _)| path.starts_with(&folder));
+                files.extend(round_files.map(|(path, file)| (Arc::clone(path), file.clone())));
             }
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
@@ -369,13 +369,13 @@ impl Broadcast {
 
     /// The date of a round: from the pairings, or else the day of its first game.
     fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
-        let paired = self.tournament.rounds.get(&round);
-        let paired = paired.and_then(|round| round.date.clone());
-        let begun = || {
+        let round_data = self.tournament.rounds.get(&round);
+        let date = round_data.and_then(|round| round.date.clone());
+        let first_start = || {
             let games = slots.iter().filter_map(|slot| slot.game);
             games.map(|game| game.record.started).min()
         };
-        paired.or_else(|| begun().map(day))
+        date.or_else(|| first_start().map(day))
     }
 
     /// Makes the content of a game, or reuses `before` if its stamp is unchanged.
@@ -409,7 +409,7 @@ impl Broadcast {
     /// not drawn yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
-        let known = pgn::OfRound {
+        let context = pgn::OfRound {
             place: (slot.round, slot.table),
             id: &id,
             event: self.name(),
@@ -417,7 +417,7 @@ impl Broadcast {
             clock: slot.game.and_then(|game| self.clock_of(game)),
         };
         if let Some(game) = slot.game {
-            return Some(pgn::broadcast_pgn(&game.record, known));
+            return Some(pgn::broadcast_pgn(&game.record, context));
         }
         if self.facts.start == Some(DrawnStart::Chess960(None)) {
             return None;
@@ -434,7 +434,7 @@ impl Broadcast {
                 time_control: control.as_deref(),
                 start_fen: start_fen.as_deref(),
             },
-            known,
+            context,
         ))
     }
 
@@ -485,9 +485,9 @@ impl Broadcast {
     /// The time control of a round in the format of PGN.
     fn time_control(&self, round: u32) -> Option<String> {
         let own = self.tournament.time_control(round);
-        let read = own.and_then(|text| text.parse::<TimeControl>().ok());
-        let read = read.and_then(|control| control.pgn());
-        read.or_else(|| self.facts.time_control.clone())
+        let control = own.and_then(|text| text.parse::<TimeControl>().ok());
+        let control = control.and_then(|control| control.pgn());
+        control.or_else(|| self.facts.time_control.clone())
     }
 
     /// The clock of a game, and the time from which a viewer of the delayed broadcast counts down.

@@ -95,12 +95,12 @@ fn position(slot: &Slot<'_>) -> Option<(String, Option<String>)> {
     let record = &slot.game?.record;
     let moves = pgn::regular_moves(record);
     let is_over = record.ended.is_some();
-    let shown = if is_over {
+    let ply_count = if is_over {
         moves.len()
     } else {
         moves.len() / PLIES_PER_PICTURE * PLIES_PER_PICTURE
     };
-    let last = shown.checked_sub(1).and_then(|last| moves.get(last));
+    let last = ply_count.checked_sub(1).and_then(|last| moves.get(last));
     let fen = last.map_or(&record.start_fen, |entry| &entry.fen);
     Some((
         wall::placement(fen).to_owned(),

@@ -78,13 +78,13 @@ struct TeamRow {
 /// missing.
 pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> Option<Standings> {
     let is_begun = |slot: &Slot<'_>| slot.game.is_some() || slot.result() != GameResult::Unknown;
-    let begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
-    let begun = begun.map(|(round, _)| *round).max();
-    let in_files = tournament.rounds.iter().filter(|(_, round)| {
+    let last_begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
+    let last_begun = last_begun.map(|(round, _)| *round).max();
+    let rounds_with_results = tournament.rounds.iter().filter(|(_, round)| {
         let mut pairings = round.pairings.iter();
         pairings.any(|pairing| pairing.result.is_some())
     });
-    let last = begun.max(in_files.map(|(round, _)| *round).max())?;
+    let last = last_begun.max(rounds_with_results.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
     if tournament.rounds.is_empty() || (tournament.carried.is_empty() && !(1..=last).all(is_known)) {
         return None;
@@ -271,12 +271,10 @@ impl Field {
         }
         let total = |index: usize| totals.get(index).copied().unwrap_or_default();
         let mut order: Vec<(usize, &Person)> = self.people.iter().enumerate().collect();
-        order.sort_by(|(one, first), (other, second)| {
-            let by_points = total(*other).cmp(&total(*one));
-            let by_rating = second.facts.rating.cmp(&first.facts.rating);
-            by_points
-                .then(by_rating)
-                .then_with(|| first.name.cmp(&second.name))
+        order.sort_by(|(index_a, a), (index_b, b)| {
+            let by_points = total(*index_b).cmp(&total(*index_a));
+            let by_rating = b.facts.rating.cmp(&a.facts.rating);
+            by_points.then(by_rating).then_with(|| a.name.cmp(&b.name))
         });
         let row_index: BTreeMap<usize, usize> = order
             .iter()
@@ -367,8 +365,8 @@ impl Field {
         }
         let mut in_round = BTreeSet::new();
         let plays_twice = !{ matches.keys() }.all(|(round, [one, other])| {
-            let first = in_round.insert((round, one));
-            in_round.insert((round, other)) && first
+            let is_new = in_round.insert((round, one));
+            in_round.insert((round, other)) && is_new
         });
         if plays_twice || matches.values().all(|team_match| team_match.games < 2) {
             return Vec::new();
@@ -390,8 +388,10 @@ impl Field {
             }
         }
         let mut order: Vec<_> = teams.into_iter().collect();
-        order.sort_by(|(first, one), (second, other)| {
-            (other.0, other.1).cmp(&(one.0, one.1)).then(first.cmp(second))
+        order.sort_by(|(name_a, totals_a), (name_b, totals_b)| {
+            (totals_b.0, totals_b.1)
+                .cmp(&(totals_a.0, totals_a.1))
+                .then(name_a.cmp(name_b))
         });
         let ranks = ranks(
             order
