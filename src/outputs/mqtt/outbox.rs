@@ -74,10 +74,10 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    fn count(&mut self, took: Duration) {
+    fn count(&mut self, latency: Duration) {
         self.events += 1;
-        self.all = self.all.saturating_add(took);
-        self.last = Some(took);
+        self.all = self.all.saturating_add(latency);
+        self.last = Some(latency);
     }
 }
 
@@ -130,7 +130,7 @@ impl Outbox {
             refusals: Refusals::default(),
             dialect,
             session: Session::Fresh,
-            has_warned_of_mqtt4: false,
+            has_warned_of_old_version: false,
         };
         Ok((outbox, task))
     }

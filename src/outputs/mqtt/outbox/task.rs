@@ -45,7 +45,7 @@ pub struct OutboxTask {
     /// may have subscribed to commands that are no longer allowed.
     pub(super) session: Session,
     /// Whether the warning about MQTT 3.1.1 has been logged.
-    pub(super) has_warned_of_mqtt4: bool,
+    pub(super) has_warned_of_old_version: bool,
 }
 
 /// Grace period for the last messages at shutdown.
@@ -180,17 +180,21 @@ impl OutboxTask {
         if self.config.protocol.is_some() {
             return false;
         }
-        let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
-        self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
-        tries_old
+        let tries_old_version = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
+        self.dialect = if tries_old_version {
+            Dialect::Four
+        } else {
+            Dialect::Five
+        };
+        tries_old_version
     }
 
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
         self.session = Session::Resumed;
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
-        let found_old = self.config.protocol.is_none() && self.dialect == Dialect::Four;
-        if found_old && !core::mem::replace(&mut self.has_warned_of_mqtt4, true) {
+        let detected_old_version = self.config.protocol.is_none() && self.dialect == Dialect::Four;
+        if detected_old_version && !core::mem::replace(&mut self.has_warned_of_old_version, true) {
             warn!(
                 broker,
                 "the MQTT broker {broker} speaks only MQTT 3.1.1: events that are not stored yet are not \
@@ -348,12 +352,14 @@ impl OutboxTask {
 
     fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
         let Acknowledged { message, all } = self.store.acknowledge(ticket)?;
-        let took = message
+        let latency = message
             .happened
             .map(|happened| wall_time().saturating_duration_since(happened));
         self.progress.send_modify(|progress| {
             progress.queued = self.store.queue().len() + progress.unread;
-            took.into_iter().for_each(|took| progress.delivered.count(took));
+            latency
+                .into_iter()
+                .for_each(|latency| progress.delivered.count(latency));
             progress.acknowledged.extend(all);
         });
         Some(message)
