@@ -46,7 +46,6 @@ impl Listener {
         scaled(self.unscaled_connections(), OPEN_FILES.get().copied())
     }
 
-    /// Creates the places for long-lived connections.
     pub(crate) fn stream_places(self) -> Places {
         Places::new(self.streams())
     }
@@ -132,7 +131,7 @@ pub(crate) fn prepare_open_files() {
     };
     let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
     if allowed < needed {
-        // Fails only if called again, which does not happen.
+        // Fails only if called a second time.
         let _ = OPEN_FILES.set(allowed);
         tracing::warn!(
             "the system allows {allowed} open files, but kiebitz may need {needed}: pages and clients get fewer \

@@ -30,7 +30,6 @@ pub(crate) struct Places(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     table: Mutex<Table>,
-    /// Notified when a place becomes free.
     freed: Notify,
 }
 
