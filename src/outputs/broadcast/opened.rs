@@ -47,7 +47,6 @@ impl OpenedTarget {
         }
     }
 
-    /// Replaces a file.
     pub(super) async fn put(&self, path: &str, content: Bytes) -> Result<(), StorageFailure> {
         match &self.access {
             Access::Objects(store) => {

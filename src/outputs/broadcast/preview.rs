@@ -32,7 +32,7 @@ const GRAYS: [u8; 4] = [0, 85, 170, 255];
 pub(super) struct Preview<'p> {
     pub(super) title: &'p str,
     pub(super) description: &'p str,
-    /// Name of the event.
+    /// Name of the event, as Open Graph's site name.
     pub(super) site: &'p str,
     /// Address of the page.
     pub(super) url: &'p str,

@@ -181,7 +181,7 @@ impl StreamViewer {
 }
 
 impl RecentMessages {
-    /// Number of the oldest message kept.
+    /// Returns the number of the oldest message kept.
     fn first(&self) -> u64 {
         self.next - self.kept.len() as u64
     }

@@ -167,7 +167,6 @@ impl ServerFolder {
         })
     }
 
-    /// Returns the path of a file on the server.
     fn path(&self, file: &str) -> String {
         match &*self.folder {
             "" => file.to_owned(),

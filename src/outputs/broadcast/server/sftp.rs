@@ -41,10 +41,9 @@ impl fmt::Debug for Session {
 
 /// Checks the host key of the server.
 struct HostKeyCheck {
-    /// Fingerprints of the accepted keys.
     accepted: Vec<Fingerprint>,
     /// Fingerprint of the server's key, once it is received.
-    shown: Arc<OnceLock<String>>,
+    received: Arc<OnceLock<String>>,
 }
 
 impl client::Handler for HostKeyCheck {
@@ -53,7 +52,7 @@ impl client::Handler for HostKeyCheck {
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
         let fingerprint = key.public_key().fingerprint(HashAlg::Sha256).to_string();
         let is_accepted = self.accepted.iter().any(|accepted| accepted.0 == fingerprint);
-        let _ = self.shown.set(fingerprint);
+        let _ = self.received.set(fingerprint);
         Ok(is_accepted)
     }
 }
@@ -275,13 +274,13 @@ async fn connect(
         nodelay: true,
         ..client::Config::default()
     };
-    let shown = Arc::new(OnceLock::new());
+    let received = Arc::new(OnceLock::new());
     let host_key = HostKeyCheck {
         accepted: accepted.to_owned(),
-        shown: Arc::clone(&shown),
+        received: Arc::clone(&received),
     };
     let connected = client::connect_stream(Arc::new(config), stream, host_key).await;
-    connected.map_err(|error| match (error, shown.get()) {
+    connected.map_err(|error| match (error, received.get()) {
         (russh::Error::UnknownKey, Some(fingerprint)) if accepted.is_empty() => {
             StorageFailure::UnknownHostKey(fingerprint.clone())
         }
