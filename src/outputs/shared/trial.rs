@@ -53,7 +53,6 @@ impl Trial {
         }
     }
 
-    /// Marks the test as one of an alarm.
     pub(in crate::outputs) fn of_alarm(self) -> Self {
         Self {
             is_alarm: true,
