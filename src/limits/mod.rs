@@ -1,5 +1,5 @@
-//! Limits on connections and open files. This is the one place that divides the process's file descriptors: every
-//! listener has a part of them, and the rest is reserved for boards, the journal, recordings and outputs.
+//! Limits on connections and open files. This module alone divides the process's file descriptors: each listener gets a
+//! share, and the rest is reserved for boards, the journal, recordings and outputs.
 
 mod places;
 
@@ -30,12 +30,12 @@ const ALL: [Listener; 5] = [
     Listener::DemoBroker,
 ];
 
-/// Descriptors for everything but listeners. A USB tree has at most 127 devices, so ports and their recordings take up
-/// to 254. The journal and its readers, published files and connections to other computers take fewer than 100. Short
-/// operations, such as a download of past games, take the rest.
+/// File descriptors reserved for everything but listeners. A USB tree has at most 127 devices, so ports and their
+/// recordings need up to 254. The journal and its readers, published files and connections to other computers need
+/// fewer than 100. The rest is for short operations, such as a download of past games.
 const RESERVED: usize = 512;
-/// Number of connections that a listener has even if the system allows very few open files.
-const FEWEST: usize = 4;
+/// Lower bound of a reduced limit, even if the system allows very few open files.
+const MIN_LIMIT: usize = 4;
 
 /// Maximum number of open files of this process; not set if it is at least [`needed_files`].
 static OPEN_FILES: OnceLock<usize> = OnceLock::new();
@@ -43,20 +43,19 @@ static OPEN_FILES: OnceLock<usize> = OnceLock::new();
 impl Listener {
     /// Maximum number of connections with short requests.
     pub(crate) fn connections(self) -> usize {
-        scaled(self.all_connections(), OPEN_FILES.get().copied())
+        scaled(self.unscaled_connections(), OPEN_FILES.get().copied())
     }
 
-    /// Places for long-lived connections.
     pub(crate) fn stream_places(self) -> Places {
         Places::new(self.streams())
     }
 
     /// Maximum number of long-lived connections, in addition to [`connections`](Self::connections).
     pub(crate) fn streams(self) -> usize {
-        scaled(self.all_streams(), OPEN_FILES.get().copied())
+        scaled(self.unscaled_streams(), OPEN_FILES.get().copied())
     }
 
-    const fn all_connections(self) -> usize {
+    const fn unscaled_connections(self) -> usize {
         match self {
             // Programs and people of this computer.
             Self::Status => 32,
@@ -70,7 +69,7 @@ impl Listener {
         }
     }
 
-    const fn all_streams(self) -> usize {
+    const fn unscaled_streams(self) -> usize {
         match self {
             Self::Status | Self::DemoBroker => 0,
             // Viewers that exceed the limit poll the files.
@@ -83,26 +82,26 @@ impl Listener {
     }
 }
 
-/// Number of open files with which all listeners have all their connections.
+/// Number of open files at which no limit of a listener is reduced.
 pub(crate) fn needed_files() -> usize {
     RESERVED + listeners_files()
 }
 
 fn listeners_files() -> usize {
     // Each listener has a socket of its own.
-    let of = |listener: Listener| 1 + listener.all_connections() + listener.all_streams();
-    ALL.into_iter().map(of).sum()
+    let files = |listener: Listener| 1 + listener.unscaled_connections() + listener.unscaled_streams();
+    ALL.into_iter().map(files).sum()
 }
 
-/// Reduces a limit so that all listeners together leave [`RESERVED`] of `open_files`.
+/// Reduces a limit so that all listeners together leave [`RESERVED`] of the `open_files` allowed.
 fn scaled(limit: usize, open_files: Option<usize>) -> usize {
     let Some(open_files) = open_files else {
         return limit;
     };
-    // A system with fewer files than the reserve gives half of them to listeners.
+    // If the reserve is more than half of the files, listeners still get half.
     let shared = open_files.saturating_sub(RESERVED).max(open_files / 2);
     let part = limit * shared.min(listeners_files()) / listeners_files();
-    part.max(FEWEST.min(limit))
+    part.max(MIN_LIMIT.min(limit))
 }
 
 /// Raises the soft limit of open files, and logs a warning if the hard limit is too low. Call before any listener is
@@ -132,7 +131,7 @@ pub(crate) fn prepare_open_files() {
     };
     let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
     if allowed < needed {
-        // The limit is prepared once per process.
+        // Fails only if called a second time.
         let _ = OPEN_FILES.set(allowed);
         tracing::warn!(
             "the system allows {allowed} open files, but kiebitz may need {needed}: pages and clients get fewer \
@@ -142,8 +141,8 @@ pub(crate) fn prepare_open_files() {
     }
 }
 
-/// Returns the soft limit to set: at least `needed` if the hard limit allows it. `None` if the soft limit is high
-/// enough. A limit of `None` is infinite.
+/// Returns the soft limit to set: `needed`, or the hard limit if that is lower. Returns `None` if the soft limit is
+/// already high enough. `soft` and `hard` are `None` if there is no limit.
 #[cfg(target_os = "linux")]
 fn soft_limit(soft: Option<u64>, hard: Option<u64>, needed: u64) -> Option<u64> {
     let soft = soft.filter(|soft| *soft < needed)?;
@@ -157,17 +156,17 @@ mod tests {
     #[test]
     fn listeners_leave_files_for_boards_and_the_journal() {
         for open_files in [128, 256, 1024, needed_files() - 1, needed_files(), 1 << 20] {
-            let of = |listener: Listener| {
-                1 + scaled(listener.all_connections(), Some(open_files))
-                    + scaled(listener.all_streams(), Some(open_files))
+            let files = |listener: Listener| {
+                1 + scaled(listener.unscaled_connections(), Some(open_files))
+                    + scaled(listener.unscaled_streams(), Some(open_files))
             };
-            let sum: usize = ALL.into_iter().map(of).sum();
+            let sum: usize = ALL.into_iter().map(files).sum();
             let reserved = RESERVED.min(open_files / 4);
             assert!(sum + reserved <= open_files, "{sum} of {open_files}");
-            assert!(scaled(Listener::Desk.all_connections(), Some(open_files)) >= FEWEST);
+            assert!(scaled(Listener::Desk.unscaled_connections(), Some(open_files)) >= MIN_LIMIT);
         }
         for listener in ALL {
-            let all = listener.all_connections();
+            let all = listener.unscaled_connections();
             assert_eq!(scaled(all, None), all);
             assert_eq!(scaled(all, Some(needed_files())), all);
         }

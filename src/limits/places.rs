@@ -1,5 +1,5 @@
-//! The connections of one listener. A new connection always gets a place soon: if all places are taken, the connection
-//! that is missed least ends.
+//! Limits the number of connections of a listener. If all places are taken when a client connects, the least important
+//! connection ends, so that the new one soon gets its place.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -15,12 +15,13 @@ use super::Listener;
 /// Pause after a failed `accept`, for example if the limit of open files is reached.
 const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// The places of a listener. If all are taken and a client connects, one of the others ends, in this order:
+/// The places of a listener. If all are taken when a client connects, one connection is told to end. It is chosen by
+/// these criteria, of which a later one only breaks ties:
 ///
-/// 1. a connection whose client has not shown who it is, see [`Place::set_known`],
-/// 2. a connection of the address that has the most,
-/// 3. a connection that waits for its client,
-/// 4. the oldest.
+/// 1. clients that are not [known](Place::set_known) first,
+/// 2. then clients of the address with the most connections,
+/// 3. then connections without a request in progress,
+/// 4. then the oldest connection.
 ///
 /// A known client that is being served never loses its place. If there are only such clients, the new one waits.
 #[derive(Debug, Clone)]
@@ -29,7 +30,6 @@ pub(crate) struct Places(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     table: Mutex<Table>,
-    /// Notified when a place is free.
     freed: Notify,
 }
 
@@ -37,25 +37,24 @@ struct Shared {
 struct Table {
     max: usize,
     next: u64,
-    /// In the order of their age.
-    held: BTreeMap<u64, Held>,
+    /// By number, so that the oldest comes first.
+    connections: BTreeMap<u64, Connection>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct Connection {
     address: IpAddr,
     is_known: bool,
     is_served: bool,
-    /// Whether the connection was told to end.
-    is_told: bool,
+    is_ending: bool,
     end: Arc<Notify>,
 }
 
-/// The place of one connection, free again when this is dropped.
+/// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// The table and the number in it.
-    spot: Mutex<(Arc<Shared>, u64)>,
+    /// The table with the connection, and the connection's number there.
+    slot: Mutex<(Arc<Shared>, u64)>,
     end: Arc<Notify>,
 }
 
@@ -69,60 +68,62 @@ impl Places {
             table: Mutex::new(Table {
                 max,
                 next: 0,
-                held: BTreeMap::new(),
+                connections: BTreeMap::new(),
             }),
             freed: Notify::new(),
         }))
     }
 
-    /// Accepts the next connection and gives it a place. Waits while no place can be had, and after errors.
+    /// Accepts the next connection and assigns it a place. Waits until a place is free. Retries after errors of
+    /// `accept`.
     pub(crate) async fn accept(&self, listener: &TcpListener) -> (TcpStream, Place) {
         loop {
             match listener.accept().await {
                 Ok((stream, address)) => {
-                    return (stream, self.take(address).await);
+                    return (stream, self.acquire(address).await);
                 }
-                Err(error) => wait_after(&error).await,
+                Err(error) => pause_after(&error).await,
             }
         }
     }
 
-    /// Takes a place for a client. The caller must drop the place when [`Place::ended`] resolves.
-    async fn take(&self, address: SocketAddr) -> Place {
+    /// Waits for a place for a client. The caller must drop the place when [`Place::ended`] resolves.
+    async fn acquire(&self, address: SocketAddr) -> Place {
         loop {
-            if let Some(taken) = self.try_take(address) {
+            if let Some(taken) = self.try_acquire(address) {
                 return taken;
             }
             self.0.freed.notified().await;
         }
     }
 
-    /// Takes a place; `None` if none is free, after telling a connection to end.
-    fn try_take(&self, address: SocketAddr) -> Option<Place> {
+    /// Returns a place. If none is free, tells another connection to end and returns `None`.
+    fn try_acquire(&self, address: SocketAddr) -> Option<Place> {
         let mut table = self.0.lock();
-        if table.held.len() >= table.max {
-            table.end_one();
+        if table.connections.len() >= table.max {
+            table.end_least_important();
             return None;
         }
         let end = Arc::new(Notify::new());
-        let id = table.insert(Held {
+        let id = table.insert(Connection {
             address: network(address.ip()),
             is_known: false,
             is_served: false,
-            is_told: false,
+            is_ending: false,
             end: Arc::clone(&end),
         });
-        let spot = Mutex::new((Arc::clone(&self.0), id));
-        Some(Place { spot, end })
+        let slot = Mutex::new((Arc::clone(&self.0), id));
+        Some(Place { slot, end })
     }
 }
 
-async fn wait_after(error: &io::Error) {
+async fn pause_after(error: &io::Error) {
     tracing::debug!("cannot accept a connection: {error}");
     tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
 }
 
-/// Returns the network that one subscriber has: an address of IPv4, or 64 bits of IPv6.
+/// Returns the network whose connections are counted together: a single IPv4 address, or the /64 prefix of an IPv6
+/// address, which a provider assigns to one subscriber.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -137,140 +138,153 @@ impl Shared {
 }
 
 impl Table {
-    fn insert(&mut self, held: Held) -> u64 {
+    fn insert(&mut self, connection: Connection) -> u64 {
         let id = self.next;
         self.next += 1;
-        self.held.insert(id, held);
+        self.connections.insert(id, connection);
         id
     }
 
-    /// Number of connections of each address that were not told to end.
-    fn of_addresses(&self) -> BTreeMap<IpAddr, usize> {
-        let mut of_addresses = BTreeMap::<IpAddr, usize>::new();
-        for held in self.held.values().filter(|held| !held.is_told) {
-            *of_addresses.entry(held.address).or_default() += 1;
+    /// Counts the connections of each address, except those that were told to end.
+    fn count_by_address(&self) -> BTreeMap<IpAddr, usize> {
+        let mut counts = BTreeMap::<IpAddr, usize>::new();
+        for connection in self
+            .connections
+            .values()
+            .filter(|connection| !connection.is_ending)
+        {
+            *counts.entry(connection.address).or_default() += 1;
         }
-        of_addresses
+        counts
     }
 
-    /// Makes room for a long-lived connection from this address: tells the oldest of the address that has the most to
-    /// end, if that address still has as many as this one then. Returns whether there is room.
+    /// Makes room for a long-lived connection from this address. If the table is full, tells the oldest connection of
+    /// the address with the most connections to end, provided that address then still has at least as many as
+    /// `newcomer`. Returns whether there is room.
     fn make_fair_room(&mut self, newcomer: IpAddr) -> bool {
-        let of_addresses = self.of_addresses();
-        if of_addresses.values().sum::<usize>() < self.max {
+        let counts = self.count_by_address();
+        if counts.values().sum::<usize>() < self.max {
             return true;
         }
-        let own = of_addresses.get(&newcomer).copied().unwrap_or(0);
-        let most = of_addresses.iter().max_by_key(|(_, count)| **count);
+        let own = counts.get(&newcomer).copied().unwrap_or(0);
+        let most = counts.iter().max_by_key(|(_, count)| **count);
         let Some((address, _)) = most.filter(|(_, count)| **count > own + 1) else {
             return false;
         };
         let mut oldest = self
-            .held
+            .connections
             .values_mut()
-            .filter(|held| held.address == *address && !held.is_told);
+            .filter(|connection| connection.address == *address && !connection.is_ending);
         if let Some(oldest) = oldest.next() {
-            oldest.tell();
+            oldest.request_end();
         }
         true
     }
 
-    /// Tells the connection that is missed least to end, unless one has been told already.
-    fn end_one(&mut self) {
-        if self.held.values().any(|held| held.is_told) {
+    /// Tells the least important connection to end, unless one is already about to end.
+    fn end_least_important(&mut self) {
+        if self.connections.values().any(|connection| connection.is_ending) {
             return;
         }
-        let of_addresses = self.of_addresses();
-        let missed_least = self
-            .held
+        let counts = self.count_by_address();
+        let least_important = self
+            .connections
             .iter_mut()
-            .filter(|(_, held)| !(held.is_known && held.is_served))
-            .min_by_key(|(id, held)| {
-                let others = of_addresses.get(&held.address).copied().unwrap_or(0);
-                (held.is_known, core::cmp::Reverse(others), held.is_served, **id)
+            .filter(|(_, connection)| !(connection.is_known && connection.is_served))
+            .min_by_key(|(id, connection)| {
+                let count = counts.get(&connection.address).copied().unwrap_or(0);
+                (
+                    connection.is_known,
+                    core::cmp::Reverse(count),
+                    connection.is_served,
+                    **id,
+                )
             });
-        if let Some((_, held)) = missed_least {
-            held.tell();
+        if let Some((_, connection)) = least_important {
+            connection.request_end();
         }
     }
 }
 
-impl Held {
-    fn tell(&mut self) {
-        self.is_told = true;
+impl Connection {
+    fn request_end(&mut self) {
+        self.is_ending = true;
         self.end.notify_one();
     }
 }
 
 impl Place {
-    /// Resolves when the connection has to end because a new one needs its place.
+    /// Resolves when the connection must end because another one needs its place.
     pub(crate) async fn ended(&self) {
         self.end.notified().await;
     }
 
-    /// Moves a connection that becomes long-lived to the places for those. Returns whether there is room; if not, the
-    /// connection keeps its old place.
+    /// Moves the connection to another table, for example when it becomes long-lived. Returns false if `places` has no
+    /// room for it; the connection then keeps its old place.
     ///
-    /// If all places are taken, a connection of another address ends if that address has more of them. An address that
-    /// has the most gets no further place.
+    /// If all places are taken, a connection of another address ends if that address has more of them. Otherwise there
+    /// is no room.
     pub(crate) fn move_to(&self, places: &Places) -> bool {
-        let mut spot = self.spot();
-        let (shared, id) = &*spot;
-        // The tables are never locked at the same time.
-        let Some(held) = shared.lock().held.remove(id) else {
+        let mut slot = self.slot();
+        let (shared, id) = &*slot;
+        // Only one table is locked at a time, so there is no deadlock.
+        let Some(connection) = shared.lock().connections.remove(id) else {
             return false;
         };
         let mut table = places.0.lock();
-        if !table.make_fair_room(held.address) {
+        if !table.make_fair_room(connection.address) {
             drop(table);
-            shared.lock().held.insert(*id, held);
+            shared.lock().connections.insert(*id, connection);
             return false;
         }
-        let id = table.insert(Held {
-            is_told: false,
-            ..held
+        let id = table.insert(Connection {
+            is_ending: false,
+            ..connection
         });
         drop(table);
         shared.freed.notify_one();
-        *spot = (Arc::clone(&places.0), id);
+        *slot = (Arc::clone(&places.0), id);
         true
     }
 
-    fn spot(&self) -> MutexGuard<'_, (Arc<Shared>, u64)> {
-        self.spot.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self) -> MutexGuard<'_, (Arc<Shared>, u64)> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the client has shown who it is, for example by a valid session.
+    /// Marks the client as known, for example after it has presented a valid session.
     pub(crate) fn set_known(&self) {
-        self.change(|held| held.is_known = true);
+        self.change(|connection| connection.is_known = true);
     }
 
     pub(crate) fn is_known(&self) -> bool {
-        let spot = self.spot();
-        let (shared, id) = &*spot;
+        let slot = self.slot();
+        let (shared, id) = &*slot;
         let table = shared.lock();
-        table.held.get(id).is_some_and(|held| held.is_known)
+        table
+            .connections
+            .get(id)
+            .is_some_and(|connection| connection.is_known)
     }
 
-    /// Notes whether the client has sent a complete request that is being answered.
+    /// Sets whether a complete request of the client is being answered.
     pub(crate) fn set_served(&self, is_served: bool) {
-        self.change(|held| held.is_served = is_served);
+        self.change(|connection| connection.is_served = is_served);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Held)) {
-        let spot = self.spot();
-        let (shared, id) = &*spot;
-        if let Some(held) = shared.lock().held.get_mut(id) {
-            change(held);
+    fn change(&self, change: impl FnOnce(&mut Connection)) {
+        let slot = self.slot();
+        let (shared, id) = &*slot;
+        if let Some(connection) = shared.lock().connections.get_mut(id) {
+            change(connection);
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let spot = self.spot();
-        let (shared, id) = &*spot;
-        if shared.lock().held.remove(id).is_some() {
+        let slot = self.slot();
+        let (shared, id) = &*slot;
+        if shared.lock().connections.remove(id).is_some() {
             shared.freed.notify_one();
         }
     }
@@ -284,60 +298,63 @@ mod tests {
         ([192, 0, 2, host], 1000).into()
     }
 
-    fn is_told(place: &Place) -> bool {
-        let spot = place.spot();
-        let (shared, id) = &*spot;
+    fn is_ending(place: &Place) -> bool {
+        let slot = place.slot();
+        let (shared, id) = &*slot;
         let table = shared.lock();
-        table.held.get(id).is_some_and(|held| held.is_told)
+        table
+            .connections
+            .get(id)
+            .is_some_and(|connection| connection.is_ending)
     }
 
-    /// Takes all places of a listener for these hosts.
-    fn taken(hosts: &[u8]) -> (Places, Vec<Place>) {
+    /// Returns places that are all taken by these hosts.
+    fn all_taken(hosts: &[u8]) -> (Places, Vec<Place>) {
         let places = Places::new(hosts.len());
-        let held = hosts.iter().map(|host| places.try_take(from(*host)));
+        let held = hosts.iter().map(|host| places.try_acquire(from(*host)));
         let held: Option<Vec<Place>> = held.collect();
         (places, held.expect("room"))
     }
 
-    /// The number of the connection that ends when another client connects.
-    fn ends(places: &Places, held: &[Place]) -> Option<usize> {
-        assert!(places.try_take(from(99)).is_none());
-        held.iter().position(is_told)
+    /// Returns the index of the connection that must end when another client connects.
+    fn ending_index(places: &Places, held: &[Place]) -> Option<usize> {
+        assert!(places.try_acquire(from(99)).is_none());
+        held.iter().position(is_ending)
     }
 
     #[test]
     fn the_address_with_most_connections_loses_its_oldest() {
-        let (places, mut held) = taken(&[1, 2, 2, 2, 1]);
-        assert_eq!(ends(&places, &held), Some(1));
-        assert_eq!(ends(&places, &held), Some(1), "one that ends is enough");
-        assert_eq!(held.iter().filter(|place| is_told(place)).count(), 1);
+        let (places, mut held) = all_taken(&[1, 2, 2, 2, 1]);
+        assert_eq!(ending_index(&places, &held), Some(1));
+        assert_eq!(ending_index(&places, &held), Some(1), "one that ends is enough");
+        assert_eq!(held.iter().filter(|place| is_ending(place)).count(), 1);
         drop(held.remove(1));
-        assert!(places.try_take(from(99)).is_some());
+        assert!(places.try_acquire(from(99)).is_some());
     }
 
     #[test]
     fn known_clients_keep_their_places() {
-        let (places, held) = taken(&[1, 1, 1, 2]);
+        let (places, held) = all_taken(&[1, 1, 1, 2]);
         for place in &held[..3] {
             place.set_known();
         }
-        assert_eq!(ends(&places, &held), Some(3));
-        let (places, held) = taken(&[1, 1, 2]);
+        assert_eq!(ending_index(&places, &held), Some(3));
+        let (places, held) = all_taken(&[1, 1, 2]);
         for place in &held {
             place.set_known();
             place.set_served(true);
         }
-        assert_eq!(ends(&places, &held), None);
+        assert_eq!(ending_index(&places, &held), None);
         held[2].set_served(false);
-        assert_eq!(ends(&places, &held), Some(2));
+        assert_eq!(ending_index(&places, &held), Some(2));
     }
 
     #[test]
     fn a_connection_that_waits_for_its_client_ends_before_one_that_is_served() {
-        let (places, held) = taken(&[1, 1, 1]);
+        let (places, held) = all_taken(&[1, 1, 1]);
         held[0].set_served(true);
         held[1].set_served(true);
-        assert_eq!(ends(&places, &held), Some(2));
+        assert_eq!(ending_index(&places, &held), Some(2));
     }
 
     #[test]
@@ -345,40 +362,44 @@ mod tests {
         let places = Places::new(3);
         let take = |address: &str| {
             places
-                .try_take(SocketAddr::new(address.parse().expect("an address"), 1))
+                .try_acquire(SocketAddr::new(address.parse().expect("an address"), 1))
                 .expect("room")
         };
         let held = ["::ffff:192.0.2.1", "2001:db8::1", "2001:db8::ffff:2"].map(take);
-        assert_eq!(ends(&places, &held), Some(1));
+        assert_eq!(ending_index(&places, &held), Some(1));
     }
 
     #[tokio::test]
     async fn a_new_connection_waits_until_the_other_has_ended() {
-        let (places, mut held) = taken(&[1]);
+        let (places, mut held) = all_taken(&[1]);
         let place = held.remove(0);
         let old = tokio::spawn(async move { place.ended().await });
-        let _place = places.take(from(2)).await;
+        let _place = places.acquire(from(2)).await;
         old.await.expect("it ends");
-        assert_eq!(places.0.lock().held.len(), 1);
+        assert_eq!(places.0.lock().connections.len(), 1);
     }
 
     #[tokio::test]
     async fn a_long_lived_connection_leaves_its_place_to_another() {
-        let (places, mut held) = taken(&[1]);
+        let (places, mut held) = all_taken(&[1]);
         let streams = Places::new(1);
         let place = held.remove(0);
         assert!(place.move_to(&streams));
-        let _other = places.take(from(2)).await;
+        let _other = places.acquire(from(2)).await;
         drop(place);
-        assert_eq!(places.0.lock().held.len(), 1, "the place of the other is kept");
-        assert_eq!(streams.0.lock().held.len(), 0);
+        assert_eq!(
+            places.0.lock().connections.len(),
+            1,
+            "the place of the other is kept"
+        );
+        assert_eq!(streams.0.lock().connections.len(), 0);
     }
 
     #[tokio::test]
     async fn long_lived_connections_are_divided_among_addresses() {
         let streams = Places::new(4);
         let stream_from = |host: u8| {
-            let place = Places::new(1).try_take(from(host)).expect("room");
+            let place = Places::new(1).try_acquire(from(host)).expect("room");
             let has_room = place.move_to(&streams);
             has_room.then_some(place)
         };
@@ -392,13 +413,13 @@ mod tests {
         greedy.first().expect("a place").ended().await;
         greedy.remove(0);
         assert!(stream_from(2).is_none() && stream_from(1).is_none(), "two each");
-        assert!(!greedy.iter().chain([&second, &third]).any(is_told));
+        assert!(!greedy.iter().chain([&second, &third]).any(is_ending));
         let fourth = stream_from(3).expect("one has two");
         assert_eq!(
             greedy
                 .iter()
                 .chain([&second, &third, &fourth])
-                .filter(|place| is_told(place))
+                .filter(|place| is_ending(place))
                 .count(),
             1
         );

@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// The Cache-Control header of every file.
 ///
 /// The content of every path may change: a result may be corrected days after its round, and the page changes with the
-/// program. So browsers revalidate each time. Shared caches revalidate after three seconds, which spares the server
-/// most requests of viewers that poll every second or two.
+/// program. Therefore browsers revalidate each time. Shared caches may keep a file for three seconds, which saves the
+/// server most requests of viewers that poll every second or two.
 pub(crate) const CACHE_CONTROL: &str = "public, max-age=0, must-revalidate, s-maxage=3";
 
 /// All files by path, such as "round-1/games.pgn".

@@ -1,9 +1,9 @@
-//! The broadcast: all rounds as [files](projection) for people outside the hall, with a [web page](page) for viewing
-//! them.
+//! The broadcast: publishes all rounds as [files](projection) for people outside the hall, with a [web page](page) to
+//! view them.
 //!
-//! A [task](task) makes the files from events. It delivers them to the folders, buckets and servers of `[publish]`;
-//! Lichess and webhooks have modules of their own. Each recipient finds the changes itself, so one that was unreachable
-//! gets the current files later and delays nobody else.
+//! A [task](task) makes the files from events. They are delivered to the folders, buckets and servers of `[publish]`;
+//! Lichess and webhooks have modules of their own. Each recipient determines the changes itself, so one that was
+//! unreachable gets the current files later and does not delay the others.
 
 mod files;
 #[cfg(target_os = "linux")]

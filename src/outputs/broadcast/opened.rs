@@ -39,23 +39,22 @@ impl OpenedTarget {
         }
     }
 
-    /// Logs in to a server that has connections. The others are first contacted by an operation.
+    /// Logs in to an FTP or SFTP server. Other targets have no connection to open.
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
         match &self.access {
             Access::Objects(_) => Ok(()),
-            Access::Server(server) => self.timed(server.connect()).await,
+            Access::Server(server) => self.with_timeout(server.connect()).await,
         }
     }
 
-    /// Replaces a file.
     pub(super) async fn put(&self, path: &str, content: Bytes) -> Result<(), StorageFailure> {
         match &self.access {
             Access::Objects(store) => {
                 let (to, options) = (Path::from(path), self.options(path));
                 let put = store.put_opts(&to, content.into(), options);
-                self.explained(put).await.map(drop)
+                self.with_reason(put).await.map(drop)
             }
-            Access::Server(server) => self.timed(server.put(path, &content)).await,
+            Access::Server(server) => self.with_timeout(server.put(path, &content)).await,
         }
     }
 
@@ -63,10 +62,10 @@ impl OpenedTarget {
         match &self.access {
             Access::Objects(store) => {
                 let from = Path::from(path);
-                self.explained(async { store.get(&from).await?.bytes().await })
+                self.with_reason(async { store.get(&from).await?.bytes().await })
                     .await
             }
-            Access::Server(server) => self.timed(server.get(path)).await.map(Bytes::from),
+            Access::Server(server) => self.with_timeout(server.get(path)).await.map(Bytes::from),
         }
     }
 
@@ -81,18 +80,20 @@ impl OpenedTarget {
                         deleted => deleted,
                     }
                 };
-                self.explained(deleted).await
+                self.with_reason(deleted).await
             }
-            Access::Server(server) => self.timed(server.delete(path)).await,
+            Access::Server(server) => self.with_timeout(server.delete(path)).await,
         }
     }
 
-    /// The paths of the files in a folder.
+    /// Lists the paths of the files in a folder; `None` is the target's root.
     pub(super) async fn list(&self, folder: Option<&str>) -> Result<BTreeSet<String>, StorageFailure> {
         match &self.access {
             Access::Objects(store) => {
                 let prefix = folder.map(Path::from);
-                let listed = self.explained(store.list_with_delimiter(prefix.as_ref())).await?;
+                let listed = self
+                    .with_reason(store.list_with_delimiter(prefix.as_ref()))
+                    .await?;
                 Ok(listed
                     .objects
                     .into_iter()
@@ -100,7 +101,7 @@ impl OpenedTarget {
                     .collect())
             }
             Access::Server(server) => {
-                let listed = self.timed(server.list(folder.unwrap_or_default())).await?;
+                let listed = self.with_timeout(server.list(folder.unwrap_or_default())).await?;
                 let path = |name: String| match folder {
                     Some(folder) => format!("{folder}/{name}"),
                     None => name,
@@ -120,13 +121,13 @@ impl OpenedTarget {
                         found => found.map(|_| true),
                     }
                 };
-                self.explained(found).await
+                self.with_reason(found).await
             }
-            Access::Server(server) => self.timed(server.has(path)).await,
+            Access::Server(server) => self.with_timeout(server.has(path)).await,
         }
     }
 
-    async fn explained<T>(
+    async fn with_reason<T>(
         &self,
         operation: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, StorageFailure> {
@@ -135,10 +136,10 @@ impl OpenedTarget {
                 .await
                 .map_err(|error| StorageFailure::of(&error, &self.target))
         };
-        self.timed(explained).await
+        self.with_timeout(explained).await
     }
 
-    async fn timed<T>(
+    async fn with_timeout<T>(
         &self,
         operation: impl Future<Output = Result<T, StorageFailure>>,
     ) -> Result<T, StorageFailure> {
@@ -146,7 +147,7 @@ impl OpenedTarget {
         done.unwrap_or(Err(StorageFailure::NoAnswer))
     }
 
-    /// The headers that a bucket returns with the file at `path`.
+    /// Returns the headers that a bucket is to send with the file at `path`.
     fn options(&self, path: &str) -> PutOptions {
         let mut attributes = Attributes::new();
         if matches!(self.target, Target::Bucket { .. }) {

@@ -14,7 +14,8 @@ pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src
 
 pub(crate) const INDEX: &str = "index.html";
 
-/// Lists the named files of the folder `page` beside the calling module, with paths below `$below`, and the index.
+/// Lists the index and the named files of the folder `page` next to the calling module. The paths of the named files
+/// begin with `$below`.
 macro_rules! assets {
     ($below:literal: $($name:literal),* $(,)?) => {
         &[
@@ -61,10 +62,10 @@ pub(crate) fn files() -> Files {
     files
 }
 
-/// File with the reasons of results. It is made from the catalogues of the Laws, so that no text is duplicated.
+/// File with the reasons of results, generated from the catalogues of the Laws so that no text is duplicated.
 const REASONS: &str = "page/reasons.js";
 
-/// A JSON object with the texts in each language, by language code.
+/// Builds a JSON object with the texts in each language, by language code.
 pub(crate) fn in_all_languages(
     texts: impl Fn(Language) -> BTreeMap<&'static str, &'static str>,
 ) -> serde_json::Value {
@@ -75,7 +76,7 @@ pub(crate) fn in_all_languages(
     serde_json::json!(all)
 }
 
-/// The files of a page in the form in which they are published.
+/// Converts the files of a page into published files.
 pub(crate) fn files_of(assets: Assets) -> Files {
     let all = assets.iter();
     all.map(|(path, content)| ((*path).into(), PublishedFile::new(*content)))

@@ -1,8 +1,8 @@
-//! What other sites show of a link to the page: title, description and a picture of the position.
+//! Link previews on other sites: title, description and a picture of the position.
 //!
-//! Sites read these from `<meta>` tags (Open Graph) and run no script, so each game has a small page of its own that
-//! leads to the large one. They take PNG, and none of the large ones takes SVG. The pieces are pictures that were drawn in
-//! advance, so no renderer of SVG is needed.
+//! Sites read previews from `<meta>` tags (Open Graph) and do not run scripts, so each game has a small page of its
+//! own, which redirects to the main page. Pictures are PNG, since no large site accepts SVG. The pieces are bitmaps
+//! that were rendered in advance, so no SVG renderer is needed.
 
 use core::iter;
 use std::io::{Read, Write};
@@ -17,23 +17,22 @@ use maud::{DOCTYPE, Markup, html};
 const SQUARE: usize = 60;
 /// Width of the picture, in pixels.
 const WIDTH: usize = 8 * SQUARE;
-/// The pieces in the order of [`PIECES`], compressed. Each has a byte for each pixel: opacity in the upper four bits,
-/// brightness in the lower four. They are Colin M. L. Burnett's, GPL-2.0-or-later, as in `page/chessground`.
+/// Bitmaps of the pieces in the order of [`PIECES`], compressed. Each pixel is one byte: opacity in the upper four
+/// bits, brightness in the lower four. Drawn by Colin M. L. Burnett, GPL-2.0-or-later, as in `page/chessground`.
 const SPRITES: &[u8] = include_bytes!("preview/pieces.zlib");
 const PIECES: &str = "PNBRQKpnbrqk";
 
-/// Colours of the squares: light, dark, and both if the last move touched them.
+/// Colours of the squares: light and dark, then light and dark squares of the last move.
 const GROUNDS: [[u8; 3]; 4] = [[240, 217, 181], [181, 136, 99], [205, 210, 106], [170, 162, 58]];
-/// Number of shades of a square's colour, towards black.
+/// Number of shades from a square's colour towards black.
 const SHADES: usize = 3;
 const GRAYS: [u8; 4] = [0, 85, 170, 255];
 
-/// What a site shows of a link.
 #[derive(Debug)]
 pub(super) struct Preview<'p> {
     pub(super) title: &'p str,
     pub(super) description: &'p str,
-    /// Name of the event.
+    /// Name of the event, as Open Graph's site name.
     pub(super) site: &'p str,
     /// Address of the page.
     pub(super) url: &'p str,
@@ -42,7 +41,7 @@ pub(super) struct Preview<'p> {
 }
 
 impl Preview<'_> {
-    /// The tags for the head of a page.
+    /// Returns the tags for the head of a page.
     pub(super) fn tags(&self) -> Markup {
         let width = WIDTH.to_string();
         html! {
@@ -63,7 +62,7 @@ impl Preview<'_> {
         }
     }
 
-    /// A page with these tags that leads to `target` at once.
+    /// Returns a page with these tags that immediately redirects to `target`.
     pub(super) fn page(&self, target: &str) -> String {
         let page = html! {
             (DOCTYPE)
@@ -111,7 +110,7 @@ pub(super) fn picture(placement: &str, last: Option<&str>) -> Vec<u8> {
     png(&lines)
 }
 
-/// The piece on each square from a8 to h1, as an index of [`PIECES`].
+/// Returns the piece on each square from a8 to h1, as an index into [`PIECES`].
 fn squares(placement: &str) -> Vec<Option<usize>> {
     let mut squares = Vec::with_capacity(64);
     for c in placement.chars() {
@@ -124,7 +123,7 @@ fn squares(placement: &str) -> Vec<Option<usize>> {
     squares
 }
 
-/// The squares of a move in UCI.
+/// Returns the squares of a move in UCI, counted from a8 to h1.
 fn touched(uci: &str) -> impl Iterator<Item = usize> {
     let square = |at: usize| {
         let [file, rank] = uci.as_bytes().get(at..at + 2)? else {
@@ -137,11 +136,11 @@ fn touched(uci: &str) -> impl Iterator<Item = usize> {
     [0, 2].into_iter().filter_map(square)
 }
 
-/// A pixel of a piece.
+/// Returns a pixel of a piece, in the format of [`SPRITES`].
 fn sprite(piece: usize, x: usize, y: usize) -> u8 {
     static PIXELS: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let mut pixels = Vec::new();
-        // Reading fails only if the file in the program is damaged; the squares are empty then.
+        // Reading fails only if the embedded file is damaged. Squares then look empty.
         let _ = ZlibDecoder::new(SPRITES).read_to_end(&mut pixels);
         pixels
     });
@@ -149,7 +148,7 @@ fn sprite(piece: usize, x: usize, y: usize) -> u8 {
     PIXELS.get(at).copied().unwrap_or_default()
 }
 
-/// The colour of a pixel as an index of the [palette].
+/// Returns the colour of a pixel, as an index into the [palette].
 fn color(ground: usize, sprite: u8) -> u8 {
     let (opacity, brightness) = (usize::from(sprite >> 4), usize::from(sprite & 15));
     let index = match opacity {
@@ -162,7 +161,7 @@ fn color(ground: usize, sprite: u8) -> u8 {
     u8::try_from(index).unwrap_or_default()
 }
 
-/// All colours: the shades of each ground, then the grays.
+/// Returns all colours: the shades of each square colour, then the grays.
 fn palette() -> Vec<u8> {
     let shaded = GROUNDS.iter().flat_map(|ground| {
         let shades = [3_u16, 2, 1];
@@ -174,7 +173,7 @@ fn palette() -> Vec<u8> {
     shaded.chain(grays).collect()
 }
 
-/// A PNG of 16 colours with two pixels in a byte.
+/// Encodes a PNG with 16 colours and two pixels per byte.
 fn png(lines: &[u8]) -> Vec<u8> {
     let side = u32::try_from(WIDTH).unwrap_or_default().to_be_bytes();
     let header = [&side[..], &side, &[4, 3, 0, 0, 0]].concat();
@@ -207,8 +206,8 @@ mod tests {
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
-    /// The colours of all pixels, after checking the picture's parts and their sums.
-    fn decoded(png: &[u8]) -> Vec<Vec<[u8; 3]>> {
+    /// Returns the colours of all pixels, after checking the chunks of the PNG and their checksums.
+    fn decode(png: &[u8]) -> Vec<Vec<[u8; 3]>> {
         let mut rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n").expect("a PNG");
         let mut parts = Vec::new();
         while let [a, b, c, d, after @ ..] = rest {
@@ -228,7 +227,7 @@ mod tests {
             .read_to_end(&mut lines)
             .expect("packed lines");
         assert_eq!(size, WIDTH * (WIDTH / 2 + 1));
-        let of_line = |line: &[u8]| {
+        let line_colors = |line: &[u8]| {
             assert_eq!(line[0], 0, "no filter");
             let indexes = line[1..].iter().flat_map(|byte| [byte >> 4, byte & 15]);
             let color = |index: u8| {
@@ -237,11 +236,11 @@ mod tests {
             };
             indexes.map(color).collect()
         };
-        lines.chunks(WIDTH / 2 + 1).map(of_line).collect()
+        lines.chunks(WIDTH / 2 + 1).map(line_colors).collect()
     }
 
-    /// The colours of the corner and of the middle of a square.
-    fn shown(pixels: &[Vec<[u8; 3]>], square: &str) -> [[u8; 3]; 2] {
+    /// Returns the colours of a square near its corner and near its centre.
+    fn square_colors(pixels: &[Vec<[u8; 3]>], square: &str) -> [[u8; 3]; 2] {
         let at = touched(square).next().expect("a square");
         let (x, y) = (at % 8 * SQUARE, at / 8 * SQUARE);
         [pixels[y + 1][x + 1], pixels[y + SQUARE / 2 + 8][x + SQUARE / 2]]
@@ -249,17 +248,25 @@ mod tests {
 
     #[test]
     fn a_picture_shows_pieces_squares_and_the_last_move() {
-        let pixels = decoded(&picture("4k3/8/8/8/4P3/8/8/4K2p", Some("e2e4")));
+        let pixels = decode(&picture("4k3/8/8/8/4P3/8/8/4K2p", Some("e2e4")));
         let [white, black] = [[255; 3], [0; 3]];
-        assert_eq!(shown(&pixels, "a1"), [GROUNDS[1]; 2], "a1 is dark and empty");
-        assert_eq!(shown(&pixels, "a8"), [GROUNDS[0]; 2], "a8 is light and empty");
         assert_eq!(
-            shown(&pixels, "e2"),
+            square_colors(&pixels, "a1"),
+            [GROUNDS[1]; 2],
+            "a1 is dark and empty"
+        );
+        assert_eq!(
+            square_colors(&pixels, "a8"),
+            [GROUNDS[0]; 2],
+            "a8 is light and empty"
+        );
+        assert_eq!(
+            square_colors(&pixels, "e2"),
             [GROUNDS[2]; 2],
             "the pawn has left this light square"
         );
-        assert_eq!(shown(&pixels, "e4"), [GROUNDS[2], white], "for this one");
-        assert_eq!(shown(&pixels, "h1"), [GROUNDS[0], black], "a black pawn");
+        assert_eq!(square_colors(&pixels, "e4"), [GROUNDS[2], white], "for this one");
+        assert_eq!(square_colors(&pixels, "h1"), [GROUNDS[0], black], "a black pawn");
     }
 
     #[test]
@@ -269,10 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_an_empty_board() {
-        let pixels = decoded(&picture("", Some("--")));
-        assert_eq!(shown(&pixels, "e1"), [GROUNDS[1]; 2]);
-        decoded(&picture("999999999999/xyz", Some("z9é")));
+    fn an_invalid_placement_is_an_empty_board() {
+        let pixels = decode(&picture("", Some("--")));
+        assert_eq!(square_colors(&pixels, "e1"), [GROUNDS[1]; 2]);
+        decode(&picture("999999999999/xyz", Some("z9é")));
     }
 
     #[test]

@@ -12,10 +12,10 @@ pub struct ServerFolder {
     pub user: Option<String>,
     /// The host without brackets.
     pub host: String,
-    /// The port; `None` for the usual one of the protocol.
+    /// The port; `None` for the default port of the protocol.
     pub port: Option<u16>,
-    /// The path of the folder without a slash at its end. It is relative to the folder in which the login begins,
-    /// unless it begins with a slash. May be empty.
+    /// The path of the folder, without a trailing slash. Unless it begins with a slash, it is relative to the initial
+    /// folder of the login. May be empty.
     pub folder: String,
 }
 
@@ -24,7 +24,7 @@ pub struct ServerFolder {
 pub enum Protocol {
     /// FTP without encryption.
     Ftp,
-    /// FTP in which the client asks for encryption after connecting (explicit TLS).
+    /// FTP with explicit TLS: the client requests encryption after connecting.
     Ftps,
     /// Files over SSH.
     Sftp,
@@ -115,7 +115,7 @@ impl FromStr for ServerFolder {
     }
 }
 
-/// As in the configuration.
+/// Formats the address as in the configuration.
 impl fmt::Display for ServerFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.protocol.scheme())?;

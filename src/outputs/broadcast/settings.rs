@@ -17,13 +17,13 @@ pub struct Publish {
     /// The targets of the files.
     #[serde(default, deserialize_with = "one_or_more")]
     pub to: Vec<Target>,
-    /// The address to serve the files at over HTTP; `None` to serve none.
+    /// The address at which the files are served over HTTP; `None` to not serve them.
     #[serde(default, deserialize_with = "address")]
     pub listen: Option<SocketAddr>,
     /// Whether the files include the web page.
     #[serde(default = "yes")]
     pub page: bool,
-    /// The public address of the page, without a slash at its end; `None` if links have no preview.
+    /// The public address of the page, without a trailing slash; `None` if links have no preview.
     #[serde(default, deserialize_with = "page_address")]
     pub address: Option<String>,
     /// Delay of moves, at most two hours; `None` for the delay of the MQTT topics for spectators.
@@ -65,7 +65,7 @@ pub enum Target {
     Bucket {
         /// The name of the bucket.
         name: String,
-        /// The folder in the bucket without slashes around it; may be empty.
+        /// The folder in the bucket, without leading or trailing slash; may be empty.
         folder: String,
     },
     /// The URL of a folder on a WebDAV server.
@@ -127,7 +127,7 @@ impl FromStr for Target {
     }
 }
 
-/// As in the configuration.
+/// Formats the target as in the configuration.
 impl core::fmt::Display for Target {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
@@ -141,7 +141,7 @@ impl core::fmt::Display for Target {
 }
 
 impl Publish {
-    /// Settings that serve the files at an address, without targets.
+    /// Creates settings that serve the files at an address, without targets.
     pub(crate) const fn serving(address: SocketAddr) -> Self {
         Self {
             to: Vec::new(),
@@ -173,14 +173,14 @@ where
         One(String),
         More(Vec<String>),
     }
-    let written = match OneOrMore::deserialize(deserializer)? {
+    let texts = match OneOrMore::deserialize(deserializer)? {
         OneOrMore::One(text) => vec![text],
         OneOrMore::More(texts) => texts,
     };
-    let read = written
+    let parsed = texts
         .iter()
         .map(|text| text.parse().map_err(serde::de::Error::custom));
-    read.collect()
+    parsed.collect()
 }
 
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
@@ -189,9 +189,9 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAd
         .parse()
         .ok()
         .filter(|address: &SocketAddr| address.port() > 0);
-    let wrong =
+    let message =
         "expected an address with a port, as in \"0.0.0.0:8080\" for everybody who can reach this computer";
-    address.map(Some).ok_or_else(|| serde::de::Error::custom(wrong))
+    address.map(Some).ok_or_else(|| serde::de::Error::custom(message))
 }
 
 fn page_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -200,14 +200,15 @@ fn page_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));
     let is_address = rest.is_some_and(|rest| {
-        let is_odd =
+        let is_forbidden =
             |c: char| c.is_whitespace() || c.is_control() || matches!(c, '#' | '?' | '@' | '"' | '<' | '>');
-        !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
+        !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_forbidden)
     });
-    let wrong = "expected the address at which spectators find the page, as in \"https://live.example/open\"";
+    let message =
+        "expected the address at which spectators find the page, as in \"https://live.example/open\"";
     is_address
         .then(|| Some(text.trim_end_matches('/').to_owned()))
-        .ok_or_else(|| serde::de::Error::custom(wrong))
+        .ok_or_else(|| serde::de::Error::custom(message))
 }
 
 const fn yes() -> bool {
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_that_of_a_page() {
+    fn the_address_of_the_page_is_an_http_url() {
         let address =
             |text: &str| toml::from_str::<Publish>(&format!("address = {text:?}")).map(|read| read.address);
         for text in ["https://live.example", "https://live.example/"] {
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_that_of_openssh() {
+    fn a_fingerprint_has_the_format_of_openssh() {
         let hash = "0cLhazrdCUAUBMkKofLmV1VvgzuISX+fvlkJiQ9b4gU";
         let shown = format!("SHA256:{hash}");
         for text in [shown.clone(), format!("{shown}=")] {

@@ -20,15 +20,18 @@ pub(super) enum StorageFailure {
     #[error("there is no key for the bucket: write it to a file, and set `s3_key_file` under [publish]")]
     NoKey,
     #[error("the server rejects the key{}: correct the file `s3_key_file` under [publish]", reason(.0))]
-    Key(Told),
+    Key(ServerMessage),
     #[error("the key has no permission{}: allow it to list, read, write and delete the files of the bucket", reason(.0))]
-    KeyPermission(Told),
+    KeyPermission(ServerMessage),
     #[error("the bucket is in another region: set `s3_region` under [publish]")]
     Region,
-    #[error("the server rejects the login{}: correct the file `{setting}` under [publish]", reason(.told))]
-    Login { setting: &'static str, told: Told },
+    #[error("the server rejects the login{}: correct the file `{setting}` under [publish]", reason(.text))]
+    Login {
+        setting: &'static str,
+        text: ServerMessage,
+    },
     #[error("the login has no permission to change the folder{}: allow it on the server", reason(.0))]
-    LoginPermission(Told),
+    LoginPermission(ServerMessage),
     #[error("there is no login: write the user and the password to a file, and set `{0}` under [publish]")]
     NoLogin(&'static str),
     #[error(
@@ -64,7 +67,7 @@ pub(super) enum StorageFailure {
         "the server does not encrypt{}: use another server, or write ftp:// in `to` under [publish], which sends the \
          password unencrypted", reason(.0)
     )]
-    NoEncryption(Told),
+    NoEncryption(ServerMessage),
     #[error("cannot connect: {0}")]
     Unreachable(String),
     #[error("the connection is lost: {0}")]
@@ -72,27 +75,27 @@ pub(super) enum StorageFailure {
     #[error("the server has no space left: delete files there")]
     Full,
     #[error("the server could not store the file{}: check that its disk has space left", reason(.0))]
-    NotStored(Told),
-    #[error("the server answered {status}{}", reason(.told))]
-    Answer { status: String, told: Told },
+    NotStored(ServerMessage),
+    #[error("the server answered {status}{}", reason(.text))]
+    Answer { status: String, text: ServerMessage },
     #[error("no answer")]
     NoAnswer,
     #[error("{0}")]
     Other(String),
 }
 
-/// The message of a server in words; `None` if it has sent none.
-type Told = Option<String>;
+/// The text of a server's error message; `None` if the server sent none.
+type ServerMessage = Option<String>;
 
-/// How object_store begins the error of a request with an error status.
+/// Prefix of object_store's message about an error status.
 const STATUS: &str = "Server returned non-2xx status code: ";
-/// How object_store begins the error of a redirect without an address, which Amazon sends for a wrong region.
+/// Prefix of object_store's message about a redirect without an address, which Amazon sends if the region is wrong.
 const REDIRECT: &str = "Received redirect without LOCATION";
-/// Where object_store looks for a key if none is configured: the metadata service of Amazon's own computers.
+/// Address of the metadata service on Amazon's own computers, which object_store asks for a key if none is configured.
 const METADATA_SERVICE: &str = "169.254.169.254";
 
 impl StorageFailure {
-    /// Explains an error of object_store, whose own text contains the whole answer, usually XML.
+    /// Explains an error of object_store. Its own text contains the whole answer, usually XML.
     pub(super) fn of(error: &object_store::Error, target: &Target) -> Self {
         if error.to_string().contains(METADATA_SERVICE) {
             return Self::NoKey;
@@ -111,50 +114,50 @@ impl StorageFailure {
         }
     }
 
-    /// Explains an answer: the status, a colon, and the content.
+    /// Explains an answer, which consists of the status, a colon and the content.
     fn of_answer(answer: &str, target: &Target) -> Self {
         let (status, content) = answer.split_once(": ").unwrap_or((answer, ""));
         let number = status.split(' ').next().unwrap_or_default();
         let code = element(content, "Code").unwrap_or_default();
-        let told = ["Message", "s:message", "title"]
+        let text = ["Message", "s:message", "title"]
             .iter()
             .find_map(|name| element(content, name))
             .or_else(|| (!content.contains('<')).then_some(content))
-            .map(|told| shortened(&without_markup(told)))
-            .map(|told| told.trim_end_matches('.').to_owned())
-            .filter(|told| !told.is_empty());
+            .map(|text| shortened(&without_markup(text)))
+            .map(|text| text.trim_end_matches('.').to_owned())
+            .filter(|text| !text.is_empty());
         match (target, number, code) {
             (Target::Bucket { name, .. }, _, "NoSuchBucket") => Self::NoBucket(name.clone()),
             (Target::Bucket { .. }, _, "PermanentRedirect" | "AuthorizationHeaderMalformed") => Self::Region,
-            (Target::Bucket { .. }, "403", "AccessDenied" | "AllAccessDisabled") => Self::KeyPermission(told),
-            (Target::Bucket { .. }, "401" | "403", _) => Self::Key(told),
+            (Target::Bucket { .. }, "403", "AccessDenied" | "AllAccessDisabled") => Self::KeyPermission(text),
+            (Target::Bucket { .. }, "401" | "403", _) => Self::Key(text),
             (Target::WebDav(url), "404" | "409", _) => Self::NoFolder(url.clone()),
             (Target::WebDav(_), "401", _) => Self::Login {
                 setting: "webdav_login_file",
-                told: None,
+                text: None,
             },
             (Target::WebDav(_), "403", _) => Self::LoginPermission(None),
             (_, "507", _) => Self::Full,
             _ => Self::Answer {
                 status: status.to_owned(),
-                told,
+                text,
             },
         }
     }
 }
 
-fn reason(told: &Told) -> String {
-    told.as_ref()
-        .map_or_else(String::new, |told| format!(" ({told})"))
+fn reason(text: &ServerMessage) -> String {
+    text.as_ref()
+        .map_or_else(String::new, |text| format!(" ({text})"))
 }
 
-/// The content of the first element with this name in an XML or HTML text.
+/// Returns the content of the first element with this name in an XML or HTML text.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(content, _)| content)
 }
 
-/// The text between tags, with the entities of XML resolved.
+/// Replaces tags by spaces, and resolves XML entities.
 fn without_markup(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Writes the files to a target: a folder, a bucket, or a server.
+//! Keeps the files of a target up to date: a folder, a bucket, or a server.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,21 +27,21 @@ use super::task::Snapshot;
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
-/// A target, and the state of the files on it.
+/// A target, and the files that it is known to have.
 #[derive(Debug)]
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// The files that this run has written to the target.
-    put: BTreeMap<Arc<str>, PublishedFile>,
+    /// The files that this run of the program has written to the target, less those found missing.
+    written: BTreeMap<Arc<str>, PublishedFile>,
 }
 
-/// Pauses after failures. The first is doubled each time up to the longest.
+/// First and longest pause after failures. The pause doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum time to write or delete a file.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Maximum number of concurrent writes to a bucket, because each takes a while and a hundred games have two hundred
+/// Maximum number of concurrent writes to a bucket. Each write takes a while, and a hundred games have two hundred
 /// files.
 const MAX_BUCKET_WRITES: usize = 16;
 /// The file written by [`try_out`]. Its content is its name.
@@ -56,11 +56,11 @@ impl TargetFiles {
         Self {
             target,
             settings,
-            put: BTreeMap::new(),
+            written: BTreeMap::new(),
         }
     }
 
-    /// Writes every change to the target, until no more changes can come.
+    /// Writes every change to the target, until the sender of `files` is dropped.
     pub(in crate::outputs) async fn follow(mut self, mut files: Snapshot, reports: Reports) {
         let name = self.target.to_string();
         reports.expect(&name);
@@ -68,8 +68,8 @@ impl TargetFiles {
         let mut checks = tokio::time::interval(CHECK_INTERVAL);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let now = Arc::clone(&files.borrow_and_update());
-            match self.sync(&mut store, &now).await {
+            let current = Arc::clone(&files.borrow_and_update());
+            match self.sync(&mut store, &current).await {
                 Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
@@ -102,7 +102,7 @@ impl TargetFiles {
         }
     }
 
-    /// Writes changed files and deletes files that no longer exist. Returns the number of both together.
+    /// Writes changed files and deletes files that no longer exist. Returns the number of files written or deleted.
     async fn sync(&mut self, store: &mut Option<OpenedTarget>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
@@ -110,31 +110,31 @@ impl TargetFiles {
                 let opened = self.open(PATIENCE)?;
                 self.make_folders().await;
                 opened.connect().await?;
-                // The failure before may have been the loss of the target.
+                // The previous failure may have been caused by the loss of the files.
                 self.forget_missing(&opened).await;
                 store.insert(opened)
             }
         };
         let due = files
             .iter()
-            .filter(|(path, file)| self.put.get(*path) != Some(file))
+            .filter(|(path, file)| self.written.get(*path) != Some(file))
             .map(|(path, file)| (Arc::clone(path), file.clone()));
         // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
         let mut count = self.put_all(store, games).await?;
         count += self.put_all(store, lists).await?;
-        let gone: Vec<Arc<str>> = self
-            .put
+        let obsolete: Vec<Arc<str>> = self
+            .written
             .keys()
             .filter(|path| !files.contains_key(*path))
             .cloned()
             .collect();
-        for path in gone {
+        for path in obsolete {
             store
                 .delete(&path)
                 .await
                 .with_context(|| format!("cannot delete {path}"))?;
-            self.put.remove(&path);
+            self.written.remove(&path);
             count += 1;
         }
         Ok(count)
@@ -142,7 +142,7 @@ impl TargetFiles {
 
     /// Writes files in any order. Returns their number.
     async fn put_all(&mut self, store: &OpenedTarget, due: Vec<(Arc<str>, PublishedFile)>) -> Result<usize> {
-        let at_once = match self.target {
+        let max_writes = match self.target {
             Target::Bucket { .. } => MAX_BUCKET_WRITES,
             Target::Folder(_) | Target::WebDav(_) | Target::Server(_) => 1,
         };
@@ -150,7 +150,7 @@ impl TargetFiles {
         let mut running = JoinSet::new();
         loop {
             while failed.is_none()
-                && running.len() < at_once
+                && running.len() < max_writes
                 && let Some((path, file)) = due.next()
             {
                 running.spawn(put(store.clone(), path, file));
@@ -158,7 +158,7 @@ impl TargetFiles {
             match running.join_next().await {
                 None => break,
                 Some(Ok(Ok((path, file)))) => {
-                    self.put.insert(path, file);
+                    self.written.insert(path, file);
                     count += 1;
                 }
                 // Other writes in progress may still succeed, and must be recorded.
@@ -172,26 +172,26 @@ impl TargetFiles {
     /// Forgets files that the target has lost, so that they are written again.
     async fn forget_missing(&mut self, store: &OpenedTarget) {
         let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        let folders: BTreeSet<Option<String>> = self.put.keys().map(|path| folder_of(path)).collect();
+        let folders: BTreeSet<Option<String>> = self.written.keys().map(|path| folder_of(path)).collect();
         let mut lost = 0;
         for folder in folders {
             let listed = store.list(folder.as_deref()).await;
             if listed == Err(StorageFailure::NoAnswer) {
                 break;
             }
-            // A key may not be allowed to list files. The check of a single file then decides.
+            // The key may lack permission to list files. Then the check of a single file decides.
             let present = listed.unwrap_or_default();
             let missing: Vec<Arc<str>> = self
-                .put
+                .written
                 .keys()
                 .filter(|path| folder_of(path) == folder && !present.contains(&***path))
                 .cloned()
                 .collect();
             let Some(first) = missing.first() else { continue };
-            // Some servers list files under other names than they were written.
+            // Some servers list files under other names than those used for writing.
             if store.has(first).await == Ok(false) {
                 lost += missing.len();
-                self.put.retain(|path, _| !missing.contains(path));
+                self.written.retain(|path, _| !missing.contains(path));
             }
         }
         if lost > 0 {
@@ -213,23 +213,23 @@ impl TargetFiles {
             .timeout(PATIENCE / 2)
             .default_headers(self.webdav_headers()?)
             .build()?;
-        let make = async |folder: &Url| {
+        let create_folder = async |folder: &Url| {
             let method = Method::from_bytes(b"MKCOL")?;
-            let made = client.request(method, folder.clone()).send().await?;
-            if made.status() == StatusCode::CREATED {
+            let response = client.request(method, folder.clone()).send().await?;
+            if response.status() == StatusCode::CREATED {
                 tracing::info!("created the folder {folder}");
             }
-            anyhow::Ok(made.status())
+            anyhow::Ok(response.status())
         };
         let mut without_parent = Vec::new();
         for folder in folders(url)? {
-            match make(&folder).await? {
+            match create_folder(&folder).await? {
                 StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
                 _ => break,
             }
         }
         for folder in without_parent.iter().rev() {
-            make(folder).await?;
+            create_folder(folder).await?;
         }
         Ok(())
     }
@@ -287,11 +287,7 @@ impl TargetFiles {
     }
 }
 
-/// Tests a target: writes, reads and deletes a small file.
-///
-/// # Errors
-///
-/// Fails at the first step that does not work.
+/// Tests a target: writes, reads and deletes a small file. Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
     let target_files = TargetFiles::new(target, settings);
     target_files.make_folders().await;
@@ -318,7 +314,8 @@ async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result
     Ok((path, file))
 }
 
-/// The folder at a URL and those above it, from the deepest. Each ends with a slash, which some servers require.
+/// Returns the URLs of a folder and of the folders above it, the deepest first. Each ends with a slash, which some
+/// servers require.
 fn folders(url: &str) -> Result<Vec<Url>> {
     let url = Url::parse(url)?;
     let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
@@ -347,11 +344,11 @@ pub(super) fn two_lines(file: &FilePath) -> Result<(String, String)> {
             "{} must have two lines: the user or key id, and the secret",
             file.display()
         ),
-        (one, other) => Ok((one.to_owned(), other.to_owned())),
+        (user, secret) => Ok((user.to_owned(), secret.to_owned())),
     }
 }
 
-/// The header for HTTP Basic authentication (RFC 7617).
+/// Builds the header for HTTP Basic authentication (RFC 7617).
 fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
     let request = reqwest::Client::new()
         .get("http://localhost/")
@@ -405,7 +402,7 @@ mod tests {
             "one file is lost"
         );
         fs::remove_dir_all(&root).expect("files");
-        // Without waiting for a check, as after a failure.
+        // Open the target again without an earlier check, as after a failure.
         store = None;
         assert_eq!(
             target.sync(&mut store, &all).await.expect("written"),

@@ -1,7 +1,7 @@
 //! Streams changes to web pages as server-sent events. Each message is composed once for all viewers.
 //!
-//! A browser that reconnects sends the id of its last message and gets the messages after it. If these are no longer
-//! kept, or belong to another run of the program, the page must read the files again.
+//! A browser that reconnects sends the id of its last message and gets the messages after it. If those messages are no
+//! longer kept, or the id is from another run of the program, the page must read the files again.
 
 use core::convert::Infallible;
 use core::fmt::Write;
@@ -33,13 +33,13 @@ pub(super) const LIST: &str = "wall.json";
 /// Interval between keep-alive messages to an idle viewer. Without them, a page cannot notice that its connection is
 /// dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Minimum interval between messages. Changes within it are sent together: with a hundred boards something changes all
-/// the time, and every page has to process every message.
+/// Minimum interval between messages. Changes within it are sent together: with a hundred boards, changes are constant,
+/// and every page has to process every message.
 const BATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum size of the messages kept, in bytes: some minutes of 100 boards at blitz pace.
 const MAX_KEPT: usize = 1 << 20;
 
-/// The recent messages, and the permits that limit the number of viewers.
+/// The recent messages, and the places that limit the number of viewers.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     recent: watch::Receiver<RecentMessages>,
@@ -81,11 +81,11 @@ struct RoundUpdate<'n> {
     head: Option<&'n RawValue>,
     /// The changed fields of games, with the game numbers from 1.
     games: Vec<(usize, Fields<'n>)>,
-    /// Whether the number of games has changed. The page then has to read the file again.
+    /// Whether the page must read the file again, because the number of games has changed.
     anew: bool,
 }
 
-/// Collects messages about changes of the files, in a task that ends when no more changes can come.
+/// Collects messages about changes of the files, in a task that ends when the sender of `files` is dropped.
 pub(super) fn follow(mut files: Snapshot) -> Live {
     let run = std::hash::RandomState::new().build_hasher().finish();
     let (sender, recent) = watch::channel(RecentMessages {
@@ -142,15 +142,15 @@ pub(super) async fn open(
     ];
     (
         headers,
-        Body::from_stream(stream::unfold(viewer, StreamViewer::wait)),
+        Body::from_stream(stream::unfold(viewer, StreamViewer::next_message)),
     )
         .into_response()
 }
 
 impl StreamViewer {
-    async fn wait(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+    async fn next_message(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
-            if let Some(message) = self.take() {
+            if let Some(message) = self.try_next_message() {
                 return Some((Ok(message), self));
             }
             match tokio::time::timeout(KEEP_ALIVE, self.recent.changed()).await {
@@ -161,7 +161,7 @@ impl StreamViewer {
         }
     }
 
-    fn take(&mut self) -> Option<Bytes> {
+    fn try_next_message(&mut self) -> Option<Bytes> {
         let recent = self.recent.borrow_and_update();
         match self.next {
             Some(next) if next == recent.next => None,
@@ -181,12 +181,12 @@ impl StreamViewer {
 }
 
 impl RecentMessages {
-    /// Number of the oldest message kept.
+    /// Returns the number of the oldest message kept.
     fn first(&self) -> u64 {
         self.next - self.kept.len() as u64
     }
 
-    /// Number of the message after the one with this id; `None` if that message is no longer kept or the id is of
+    /// Returns the number of the message after `id`; `None` if that message is no longer kept, or the id is from
     /// another run.
     fn after(&self, id: &str) -> Option<u64> {
         let (run, number) = id.split_once('-')?;
@@ -230,7 +230,7 @@ fn messages(before: &Files, now: &Files) -> Vec<String> {
     messages
 }
 
-/// The round number of a path `round-N/wall.json`.
+/// Returns the round number of a path `round-N/wall.json`.
 fn round_of(path: &str) -> Option<u32> {
     path.strip_prefix("round-")?
         .strip_suffix("/wall.json")?
@@ -264,7 +264,7 @@ fn update(round: u32, before: Option<&[u8]>, now: &[u8]) -> Option<String> {
     serde_json::to_string(&update).ok()
 }
 
-/// The changed fields of a game. Most of a game is about the players, who rarely change.
+/// Returns the changed fields of a game. Most fields describe the players, who rarely change.
 fn changed<'n>(before: &RawValue, now: &'n RawValue) -> Option<Fields<'n>> {
     let before: Fields<'_> = serde_json::from_str(before.get()).ok()?;
     let mut fields: Fields<'n> = serde_json::from_str(now.get()).ok()?;
@@ -340,17 +340,17 @@ mod tests {
             recent: receiver,
             next: None,
         };
-        let (message, viewer) = viewer.wait().await.expect("a message");
+        let (message, viewer) = viewer.next_message().await.expect("a message");
         let message = message.expect("it cannot fail");
         assert_eq!(message, "retry: 2000\nid: ab-0\nevent: anew\ndata: \"0\"\n\n");
         sender.send_modify(|recent| ["one", "two"].iter().for_each(|message| recent.add(message)));
-        let (message, viewer) = viewer.wait().await.expect("a message");
+        let (message, viewer) = viewer.next_message().await.expect("a message");
         assert_eq!(message.expect("it cannot fail"), "id: ab-1\none\n\n");
-        let (message, mut viewer) = viewer.wait().await.expect("a message");
+        let (message, mut viewer) = viewer.next_message().await.expect("a message");
         assert_eq!(message.expect("it cannot fail"), "id: ab-2\ntwo\n\n");
-        assert_eq!(viewer.take(), None);
+        assert_eq!(viewer.try_next_message(), None);
         sender.send_modify(|recent| (0..9).for_each(|_| recent.add(&"x".repeat(MAX_KEPT / 4))));
-        let late = viewer.take().expect("a message");
+        let late = viewer.try_next_message().expect("a message");
         assert!(
             late.ends_with(b"event: anew\ndata: \"11\"\n\n"),
             "it was too slow"

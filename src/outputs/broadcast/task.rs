@@ -25,7 +25,7 @@ pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 /// The event for sites with pages of their own.
 pub(in crate::outputs) type RelayedSnapshot = watch::Receiver<Arc<RelayedEvent>>;
 
-/// Waiting time for further input after a change, so that everything about one move is published together.
+/// Time to wait for further input after a change, so that everything about one move is published together.
 const BATCH_TIME: Duration = Duration::from_millis(150);
 
 impl Output for Publish {
@@ -40,7 +40,7 @@ impl Output for Publish {
             starting.spawn(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
-            // Serves until the program ends, so shutdown does not wait for it.
+            // This task serves until the program ends. Shutdown does not wait for it.
             tokio::spawn(web::serve(address, files));
         }
     }
@@ -99,15 +99,15 @@ impl Output for Publish {
 #[derive(Debug)]
 pub(in crate::outputs) struct Follower {
     inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
-    shows: BTreeMap<Duration, Show>,
+    by_delay: BTreeMap<Duration, DelayedBroadcast>,
     facts: EventFacts,
-    /// Whether pairings have arrived. Until then, a round would have only some of its games.
+    /// Whether pairings have arrived. Nothing is published before: a round would have only some of its games.
     paired: bool,
 }
 
 /// The broadcast with one delay, and its subscribers.
 #[derive(Debug)]
-struct Show {
+struct DelayedBroadcast {
     broadcast: Broadcast,
     files: watch::Sender<Arc<Files>>,
     relayed: watch::Sender<Arc<RelayedEvent>>,
@@ -120,31 +120,31 @@ impl Follower {
     ) -> Self {
         Self {
             inputs,
-            shows: BTreeMap::new(),
+            by_delay: BTreeMap::new(),
             facts,
             paired: false,
         }
     }
 
     pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
-        self.show(delay).files.subscribe()
+        self.entry(delay).files.subscribe()
     }
 
     pub(in crate::outputs) fn subscribe_relayed(&mut self, delay: Duration) -> RelayedSnapshot {
-        self.show(delay).relayed.subscribe()
+        self.entry(delay).relayed.subscribe()
     }
 
-    /// Adds the web page to the files with this delay, immediately, so that it is served before there are games.
-    /// `address` is the public address of the page.
+    /// Adds the web page to the files with this delay, and publishes it immediately, before there are games. `address`
+    /// is the public address of the page.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration, address: Option<String>) {
-        let show = self.show(delay);
-        show.broadcast.bring_page(address);
-        show.files.send_replace(Arc::new(page::files()));
+        let entry = self.entry(delay);
+        entry.broadcast.bring_page(address);
+        entry.files.send_replace(Arc::new(page::files()));
     }
 
-    fn show(&mut self, delay: Duration) -> &mut Show {
+    fn entry(&mut self, delay: Duration) -> &mut DelayedBroadcast {
         let facts = &self.facts;
-        self.shows.entry(delay).or_insert_with(|| Show {
+        self.by_delay.entry(delay).or_insert_with(|| DelayedBroadcast {
             broadcast: Broadcast::new(delay, facts.clone()),
             files: watch::channel(Arc::default()).0,
             relayed: watch::channel(Arc::default()).0,
@@ -156,18 +156,19 @@ impl Follower {
             let mut now = now;
             self.apply_input(now, &input);
             if self.advance(now) {
-                // Further input that is already waiting is often about the same move.
                 tokio::time::sleep(BATCH_TIME).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
                     self.apply_input(at, &input);
                 }
             }
-            for show in self.shows.values_mut() {
-                if show.broadcast.advance(now) && self.paired {
-                    show.files.send_replace(Arc::new(show.broadcast.files().clone()));
-                    if !show.relayed.is_closed() {
-                        show.relayed.send_replace(Arc::new(show.broadcast.relayed()));
+            for entry in self.by_delay.values_mut() {
+                if entry.broadcast.advance(now) && self.paired {
+                    entry
+                        .files
+                        .send_replace(Arc::new(entry.broadcast.files().clone()));
+                    if !entry.relayed.is_closed() {
+                        entry.relayed.send_replace(Arc::new(entry.broadcast.relayed()));
                     }
                 }
             }
@@ -176,21 +177,27 @@ impl Follower {
 
     /// Applies everything that is due by `now`. Returns whether any files have changed.
     fn advance(&mut self, now: Timestamp) -> bool {
-        self.shows.values_mut().any(|show| show.broadcast.advance(now))
+        self.by_delay
+            .values_mut()
+            .any(|entry| entry.broadcast.advance(now))
     }
 
     fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         self.paired |= matches!(input, FeedInput::Pairings(_));
-        for Show { broadcast: show, .. } in self.shows.values_mut() {
+        for DelayedBroadcast {
+            broadcast: projection,
+            ..
+        } in self.by_delay.values_mut()
+        {
             match input {
-                FeedInput::Events(events) => events.iter().for_each(|event| show.take(now, event)),
-                FeedInput::Clock(board, clock) => show.take_clock(now, board, clock),
-                FeedInput::Serial(board, serial) => show.know(board, serial),
-                FeedInput::Past(board, events) => show.resume(now, board, events),
-                FeedInput::Pairings(Some(tournament)) => show.pair(Arc::clone(tournament)),
-                FeedInput::Facts(facts) => show.rename(facts.clone()),
-                FeedInput::SetForward(by) => show.set_forward(*by),
-                FeedInput::Restart(restarts) => show.restart(*restarts),
+                FeedInput::Events(events) => events.iter().for_each(|event| projection.take(now, event)),
+                FeedInput::Clock(board, clock) => projection.take_clock(now, board, clock),
+                FeedInput::Serial(board, serial) => projection.know(board, serial),
+                FeedInput::Past(board, events) => projection.resume(now, board, events),
+                FeedInput::Pairings(Some(tournament)) => projection.pair(Arc::clone(tournament)),
+                FeedInput::Facts(facts) => projection.rename(facts.clone()),
+                FeedInput::SetForward(by) => projection.set_forward(*by),
+                FeedInput::Restart(restarts) => projection.restart(*restarts),
                 FeedInput::Pairings(None)
                 | FeedInput::Round(_)
                 | FeedInput::Status(_)

@@ -41,7 +41,6 @@ fn router(files: Snapshot) -> Router {
         .layer(CompressionLayer::new())
 }
 
-/// Answers `/meta/ID` in livechesscloud's format.
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
     let host = headers
         .get(header::HOST)
@@ -77,21 +76,21 @@ async fn file(State(files): State<Snapshot>, Path(path): Path<String>, headers: 
 fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let file = files.borrow().get(path).cloned();
     let Some(file) = file else {
-        // The file may exist in a moment, so caches may keep the answer no longer than they may keep a file.
-        let none = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
-        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, none);
+        // The file may be created at any time, so caches must not keep this answer longer than a file.
+        let not_found = (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+        return with_headers("text/plain; charset=utf-8", CACHE_CONTROL, not_found);
     };
     let tag = tag(&file);
-    let known = headers
+    let if_none_match = headers
         .get(header::IF_NONE_MATCH)
-        .and_then(|known| known.to_str().ok());
+        .and_then(|if_none_match| if_none_match.to_str().ok());
     // A proxy that compresses turns ETags into weak ones.
-    let is_known = known.is_some_and(|known| {
-        known
+    let is_unchanged = if_none_match.is_some_and(|if_none_match| {
+        if_none_match
             .split(',')
-            .any(|one| one.trim().trim_start_matches("W/") == tag)
+            .any(|etag| etag.trim().trim_start_matches("W/") == tag)
     });
-    let response = if is_known {
+    let response = if is_unchanged {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         axum::body::Bytes::copy_from_slice(&file.content).into_response()
@@ -113,7 +112,7 @@ fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     response
 }
 
-/// The ETag of a file: a hash of its content.
+/// Returns the ETag of a file: a hash of its content.
 fn tag(file: &PublishedFile) -> String {
     let mut hasher = DefaultHasher::new();
     file.content.hash(&mut hasher);
@@ -136,7 +135,7 @@ fn with_headers(media_type: &'static str, cache: &'static str, mut response: Res
     response
 }
 
-/// The page or, if there is none, a list of the games.
+/// Answers with the page or, if there is none, with a list of the games.
 async fn contents(State(files): State<Snapshot>, headers: HeaderMap) -> Response {
     if files.borrow().contains_key(page::INDEX) {
         return response_for(&files, page::INDEX, &headers);
@@ -185,7 +184,7 @@ mod tests {
         serving_with_sender(files).await.0
     }
 
-    /// Like [`serving`], with the sender to change the files.
+    /// Like [`serving`], and returns the sender to change the files.
     async fn serving_with_sender(files: Files) -> (SocketAddr, Arc<watch::Sender<Arc<Files>>>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -298,14 +297,14 @@ mod tests {
         let mut stream = TcpStream::connect(address).await.expect("a server");
         let request = b"GET /stream HTTP/1.1\r\nHost: pi.example\r\n\r\n";
         stream.write_all(request).await.expect("it listens");
-        let mut begun = Vec::new();
-        while !begun.ends_with(b"\n\n\r\n") {
-            begun.push(stream.read_u8().await.expect("it answers"));
+        let mut answer_start = Vec::new();
+        while !answer_start.ends_with(b"\n\n\r\n") {
+            answer_start.push(stream.read_u8().await.expect("it answers"));
         }
-        let begun = String::from_utf8_lossy(&begun);
+        let answer_start = String::from_utf8_lossy(&answer_start);
         assert!(
-            begun.contains("content-type: text/event-stream") && begun.contains("event: anew"),
-            "{begun}"
+            answer_start.contains("content-type: text/event-stream") && answer_start.contains("event: anew"),
+            "{answer_start}"
         );
         let answer = fetch(address, "GET /wall.json HTTP/1.1").await;
         assert!(answer.contains("kiebitz-stream: stream"), "{answer}");

@@ -21,7 +21,6 @@ use super::url::without_brackets;
 /// A version of MQTT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// MQTT 5.
     Five,
     /// MQTT 3.1.1, whose protocol level is 4.
     Four,
@@ -54,7 +53,7 @@ pub(super) enum MqttClient {
     Four(four::AsyncClient),
 }
 
-/// rumqttc's event loop, which makes the connection and drives it.
+/// rumqttc's event loop, which opens the connection and drives it.
 pub(super) enum Loop {
     Five(Box<v5::EventLoop>),
     Four(Box<four::EventLoop>),
@@ -76,17 +75,16 @@ pub(super) enum ClientEvent {
 
 /// Maximum packet size in bytes. The largest payload is a whole game as JSON, about 100 kB.
 const MAX_PACKET_BYTES: u32 = 1 << 20;
-/// Maximum time for connecting, in seconds.
 const CONNECT_TIMEOUT_S: u64 = 5;
 /// Payload format indicator of MQTT 5 for UTF-8 text.
 const UTF_8: u8 = 1;
 
-/// What the broker keeps of the client's last connection, with MQTT 5.
+/// Whether a connection continues the session of the previous one. MQTT 5 only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Session {
-    /// The broker forgets the last connection, and publishes its last will if that is still delayed.
+    /// The broker discards the previous session, and publishes the last will if it is still delayed.
     Fresh,
-    /// The broker continues the last connection, and drops its delayed last will.
+    /// The broker continues the previous session, and drops the delayed last will.
     Resumed,
 }
 
@@ -104,8 +102,8 @@ pub(super) fn of(
     }
 }
 
-/// Creates a client without a last will for the topics of others, and its event loop. `packet_bytes` limits the
-/// messages.
+/// Creates a client without a last will, which receives the messages of other programs, and its event loop.
+/// `packet_bytes` is the maximum packet size.
 pub(super) fn for_subscriber(
     dialect: Dialect,
     config: &MqttConfig,
@@ -165,8 +163,8 @@ impl MqttClient {
         }
     }
 
-    /// Queues a message that is not retained and, with MQTT 5, expires after some seconds. Ignores failures, since the
-    /// connection is then about to be lost.
+    /// Queues a message that is not retained and, with MQTT 5, expires after `expires_s` seconds. Ignores a failure,
+    /// since the connection is then about to be lost.
     pub(super) fn send(&self, topic: String, text: String, expires_s: Option<u32>) {
         match self {
             Self::Five(client) => {
@@ -189,7 +187,7 @@ impl MqttClient {
         }
     }
 
-    /// Subscribes to topics of others, like [`listen`](Self::listen).
+    /// Subscribes to topics of other programs. A full queue has the same meaning as for [`listen`](Self::listen).
     pub(super) fn subscribe(&self, topics: Vec<String>) {
         match self {
             Self::Five(client) => {
@@ -213,7 +211,11 @@ impl MqttClient {
 }
 
 impl Loop {
-    pub(super) fn unlock(&mut self, login: Option<(String, String)>, tls: Option<rustls::ClientConfig>) {
+    pub(super) fn set_credentials(
+        &mut self,
+        login: Option<(String, String)>,
+        tls: Option<rustls::ClientConfig>,
+    ) {
         let transport = tls.map(|tls| Transport::tls_with_config(tls.into()));
         match self {
             Self::Five(events) => {
@@ -262,9 +264,9 @@ impl Loop {
         }
     }
 
-    /// Waits until the broker accepts the connection, or for the next message, as topic, payload and whether the broker
-    /// had retained it.
-    pub(super) async fn hear(
+    /// Waits until the broker accepts the connection (`None`), or for the next message: topic, payload, and whether the
+    /// broker had retained it.
+    pub(super) async fn next_message(
         &mut self,
         config: &MqttConfig,
         accepted: bool,
@@ -296,18 +298,22 @@ impl Loop {
         }
     }
 
-    /// Takes the events that precede the loss of the connection. A broker that rejects a message may close the
+    /// Removes the events that arrived before the connection was lost. A broker that rejects a message may close the
     /// connection immediately, and rumqttc then reports the loss first.
     pub(super) fn before_loss(&mut self, config: &MqttConfig) -> Vec<ClientEvent> {
         let prefix = &config.prefix;
         match self {
             Self::Five(events) => {
-                let rest = events.state.events.drain(..);
-                rest.filter_map(|event| client_event(prefix, event)).collect()
+                let remaining = events.state.events.drain(..);
+                remaining
+                    .filter_map(|event| client_event(prefix, event))
+                    .collect()
             }
             Self::Four(events) => {
-                let rest = events.state.events.drain(..);
-                rest.filter_map(|event| client_event_v4(prefix, event)).collect()
+                let remaining = events.state.events.drain(..);
+                remaining
+                    .filter_map(|event| client_event_v4(prefix, event))
+                    .collect()
             }
         }
     }
@@ -331,7 +337,7 @@ fn client_event(prefix: &Prefix, event: Event) -> Option<ClientEvent> {
             let refused = ack.return_codes.into_iter().find(|code| !granted(code))?;
             ClientEvent::SubscriptionRefused(format!("{refused:?}"))
         }
-        Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
+        Event::Outgoing(outgoing) => outgoing_event(&outgoing)?,
         Event::Incoming(_) => return None,
     })
 }
@@ -351,12 +357,12 @@ fn client_event_v4(prefix: &Prefix, event: four::Event) -> Option<ClientEvent> {
             let refused = ack.return_codes.contains(&four::SubscribeReasonCode::Failure);
             return refused.then(|| ClientEvent::SubscriptionRefused("no reason given".to_owned()));
         }
-        four::Event::Outgoing(outgoing) => of_outgoing(&outgoing)?,
+        four::Event::Outgoing(outgoing) => outgoing_event(&outgoing)?,
         four::Event::Incoming(_) => return None,
     })
 }
 
-fn of_outgoing(outgoing: &Outgoing) -> Option<ClientEvent> {
+fn outgoing_event(outgoing: &Outgoing) -> Option<ClientEvent> {
     match outgoing {
         Outgoing::Publish(id) => Some(ClientEvent::Numbered(*id)),
         Outgoing::Disconnect => Some(ClientEvent::Disconnected),
@@ -377,14 +383,14 @@ fn properties(message: &Message) -> five::PublishProperties {
     }
 }
 
-/// The user property of messages that are published before the journal has stored their events.
+/// User properties of a message that is published before the journal has stored its event.
 fn not_kept() -> Vec<(String, String)> {
     vec![("kept".to_owned(), "false".to_owned())]
 }
 
-/// The host name for rumqttc, which appends `:port` for connecting, but checks certificates against the name alone. An
-/// IPv6 address of an encrypted connection therefore has no brackets. This works because rumqttc takes the text after
-/// the last colon as the port.
+/// The host name for rumqttc, which appends `:port` to connect, but checks certificates against the name alone. An IPv6
+/// address must therefore have no brackets if the connection is encrypted. rumqttc still finds the port, after the last
+/// colon.
 fn host(config: &MqttConfig) -> &str {
     match config.is_encrypted() {
         true => without_brackets(&config.host),
@@ -401,7 +407,7 @@ fn options(config: &MqttConfig, will: &Message, session: Session) -> v5::MqttOpt
     let mut properties = five::ConnectProperties::new();
     properties.max_packet_size = Some(MAX_PACKET_BYTES);
     let delay_s = u32::try_from(config.will_delay.as_secs()).unwrap_or(u32::MAX);
-    // The end of the session also ends the delay of the last will.
+    // A session that ends earlier would also end the delay of the last will.
     properties.session_expiry_interval = Some(delay_s);
     options.set_connect_properties(properties);
     // Disable Nagle's algorithm, so that each move is sent at once.

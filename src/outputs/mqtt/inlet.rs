@@ -10,28 +10,28 @@ use rumqttc::v5::mqttbytes::v5::{Filter, Publish, RetainForwardRule};
 use super::message::Message;
 use super::topics::{CommandTopic, Prefix};
 
-/// A command or resend request as received, unchecked.
+/// A command or resend request as received, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The board's level in the topic, which is derived from its name.
+    /// The board's level in the topic. It is derived from the board's name.
     pub board: String,
     /// The login to which the topic belongs, if any. The broker's access list must ensure that only this login can
     /// publish there.
     pub login: Option<String>,
-    /// The sender's claim about its name, from the user property `by`.
+    /// The name that the sender claims, from the user property `by`.
     pub by: Option<String>,
-    /// The payload, unchecked.
+    /// The payload, not yet checked.
     pub text: Bytes,
-    /// The broker had retained the message. A retained command is not carried out, since every later subscriber would
-    /// receive it again.
+    /// Whether the broker had retained the message. A retained command is not carried out, since every later subscriber
+    /// would receive it again.
     pub retained: bool,
-    /// Where to send the answer.
+    /// The destination of the answer.
     pub reply: Reply,
-    /// The message is a request to send events again, not a command.
+    /// Whether the message requests that events are sent again, and is not a command.
     pub is_resend: bool,
 }
 
-/// Where to send the answer to a command.
+/// The destination of the answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     topic: Arc<str>,
@@ -90,7 +90,7 @@ impl Received {
 }
 
 impl Reply {
-    /// A destination without correlation data.
+    /// Creates a destination without correlation data.
     #[must_use]
     pub fn to(topic: &str) -> Self {
         Self {
@@ -99,15 +99,15 @@ impl Reply {
         }
     }
 
-    /// The message that contains an answer.
+    /// Creates the message with an answer.
     #[must_use]
     pub fn message(&self, answer: &Answer) -> Message {
         Message::answer(&self.topic, self.correlation.clone(), answer)
     }
 }
 
-/// Subscription filters that exclude retained messages. The quality of service is 0: with 1, a broker that resumes the
-/// session after an outage would deliver commands that their senders gave up long before.
+/// Creates subscription filters that exclude retained messages. The quality of service is 0: with 1, a broker that
+/// resumes the session after an outage would deliver commands whose senders gave up long ago.
 pub(crate) fn filters(topics: Vec<String>) -> impl Iterator<Item = Filter> {
     topics.into_iter().map(|topic| Filter {
         preserve_retain: true,
@@ -123,18 +123,18 @@ mod tests {
     use super::*;
     use crate::outputs::mqtt::Delivery;
 
-    fn sent(topic: &str, properties: Option<PublishProperties>) -> Option<Received> {
+    fn receive(topic: &str, properties: Option<PublishProperties>) -> Option<Received> {
         let publish = Publish::new(topic, QoS::AtLeastOnce, "{}", properties);
         Received::read(&Prefix::live(), &publish)
     }
 
-    fn answered_at(response_topic: &str) -> String {
+    fn answer_topic(response_topic: &str) -> String {
         let properties = PublishProperties {
             response_topic: Some(response_topic.to_owned()),
             correlation_data: Some("7".into()),
             ..PublishProperties::default()
         };
-        let received = sent("kiebitz/boards/board-1/command", Some(properties)).expect("a command");
+        let received = receive("kiebitz/boards/board-1/command", Some(properties)).expect("a command");
         let answer = Answer {
             id: Some("1".to_owned()),
             ok: true,
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn topics_name_the_board_and_the_login() {
-        let plain = sent("kiebitz/boards/board-1/command", None).expect("a command");
+        let plain = receive("kiebitz/boards/board-1/command", None).expect("a command");
         assert_eq!((&*plain.board, plain.login), ("board-1", None));
-        let own = sent("kiebitz/boards/board-1/command/meier", None).expect("a command");
+        let own = receive("kiebitz/boards/board-1/command/meier", None).expect("a command");
         assert_eq!(own.login.as_deref(), Some("meier"));
         for other in [
             "kiebitz/boards/board-1/events",
@@ -163,16 +163,16 @@ mod tests {
             "club/boards/board-1/command",
             "kiebitz/boards/a/b/command",
         ] {
-            assert_eq!(sent(other, None), None, "{other}");
+            assert_eq!(receive(other, None), None, "{other}");
         }
     }
 
     #[test]
     fn answers_go_to_the_requested_topic_but_to_no_other_topic_of_kiebitz() {
         let own = "kiebitz/boards/board-1/answer";
-        assert_eq!(answered_at("desk/answers"), "desk/answers");
+        assert_eq!(answer_topic("desk/answers"), "desk/answers");
         assert_eq!(
-            answered_at("kiebitz/boards/board-1/answer/desk"),
+            answer_topic("kiebitz/boards/board-1/answer/desk"),
             "kiebitz/boards/board-1/answer/desk"
         );
         for forbidden in [
@@ -184,7 +184,7 @@ mod tests {
             "desk/\u{7}",
             "",
         ] {
-            assert_eq!(answered_at(forbidden), own, "{forbidden:?}");
+            assert_eq!(answer_topic(forbidden), own, "{forbidden:?}");
         }
     }
 }

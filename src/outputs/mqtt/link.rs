@@ -1,8 +1,8 @@
-//! One connection to the broker, from CONNECT to its end.
+//! A single connection to the broker, from CONNECT to its end.
 //!
 //! rumqttc can reconnect on its own, but then also decides which messages to send again: it clears its queue if the
 //! broker has no session, and mixes the queue with new messages if the broker has one. Therefore every connection gets
-//! a new client, and only the outbox tracks what the broker has acknowledged.
+//! a new client, and only the outbox tracks acknowledgements.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,7 +17,7 @@ use super::message::Message;
 use super::queue::Ticket;
 use super::settings::MqttConfig;
 
-/// A connection that is being made or has been accepted.
+/// A connection that is being opened or has been accepted.
 #[derive(Debug)]
 pub(crate) struct BrokerLink {
     client: MqttClient,
@@ -27,7 +27,7 @@ pub(crate) struct BrokerLink {
     /// Messages passed to rumqttc that have no packet id yet. rumqttc keeps their order.
     unnumbered: VecDeque<Ticket>,
     /// Messages with a packet id that are not acknowledged yet, by packet id.
-    under_way: HashMap<u16, Ticket>,
+    in_flight: HashMap<u16, Ticket>,
     topics: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum LinkEvent {
     CommandReceived(Box<Received>),
     /// The broker rejects the subscription to commands, for the given reason.
     SubscriptionRefused(String),
-    /// DISCONNECT was sent, so the connection ended in order.
+    /// The connection has ended because DISCONNECT was sent.
     Closed,
     Lost(LostReason),
 }
@@ -55,19 +55,20 @@ pub(crate) struct Limits {
 
 /// Maximum number of unacknowledged messages, even if the broker allows more.
 pub(crate) const MAX_WINDOW: u16 = 64;
+
 impl BrokerLink {
     /// Starts to connect. The broker publishes `will` if the connection is lost.
     pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message, session: Session) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
-        let (client, events_of) = client::of(dialect, config, will, session, room);
+        let (client, event_loop) = client::of(dialect, config, will, session, room);
         let (sender, events) = mpsc::channel(room);
-        let poller = tokio::spawn(poll(events_of, config.clone(), sender));
+        let poller = tokio::spawn(poll(event_loop, config.clone(), sender));
         Self {
             client,
             events,
             poller,
             unnumbered: VecDeque::new(),
-            under_way: HashMap::new(),
+            in_flight: HashMap::new(),
             topics: config.subscriptions(),
         }
     }
@@ -104,16 +105,16 @@ impl BrokerLink {
                 ClientEvent::Accepted(limits) => return LinkEvent::Connected(limits),
                 ClientEvent::Numbered(id) => {
                     if let Some(ticket) = self.unnumbered.pop_front() {
-                        self.under_way.insert(id, ticket);
+                        self.in_flight.insert(id, ticket);
                     }
                 }
                 ClientEvent::Acknowledged(id) => {
-                    if let Some(ticket) = self.under_way.remove(&id) {
+                    if let Some(ticket) = self.in_flight.remove(&id) {
                         return LinkEvent::Acknowledged(ticket);
                     }
                 }
                 ClientEvent::Refused(id, reason) => {
-                    if let Some(ticket) = self.under_way.remove(&id) {
+                    if let Some(ticket) = self.in_flight.remove(&id) {
                         return LinkEvent::Refused(ticket, reason);
                     }
                 }
@@ -147,12 +148,12 @@ impl From<&ConnAck> for Limits {
 }
 
 async fn poll(
-    mut events_of: Loop,
+    mut event_loop: Loop,
     config: MqttConfig,
     events: mpsc::Sender<Result<ClientEvent, LostReason>>,
 ) {
     match credentials(&config).await {
-        Ok((login, tls)) => events_of.unlock(login, tls),
+        Ok((login, tls)) => event_loop.set_credentials(login, tls),
         Err(reason) => {
             // Sending fails only if the link was dropped.
             let _ = events.send(Err(reason)).await;
@@ -161,12 +162,12 @@ async fn poll(
     }
     let mut accepted = false;
     loop {
-        let event = events_of.next(&config, accepted).await;
+        let event = event_loop.next(&config, accepted).await;
         accepted |= matches!(event, Ok(ClientEvent::Accepted(_)));
         let ends = matches!(event, Err(_) | Ok(ClientEvent::Disconnected));
         if event.is_err() {
-            for before in events_of.before_loss(&config) {
-                if events.send(Ok(before)).await.is_err() {
+            for earlier in event_loop.before_loss(&config) {
+                if events.send(Ok(earlier)).await.is_err() {
                     return;
                 }
             }

@@ -1,4 +1,4 @@
-//! Reasons for a missing connection to the broker, as messages for the broker's administrator.
+//! Reasons why there is no connection to the broker, as messages for the broker's administrator.
 
 use std::io;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub(crate) enum LostReason {
          the same name"
     )]
     TakenOver { client_id: String },
-    /// The broker closed several connections in a row without a reason, each soon after accepting it. This is how a
-    /// takeover looks in MQTT 3.1.1, which cannot report it.
+    /// The broker closed several connections in a row without a reason, each soon after accepting it. MQTT 3.1.1 cannot
+    /// report a takeover in another way.
     #[error(
         "the broker closes every connection at once: probably another program uses the client id {client_id}; \
          check whether a second kiebitz has the same prefix and the same name"
@@ -46,14 +46,15 @@ pub(crate) enum LostReason {
     /// The broker closed the connection after accepting it.
     #[error("the broker has closed the connection without giving a reason")]
     Closed,
-    /// The broker closed the connection when it got a message that was larger than those before.
+    /// The broker closed the connection on a message that was larger than all previous ones.
     #[error("the broker has closed the connection on a message to {topic} without giving a reason")]
     ClosedOn { topic: Arc<str> },
     #[error("the broker refuses a message because of its size")]
     TooLarge,
     #[error("the broker does not answer")]
     NoAnswer,
-    /// The broker did not answer the first message of MQTT 5. Some that speak only 3.1.1 wait for more bytes for ever.
+    /// The broker did not answer the CONNECT of MQTT 5. Some brokers that support only 3.1.1 wait for more bytes
+    /// forever.
     #[error(
         "the broker does not answer; if it runs and speaks only MQTT 3.1.1, enter `protocol = \"3.1.1\"` under \
          [mqtt]"
@@ -75,10 +76,9 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
-/// Reason code of MQTT 5 for a packet that is too large.
 const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
 
-/// A possible reason why a broker closes the connection during the handshake.
+/// Suggests why a broker may close the connection during the handshake.
 fn hint(encrypted: bool, forced: Option<Dialect>) -> String {
     let port = if encrypted {
         "; it may require a client certificate"
@@ -94,7 +94,7 @@ fn hint(encrypted: bool, forced: Option<Dialect>) -> String {
 }
 
 impl LostReason {
-    /// Translates an error of rumqttc. `accepted` is whether the broker had accepted the connection.
+    /// Translates an error of rumqttc. `accepted` is whether the broker had accepted the connection before the error.
     pub(crate) fn of(error: ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
@@ -111,7 +111,7 @@ impl LostReason {
                     reason_code: DisconnectReasonCode::PacketTooLarge,
                     ..
                 }
-                // mosquitto puts this reason into a PUBACK, where MQTT does not allow it.
+                // mosquitto sends this reason in a PUBACK, although MQTT does not allow it there.
                 | StateError::Deserialization(PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE)),
             ) if accepted => Self::TooLarge,
             ConnectionError::ConnectionRefused(
@@ -123,7 +123,7 @@ impl LostReason {
                 None => Self::LoginMissing,
             },
             // The server sent unencrypted data or closed the connection during the TLS handshake.
-            ConnectionError::Tls(ClientTlsError::Io(error)) if closed(&error) => {
+            ConnectionError::Tls(ClientTlsError::Io(error)) if is_disconnect(&error) => {
                 TlsError::Refused(TlsRefusal::NotTls).into()
             }
             error if is_closed(&error) && accepted => Self::Closed,
@@ -150,7 +150,7 @@ impl LostReason {
 
     pub(crate) fn of_v4(error: four::ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         use four::{ConnectReturnCode as Code, ConnectionError as Error, StateError as State};
-        // `of` translates the errors that both versions have.
+        // Errors that exist in both versions are translated by `of`.
         let error = match error {
             Error::Tls(error) => ConnectionError::Tls(error),
             Error::Io(error) | Error::MqttState(State::Io(error)) => ConnectionError::Io(error),
@@ -183,7 +183,7 @@ impl LostReason {
         }
     }
 
-    /// Whether the broker may not support MQTT 5: it reports so, or closes the connection during the handshake.
+    /// Whether the broker possibly lacks MQTT 5: it rejects the version, or closes the connection during the handshake.
     pub(crate) fn may_lack_mqtt5(&self) -> bool {
         matches!(self, Self::NoMqtt5 | Self::ClosedEarly { .. })
     }
@@ -213,7 +213,7 @@ impl LostReason {
         }
     }
 
-    /// Whether the broker has ended the connection because of a message.
+    /// Whether the broker ended the connection because of a message.
     pub(crate) fn is_about_a_message(&self) -> bool {
         matches!(self, Self::ClosedOn { .. } | Self::TooLarge)
     }
@@ -223,7 +223,7 @@ impl LostReason {
     }
 }
 
-/// The TLS error inside an error. An alert that arrives while packets are read is an I/O error.
+/// Returns the TLS error inside an error. A TLS alert that arrives while packets are read is wrapped in an I/O error.
 fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
     match error {
         ConnectionError::Tls(ClientTlsError::TLS(error)) => Some(error),
@@ -244,10 +244,10 @@ fn io_error(error: &ConnectionError) -> Option<&io::Error> {
 
 fn is_closed(error: &ConnectionError) -> bool {
     matches!(error, ConnectionError::MqttState(StateError::ConnectionAborted))
-        || io_error(error).is_some_and(closed)
+        || io_error(error).is_some_and(is_disconnect)
 }
 
-fn closed(error: &io::Error) -> bool {
+fn is_disconnect(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::UnexpectedEof

@@ -28,8 +28,8 @@ pub use task::OutboxTask;
 /// publishers should wait until [`OutboxProgress::queued`] is low.
 #[derive(Debug, Clone)]
 pub struct Outbox {
-    /// Unbounded, but does not pile up: the task drains it each time it wakes up, also while it waits for the broker or
-    /// the backlog.
+    /// Unbounded, but short: the task drains it each time it wakes up, even while it waits for the broker or the
+    /// backlog.
     inbox: mpsc::UnboundedSender<InboxItem>,
     progress: Arc<watch::Sender<OutboxProgress>>,
     connection: watch::Receiver<ConnectionState>,
@@ -56,7 +56,7 @@ pub struct OutboxProgress {
     pub behind: usize,
     /// Delivery times of the live events acknowledged since the start.
     pub delivered: Delivered,
-    /// Number of items passed to the task that it has not received yet. They also count as `queued`.
+    /// Number of messages and backlog requests that the task has not received yet. They also count as `queued`.
     unread: usize,
     /// The last seq of each board up to which all events are acknowledged.
     pub acknowledged: BTreeMap<Arc<str>, u64>,
@@ -74,29 +74,29 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    fn count(&mut self, took: Duration) {
+    fn count(&mut self, latency: Duration) {
         self.events += 1;
-        self.all = self.all.saturating_add(took);
-        self.last = Some(took);
+        self.all = self.all.saturating_add(latency);
+        self.last = Some(latency);
     }
 }
 
 /// State of the connection to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// A connection is being made.
+    /// The task is connecting.
     Connecting,
     /// The broker has accepted the connection.
     Connected,
-    /// There is no connection until the pause before the next attempt is over.
+    /// The task pauses before the next attempt to connect.
     Disconnected,
     /// The task has ended.
     Stopped,
 }
 
 impl Outbox {
-    /// Creates the outbox for a broker and the task that delivers. Events for which there is no room in memory are read
-    /// from `backlog`, if given.
+    /// Creates the outbox for a broker and the task that delivers its messages. Events that exceed the limits in memory
+    /// are read from `backlog`, if given.
     ///
     /// # Errors
     ///
@@ -108,13 +108,13 @@ impl Outbox {
         let daemon_topic: Arc<str> = config.prefix.daemon_state(&config.daemon)?.into();
         let (sender, inbox) = mpsc::unbounded_channel();
         let progress = Arc::new(watch::Sender::new(OutboxProgress::default()));
-        let (connection, connection_seen) = watch::channel(ConnectionState::Connecting);
-        let (lost, lost_seen) = watch::channel(None);
+        let (connection, connection_receiver) = watch::channel(ConnectionState::Connecting);
+        let (lost, lost_receiver) = watch::channel(None);
         let outbox = Self {
             inbox: sender,
             progress: Arc::clone(&progress),
-            connection: connection_seen,
-            lost: lost_seen,
+            connection: connection_receiver,
+            lost: lost_receiver,
         };
         let dialect = config.protocol.unwrap_or(Dialect::Five);
         let task = OutboxTask {
@@ -130,7 +130,7 @@ impl Outbox {
             refusals: Refusals::default(),
             dialect,
             session: Session::Fresh,
-            is_old: false,
+            has_warned_of_old_version: false,
         };
         Ok((outbox, task))
     }
@@ -166,14 +166,14 @@ impl Outbox {
         self.inbox.send(item).is_ok()
     }
 
-    /// Waits until the broker has acknowledged all messages passed so far, or the task has ended. Returns whether all
-    /// were acknowledged.
+    /// Waits until the broker has acknowledged all messages, or the task has ended. Returns whether all were
+    /// acknowledged.
     pub async fn drained(&self) -> bool {
         let mut connection = self.connection.clone();
         let mut progress = self.progress.subscribe();
         tokio::select! {
             biased;
-            // The sender lives in this handle, so waiting cannot fail.
+            // This handle owns the sender, so waiting cannot fail.
             _ = progress.wait_for(|progress| progress.queued == 0 && progress.behind == 0) => true,
             _ = connection.wait_for(|state| *state == ConnectionState::Stopped) => false,
         }
@@ -191,8 +191,8 @@ impl Outbox {
         self.connection.clone()
     }
 
-    /// Why there is no connection, as a message for people. `None` while there is a connection, and until the first
-    /// attempt has failed.
+    /// The reason why there is no connection, as a message for people. `None` while there is a connection, and until
+    /// the first attempt has failed.
     #[must_use]
     pub fn why_lost(&self) -> Option<String> {
         self.lost.borrow().clone()

@@ -40,7 +40,7 @@ pub struct MqttConfig {
     pub(crate) commands: bool,
     pub(crate) hub: bool,
     pub(crate) home_assistant: bool,
-    /// Version of MQTT; `None` to find out which one the broker speaks.
+    /// Version of MQTT; `None` to detect which one the broker supports.
     pub(crate) protocol: Option<Dialect>,
     client: ClientRole,
 }
@@ -110,15 +110,15 @@ impl MqttConfig {
         self
     }
 
-    /// Sets the version of MQTT. By default, kiebitz finds out which one the broker speaks.
+    /// Sets the version of MQTT. By default, kiebitz detects which one the broker supports.
     #[must_use]
     pub(crate) fn with_protocol(mut self, protocol: Option<Dialect>) -> Self {
         self.protocol = protocol;
         self
     }
 
-    /// Sets the delay of the last will, in whole seconds. A broker that speaks MQTT 5 publishes nothing if the connection
-    /// is restored within it. The default is five seconds.
+    /// Sets the delay of the last will, in whole seconds. A broker with MQTT 5 does not publish the last will if the
+    /// connection is restored within this delay. The default is five seconds.
     #[must_use]
     pub fn with_will_delay(mut self, delay: Duration) -> Self {
         self.will_delay = delay;
@@ -199,8 +199,8 @@ impl MqttConfig {
         self
     }
 
-    /// Uses a client id of this process, for a program that runs in addition to the daemon, such as a replay. The
-    /// broker then keeps both connections.
+    /// Derives the client id from this process, for a program that runs in addition to the daemon, such as a replay.
+    /// Otherwise the broker would end the daemon's connection.
     #[must_use]
     pub fn beside_the_daemon(mut self) -> Self {
         self.client = ClientRole::Process(std::process::id());
@@ -226,7 +226,7 @@ impl MqttConfig {
         matches!(password, Some(Password::Given(_)))
     }
 
-    /// Files with secrets that every user of this computer may read.
+    /// Files that contain secrets, but can be read by every user of this computer.
     pub(crate) fn exposed_files(&self) -> Vec<PathBuf> {
         let password = self.login.as_ref().and_then(BrokerLogin::password_file);
         let client = self.tls.as_ref().and_then(|tls| tls.client.as_ref());
@@ -243,7 +243,7 @@ impl MqttConfig {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// The first levels of all topics.
+    /// The prefix of all topics.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_password_is_shown() {
+    fn debug_output_has_no_password() {
         let config = MqttConfig::from_url("mqtt://club:secret@localhost").expect("a URL");
         let shown = format!("{config:?}");
         assert!(shown.contains("club") && !shown.contains("secret"), "{shown}");

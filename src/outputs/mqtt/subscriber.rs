@@ -1,4 +1,4 @@
-//! A connection for receiving and sending single messages, independent of the daemon's outbox.
+//! A connection that receives and sends single messages, independent of the daemon's outbox.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use super::link;
 use super::lost::LostReason;
 use super::settings::MqttConfig;
 
-/// A connection that is restored whenever it is lost.
+/// Handle of a connection that is restored whenever it is lost.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     heard: mpsc::Receiver<Heard>,
@@ -29,13 +29,13 @@ struct OutgoingMessage {
 
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// The broker has accepted the connection, and retained messages follow. Messages may have been missed.
+    /// The broker has accepted the connection and will send retained messages. Earlier messages may have been missed.
     Connected,
     Lost(LostReason),
     Message {
         topic: String,
         payload: Bytes,
-        /// The broker had retained the message, possibly for a long time.
+        /// Whether the broker had retained the message, possibly for a long time.
         retained: bool,
     },
 }
@@ -77,8 +77,8 @@ impl Subscriber {
         });
     }
 
-    /// Sends a message that expires after `within`. It is then neither sent nor, by a broker that supports MQTT 5,
-    /// forwarded. Returns false if the queue is full.
+    /// Sends a message that expires after `within`. An expired message is dropped before it is sent, or by a broker
+    /// that supports MQTT 5. Returns false if the queue is full.
     pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
         self.outgoing
@@ -93,19 +93,19 @@ async fn listen(
     id: String,
     topics: Vec<String>,
     heard: mpsc::Sender<Heard>,
-    mut to_send: mpsc::Receiver<OutgoingMessage>,
+    mut outgoing: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
     let mut dialect = config.protocol.unwrap_or(Dialect::Five);
     while !heard.is_closed() {
-        let (stood, reason) = connection(dialect, &config, &id, &topics, &heard, &mut to_send).await;
+        let (was_accepted, reason) = connection(dialect, &config, &id, &topics, &heard, &mut outgoing).await;
         if let Some(other) = other_dialect(dialect, &config, reason.as_ref()) {
             dialect = other;
             if dialect == Dialect::Four {
                 continue;
             }
         }
-        pause = if stood {
+        pause = if was_accepted {
             FIRST_PAUSE
         } else {
             (pause * 2).min(LONGEST_PAUSE)
@@ -119,8 +119,8 @@ async fn listen(
     }
 }
 
-/// Returns the version of MQTT for the next attempt, if that is another one: 3.1.1 after a broker that may not support
-/// MQTT 5, and MQTT 5 again after that, since the broker may have been replaced or upgraded.
+/// Returns the version of MQTT for the next attempt if it differs: 3.1.1 if the broker possibly lacks MQTT 5, and after
+/// that MQTT 5 again, since the broker may have been replaced or upgraded.
 fn other_dialect(dialect: Dialect, config: &MqttConfig, reason: Option<&LostReason>) -> Option<Dialect> {
     match dialect {
         _ if config.protocol.is_some() => None,
@@ -129,27 +129,27 @@ fn other_dialect(dialect: Dialect, config: &MqttConfig, reason: Option<&LostReas
     }
 }
 
-/// Runs one connection to its end. Returns whether it was accepted, and why it ended; `None` if the subscriber was
-/// dropped.
+/// Runs one connection to its end. Returns whether the broker accepted it, and why it ended: `None` if the subscriber
+/// was dropped.
 async fn connection(
     dialect: Dialect,
     config: &MqttConfig,
     id: &str,
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
-    to_send: &mut mpsc::Receiver<OutgoingMessage>,
+    outgoing: &mut mpsc::Receiver<OutgoingMessage>,
 ) -> (bool, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
         Err(reason) => return (false, Some(reason)),
     };
     let (client, mut events) = client::for_subscriber(dialect, config, id, MAX_PACKET_BYTES, ROOM);
-    events.unlock(login, tls);
+    events.set_credentials(login, tls);
     let (accept, acceptance) = oneshot::channel();
-    let hear = async {
+    let receive = async {
         let (mut accept, mut accepted) = (Some(accept), false);
         loop {
-            let incoming = match events.hear(config, accepted).await {
+            let incoming = match events.next_message(config, accepted).await {
                 Ok(None) => {
                     accepted = true;
                     accept.take().map(|accept| accept.send(()));
@@ -172,7 +172,7 @@ async fn connection(
     };
     let send = async {
         if acceptance.await.is_ok() {
-            while let Some(message) = to_send.recv().await {
+            while let Some(message) = outgoing.recv().await {
                 send(&client, message);
             }
         }
@@ -180,18 +180,17 @@ async fn connection(
     };
     // rumqttc's `poll` is not cancel safe, so it must not be restarted for each message to send.
     tokio::select! {
-        ended = hear => ended,
+        ended = receive => ended,
         ended = send => ended,
     }
 }
 
-/// Sends a message unless it has expired.
 fn send(client: &MqttClient, message: OutgoingMessage) {
     let OutgoingMessage { topic, text, expires } = message;
     let Some(expires) = expires else {
         return client.send(topic, text, None);
     };
-    // MQTT counts whole seconds, so round up.
+    // MQTT expects whole seconds: round up.
     let remaining = expires.saturating_duration_since(Instant::now());
     if let Ok(seconds @ 1..) = u32::try_from(remaining.as_millis().div_ceil(1000)) {
         client.send(topic, text, Some(seconds));
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     /// Returns the protocol levels of the first attempts to connect. The broker closes each connection after the first
-    /// message, as one that speaks another version may do.
+    /// message, as brokers may do on an unsupported version.
     async fn levels<const N: usize>(protocol: Option<Dialect>) -> [u8; N] {
         let broker = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("mqtt://{}", broker.local_addr().expect("an address"));

@@ -32,7 +32,7 @@ pub(crate) struct ClientFiles {
     pub(crate) key: PathBuf,
 }
 
-/// Reason for a failure to set up encryption, as a sentence for the server's administrator.
+/// Reason why encryption cannot be set up, as a sentence for the server's administrator.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error("cannot read {}: {source}", path.display())]
@@ -62,7 +62,7 @@ pub(crate) enum TlsError {
     Refused(TlsRefusal),
 }
 
-/// Reason for which one side rejects the other.
+/// Reason why the client rejects the server, or the server the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsRefusal {
     #[error("the server's certificate is not signed by the CA in {}", ca_file.display())]
@@ -134,9 +134,9 @@ impl Tls {
         let Some(ClientFiles { certificate, key }) = &self.client else {
             return Ok(builder.with_no_client_auth());
         };
-        let (shown, private) = (certificates(certificate)?, private_key(key)?);
+        let (chain, private) = (certificates(certificate)?, private_key(key)?);
         builder
-            .with_client_auth_cert(shown, private)
+            .with_client_auth_cert(chain, private)
             .map_err(|error| match error {
                 Error::InconsistentKeys(_) => TlsError::KeyDoesNotFit {
                     key: key.clone(),
@@ -167,7 +167,7 @@ impl Tls {
                         .map_err(|_| TlsError::DamagedCertificate { path: path.clone() })?;
                 }
             }
-            // Invalid entries of the system's list matter only if no valid one is left.
+            // Invalid entries of the system's list are ignored. An error follows only if no valid one is left.
             None => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             }
@@ -264,7 +264,7 @@ const REFUSE_CERTIFICATE: [AlertDescription; 9] = [
     AlertDescription::UnsupportedCertificate,
 ];
 
-/// Whether an error is the one of webpki with this name, for which rustls has no variant.
+/// Whether an error is the webpki error `name`, for which rustls has no variant.
 fn is_webpki(error: &CertificateError, name: &str) -> bool {
     matches!(error, CertificateError::Other(other) if format!("{other:?}").contains(name))
 }
@@ -294,7 +294,7 @@ fn wrong_name(host: &str, presented: &[String]) -> TlsRefusal {
     }
 }
 
-/// A date in UTC, preceded by `word`; empty if the time is out of range.
+/// Formats a date in UTC after `word`; empty if the time is out of range.
 fn day(word: &str, time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).ok();
     let time = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
@@ -302,7 +302,7 @@ fn day(word: &str, time: UnixTime) -> String {
         .unwrap_or_default()
 }
 
-/// Reads all certificates of a file. Fails if there is none.
+/// Reads all certificates of a file. Fails if it has none.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let pem = read(path)?;
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
@@ -322,7 +322,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let pem = read(path)?;
     let key = PrivateKeyDer::from_pem_slice(&pem);
     let path = path.to_owned();
-    // Older files mark encryption in a header only, and their key alone would look valid.
+    // Older files mark encryption only in a header, so the encrypted key alone would look valid.
     if [&b"BEGIN ENCRYPTED"[..], b"Proc-Type: 4,ENCRYPTED"]
         .iter()
         .any(|mark| pem.windows(mark.len()).any(|window| window == *mark))

@@ -18,7 +18,7 @@ enum TrialFailure {
     Refused(String),
 }
 
-/// Admits one connection at a time: two with the same client id would end each other.
+/// Allows one connection at a time: two connections with the same client id would end each other.
 static TURN: Mutex<()> = Mutex::const_new(());
 
 const TICKET: Ticket = 0;
@@ -35,19 +35,15 @@ impl MqttConfig {
     }
 }
 
-/// Publishes a test message to the daemon's own topic.
-///
-/// # Errors
-///
-/// Fails with a message for people.
+/// Publishes a test message to the daemon's own topic. Fails with a message for people.
 async fn try_out(config: &MqttConfig) -> Result<(), String> {
     let topic = config.prefix.daemon_test(&config.daemon);
     let topic = topic.map_err(|error| error.to_string())?;
     publish_once(config, &topic, CONTENT.to_owned()).await
 }
 
-/// Publishes a message on a connection of its own and waits until the broker has acknowledged it. The caller limits the
-/// time.
+/// Publishes a message on a separate connection and waits until the broker has acknowledged it. There is no timeout;
+/// the caller sets one.
 ///
 /// # Errors
 ///
@@ -58,18 +54,18 @@ pub(in crate::outputs) async fn publish_once(
     content: String,
 ) -> Result<(), String> {
     let _turn = TURN.lock().await;
-    // A separate client id, so that the broker keeps the daemon's connection.
+    // A separate client id keeps the broker from ending the daemon's connection.
     let config = config.clone().beside_the_daemon();
     let topic: Arc<str> = topic.into();
     let message = Message::response(&topic, content);
     let dialect = config.protocol.unwrap_or(Dialect::Five);
-    let tried = match attempt(dialect, &config, &message).await {
+    let result = match attempt(dialect, &config, &message).await {
         Err(TrialFailure::Lost(reason)) if config.protocol.is_none() && reason.may_lack_mqtt5() => {
             attempt(Dialect::Four, &config, &message).await
         }
-        tried => tried,
+        result => result,
     };
-    tried.map_err(|failure| match failure {
+    result.map_err(|failure| match failure {
         TrialFailure::Lost(reason) => format!(
             "no connection to the MQTT broker at {}: {reason}",
             config.broker()

@@ -66,14 +66,14 @@ impl Address {
         media_type: &str,
         body: Vec<u8>,
     ) -> Result<StatusCode, PostFailure> {
-        let posted = self.try_to_post(round, media_type, body).await;
-        if posted.is_ok() {
+        let result = self.try_to_post(round, media_type, body).await;
+        if result.is_ok() {
             self.pause = FIRST_PAUSE;
         }
-        posted
+        result
     }
 
-    /// Returns the pause before the next attempt: the backoff, or the server's `Retry-After` if that is longer.
+    /// Returns the pause before the next attempt, the longer one of backoff and `Retry-After`, and doubles the backoff.
     pub(in crate::outputs) fn wait(&mut self, failure: &PostFailure) -> Duration {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
@@ -103,32 +103,31 @@ impl Address {
         let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
         let retry_after = header(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
         let retry_after = retry_after.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
-        let moved = header(LOCATION).map(|location| format!(", moved to {}", shortened(location)));
+        let redirect = header(LOCATION).map(|location| format!(", moved to {}", shortened(location)));
         let problem = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 format!("the server answered {status}: check the token")
             }
             _ => {
-                let moved = moved.unwrap_or_default();
+                let redirect = redirect.unwrap_or_default();
                 let text = shortened(&text_up_to(answer, MAX_ERROR).await.unwrap_or_default());
                 let text = if text.is_empty() {
                     text
                 } else {
                     format!(": {text}")
                 };
-                format!("the server answered {status}{moved}{text}")
+                format!("the server answered {status}{redirect}{text}")
             }
         };
         Err(PostFailure { problem, retry_after })
     }
 
-    /// Reads the token for each request, so a new token needs no restart.
+    /// Reads the token again for each request, so that a new token needs no restart.
     fn token(&self) -> Result<Option<String>> {
         self.token_file.as_deref().map(read_token).transpose()
     }
 }
 
-/// Reads a token from the first line of a file.
 pub(in crate::outputs) fn read_token(file: &Path) -> Result<String> {
     let text = crate::text_file::read(file)
         .with_context(|| format!("cannot read the token from {}", file.display()))?;
@@ -139,7 +138,7 @@ pub(in crate::outputs) fn read_token(file: &Path) -> Result<String> {
     Ok(token.to_owned())
 }
 
-/// Checks the file of a token. Returns the problem with its next step.
+/// Checks a token file. Returns the problem and how to solve it; `None` if the file has a token.
 pub(in crate::outputs) fn token_problem(file: &Path) -> Option<String> {
     let error = read_token(file).err()?;
     Some(format!(

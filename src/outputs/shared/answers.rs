@@ -16,7 +16,7 @@ pub(in crate::outputs) fn shortened(text: &str) -> String {
         .collect()
 }
 
-/// Reads the text of an answer up to a limit in bytes, as a wrong server may send without end.
+/// Reads the body of an answer, at most `limit` bytes: a faulty server may never stop sending.
 pub(in crate::outputs) async fn text_up_to(
     mut answer: Response,
     limit: usize,
@@ -31,7 +31,8 @@ pub(in crate::outputs) async fn text_up_to(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Describes why a request got no answer: the innermost cause, as the outer ones only state that the request failed.
+/// Describes why a request got no answer. Uses the innermost error, since the outer ones only state that the request
+/// failed.
 pub(in crate::outputs) fn silence(error: &reqwest::Error) -> String {
     let mut reason: &dyn core::error::Error = error;
     while let Some(source) = reason.source() {

@@ -1,4 +1,4 @@
-//! Status of a board at a moment: the view that MQTT publishes, and the status for clients in the hall.
+//! Snapshots of a board: the view for MQTT, and the status for clients in the hall.
 
 use kiebitz_game::clock::{ClockFace, Side};
 use kiebitz_game::hall;
@@ -9,7 +9,7 @@ use shakmaty::{Bitboard, Board};
 
 use crate::clock::ClockView;
 
-/// View of a board and its clock at a moment, as MQTT publishes it.
+/// View of a board and its clock, as published on MQTT.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardView<'a> {
     /// Placement that the sensors report.
@@ -28,7 +28,7 @@ pub struct BoardView<'a> {
     pub table: Option<u32>,
 }
 
-/// Status of a board at a moment, for clients in the hall.
+/// Snapshot of a board for clients in the hall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BoardStatus {
     pub(crate) name: String,
@@ -42,7 +42,7 @@ pub(crate) struct BoardStatus {
     pub(crate) table: Option<u32>,
     /// Whether the board answers.
     pub(crate) connected: bool,
-    /// At a hub: the daemon of the board, if that daemon is offline and the board's state therefore unknown.
+    /// At a hub: the daemon of the board while that daemon is offline, so that the board's state is unknown.
     pub(crate) away: Option<String>,
     /// Whether the arbiter has removed the board from view.
     pub(crate) forgotten: bool,
@@ -56,13 +56,13 @@ pub(crate) struct BoardStatus {
     pub(crate) clock: ClockView,
     pub(crate) levers: Levers,
     pub(crate) setting: ClockSetting,
-    /// At a hub: where the board is.
+    /// At a hub: the daemon of the board, and its desk.
     pub(crate) hall: Option<HallDesk>,
     /// Squares that were emptied or filled since the last board status.
     pub(crate) seen: Seen,
 }
 
-/// Position of a clock's lever, seen from the front of the clock.
+/// Position of a clock's lever. Sides are as seen from the front of the clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Levers {
     /// Side on which the lever is up; `None` if there is no clock.
@@ -80,17 +80,17 @@ pub(crate) struct HallDesk {
     pub(crate) desk: Option<String>,
 }
 
-/// Times of a clock that stands, and the time control to compare them with.
+/// Times of a stopped clock, and the time control to compare them with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClockSetting {
     /// Times on the left and the right side in milliseconds; `None` while the clock runs, and without a clock.
     pub(crate) standing_ms: Option<[u64; 2]>,
-    /// Time control of the board's next game; `None` if none is known.
+    /// Time control of the board's next game; `None` if unknown.
     pub(crate) control: Option<TimeControl>,
 }
 
 impl ClockSetting {
-    /// Whether both sides show the time with which a game begins. `None` if the clock runs or the time control is
+    /// Whether both sides show the initial time of the time control. `None` if the clock runs or the time control is
     /// unknown.
     pub(crate) fn fits(&self) -> Option<bool> {
         let (standing, control) = (self.standing_ms?, self.control.as_ref()?);

@@ -1,14 +1,14 @@
-//! Checks the `Host` header of requests to services of this computer.
+//! Checks the `Host` header of requests to services for this computer only.
 
-/// Whether a `Host` header has one of the computer's own names.
+/// Whether a `Host` header names this computer.
 ///
-/// A page of another site could have its host name point to this computer (DNS rebinding) and so read the answers. Its
-/// requests carry that host name, never one of the computer's own.
+/// Prevents DNS rebinding: a web site may let its own host name point to this computer, so that its pages may read the
+/// answers. Their requests then carry that host name.
 pub(crate) fn is_own_name(host: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"].contains(&without_port(host))
 }
 
-/// Returns the name in a `Host` header.
+/// Removes the port from a `Host` header.
 pub(crate) fn without_port(host: &str) -> &str {
     host.rsplit_once(':').map_or(host, |(name, port)| {
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());

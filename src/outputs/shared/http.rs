@@ -21,18 +21,17 @@ use tokio::time::{Instant, Sleep};
 
 use crate::limits::{Place, Places};
 
-/// Deadlines of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
     /// Timeout for the header of a request.
     header: Duration,
     /// Timeout for the body of a request, from the end of its header.
     body: Duration,
-    /// The same for a client that has shown who it is, and may upload files over a slow line.
+    /// Timeout for the body of a request of a known client, which may upload files over a slow network.
     known_body: Duration,
     /// Longest duration of a connection, however slowly the client reads.
     connection: Duration,
-    /// Longest duration of a connection that streams updates. Browsers then reconnect without missing any.
+    /// Longest duration of a connection that streams updates. Browsers then reconnect without missing an update.
     stream: Duration,
 }
 
@@ -79,20 +78,21 @@ impl WebConnection {
         }))
     }
 
-    /// Lets the connection last as long as a stream, at a place among `streams`. Returns whether there is room.
+    /// Makes the connection long-lived and moves it to a place of `streams`. Returns false if there is no room.
     pub(in crate::outputs) fn stay(&self, streams: &Places) -> bool {
         let has_room = self.0.place.move_to(streams);
         self.0.is_long_lived.fetch_or(has_room, Ordering::Relaxed);
         has_room
     }
 
-    /// Resolves when the connection has to end because a new one needs its place. HTTP connections end by themselves; a
-    /// WebSocket has to wait for this.
+    /// Resolves when the connection must end because another one needs its place. Only the handler of a WebSocket has
+    /// to wait for this; HTTP connections are ended without its help.
     pub(in crate::outputs) async fn ended(&self) {
         self.0.place.ended().await;
     }
 
-    /// Notes that the connection has shown a valid session. It then keeps its place although others want it.
+    /// Marks the client as known, after it has presented a valid session. If places run out, connections of known
+    /// clients end last.
     pub(in crate::outputs) fn set_known(&self) {
         self.0.place.set_known();
     }
@@ -102,8 +102,8 @@ impl WebConnection {
     }
 }
 
-/// Accepts and serves connections, as many at a time as there are places. Those that called [`WebConnection::stay`] have
-/// other places.
+/// Accepts and serves connections, at most one per place. Connections that called [`WebConnection::stay`] have left
+/// their place.
 pub(in crate::outputs) async fn accept(listener: &TcpListener, router: &Router, places: &Places) {
     accept_with(listener, router, places, Deadlines::default()).await;
 }
@@ -125,7 +125,7 @@ pub(in crate::outputs) async fn accept_with(
     }
 }
 
-/// Serves a connection to its end, or until a new one needs its place.
+/// Serves a connection to its end, or until another one needs its place.
 async fn serve(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
     let answering = answer(stream, router, connection.clone(), deadlines);
     let in_time = async {
@@ -158,7 +158,7 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
 }
 
 async fn answer(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
-    // The address is unknown if the client has hung up by now, and does not matter then.
+    // Fails only if the client has hung up, in which case the address does not matter.
     let peer = stream.peer_addr().map(|peer| peer.ip().to_canonical());
     let peer = peer.unwrap_or_else(|_| Ipv4Addr::UNSPECIFIED.into());
     let peer = Peer(peer);
@@ -184,18 +184,18 @@ async fn answer(stream: TcpStream, router: Router, connection: WebConnection, de
     http.timer(TokioTimer::new())
         .header_read_timeout(deadlines.header)
         .max_buf_size(MAX_HEADER);
-    // An error means that the client hung up. It has its answer, or will retry.
+    // An error means that the client has hung up: it has its answer, or will retry.
     let connection = http.serve_connection(TokioIo::new(stream), service);
     let _ = connection.with_upgrades().await;
 }
 
-/// The body of a request, which fails after its deadline.
+/// The body of a request. Reading it fails after the deadline.
 struct RequestBody {
     body: Incoming,
     connection: WebConnection,
-    begun: Instant,
+    begin: Instant,
     deadlines: Deadlines,
-    /// `None` until the body is waited for.
+    /// `None` until the first read that has to wait.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -212,15 +212,15 @@ impl RequestBody {
         Self {
             body,
             connection,
-            begun: Instant::now(),
+            begin: Instant::now(),
             deadlines,
             deadline: None,
         }
     }
 
-    fn latest(&self) -> Instant {
+    fn current_deadline(&self) -> Instant {
         let is_known = self.connection.0.place.is_known();
-        self.begun
+        self.begin
             + if is_known {
                 self.deadlines.known_body
             } else {
@@ -237,7 +237,7 @@ impl HttpBody for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let latest = self.latest();
+        let latest = self.current_deadline();
         let body = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut body.body).poll_frame(context) {
             return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::from)));
@@ -266,7 +266,7 @@ impl HttpBody for RequestBody {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        // The handler has the request, and is answering it.
+        // The handler has read the request and is answering it.
         self.connection.0.place.set_served(true);
     }
 }
@@ -311,8 +311,8 @@ mod tests {
 
     use super::*;
 
-    /// A server with two paths: `/`, which reads the body, and `/session`, which makes the connection known.
-    async fn serving(places: usize, deadlines: Deadlines) -> SocketAddr {
+    /// Starts a server with two paths: `/` returns the body, and `/session` makes the client known.
+    async fn start_server(places: usize, deadlines: Deadlines) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let known = async |Extension(connection): Extension<WebConnection>| {
@@ -326,20 +326,20 @@ mod tests {
         address
     }
 
-    async fn sending(address: SocketAddr, request: &str) -> TcpStream {
+    async fn send_request(address: SocketAddr, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect(address).await.expect("a server");
         stream.write_all(request.as_bytes()).await.expect("it listens");
         stream
     }
 
-    /// Everything that the server sends until it closes the connection.
-    async fn answer_of(mut stream: TcpStream) -> String {
+    /// Reads everything that the server sends until it closes the connection.
+    async fn read_answer(mut stream: TcpStream) -> String {
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    async fn until(stream: &mut TcpStream, end: &str) {
+    async fn read_until(stream: &mut TcpStream, end: &str) {
         let mut answer = Vec::new();
         while !answer.ends_with(end.as_bytes()) {
             answer.push(stream.read_u8().await.expect("it answers"));
@@ -352,22 +352,22 @@ mod tests {
 
     #[tokio::test]
     async fn clients_that_send_slowly_do_not_keep_others_out() {
-        let address = serving(8, Deadlines::default()).await;
-        let mut known = sending(address, "GET /session HTTP/1.1\r\nHost: a\r\n\r\n").await;
-        until(&mut known, "known").await;
+        let address = start_server(8, Deadlines::default()).await;
+        let mut known = send_request(address, "GET /session HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        read_until(&mut known, "known").await;
         let mut slow = Vec::new();
         for number in 0..64 {
             let part = [PART_OF_BODY, PART_OF_HEADER][number % 2];
-            slow.push(sending(address, part).await);
+            slow.push(send_request(address, part).await);
         }
-        let answer = answer_of(sending(address, WHOLE).await).await;
+        let answer = read_answer(send_request(address, WHOLE).await).await;
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"),
             "{answer}"
         );
         // The known connection is the oldest, but has kept its place.
         known.write_all(WHOLE.as_bytes()).await.expect("it is open");
-        assert!(answer_of(known).await.ends_with("ok"));
+        assert!(read_answer(known).await.ends_with("ok"));
     }
 
     #[tokio::test]
@@ -377,8 +377,8 @@ mod tests {
             body,
             ..Deadlines::default()
         };
-        let address = serving(8, deadlines).await;
-        let answer = answer_of(sending(address, PART_OF_BODY).await).await;
+        let address = start_server(8, deadlines).await;
+        let answer = read_answer(send_request(address, PART_OF_BODY).await).await;
         assert!(
             answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"),
             "{answer}"
@@ -392,14 +392,14 @@ mod tests {
             header,
             ..Deadlines::default()
         };
-        let address = serving(8, deadlines).await;
-        let answer = answer_of(sending(address, PART_OF_HEADER).await).await;
+        let address = start_server(8, deadlines).await;
+        let answer = read_answer(send_request(address, PART_OF_HEADER).await).await;
         assert!(!answer.contains("200"), "{answer}");
-        let address = serving(8, Deadlines::default()).await;
-        let mut stream = sending(address, PART_OF_HEADER).await;
+        let address = start_server(8, Deadlines::default()).await;
+        let mut stream = send_request(address, PART_OF_HEADER).await;
         let line = format!("X-Filler: {}\r\n", "x".repeat(MAX_HEADER));
         let _ = stream.write_all(line.repeat(2).as_bytes()).await;
-        let answer = answer_of(stream).await;
+        let answer = read_answer(stream).await;
         assert!(!answer.contains("200"), "{answer}");
     }
 }

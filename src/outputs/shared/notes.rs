@@ -1,4 +1,4 @@
-//! Small files in the state directory in which outputs note their deliveries, so that a restart does not repeat them.
+//! Small files in the state directory in which outputs record their deliveries, so that a restart does not repeat them.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads the notes. Returns the default value if the file is missing or damaged; deliveries are then repeated once.
+/// Reads the notes. If the file is missing or damaged, returns the default value: deliveries are then repeated once.
 pub(in crate::outputs) fn read<T: DeserializeOwned + Default>(file: &Path) -> T {
     let text = fs::read(file).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Tests of outputs, which operators run before a round: whether a delivery reaches its destination.
+//! Tests whether deliveries of an output reach their destination. Operators run them before a round.
 
 use core::fmt;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ pub(crate) struct Trial {
     name: String,
     /// Whether the output is an alarm, which arbiters may test too.
     is_alarm: bool,
-    begin: Arc<dyn Fn() -> Trying + Send + Sync>,
+    begin: Arc<dyn Fn() -> TrialFuture + Send + Sync>,
 }
 
-/// The answer of the recipient, empty if it only accepts or refuses; or the reason why a delivery fails.
+/// The recipient's answer, which is empty if recipients only accept or reject; or the reason why the delivery failed.
 pub(crate) type TrialResult = Result<String, String>;
 
-type Trying = Pin<Box<dyn Future<Output = TrialResult> + Send>>;
+type TrialFuture = Pin<Box<dyn Future<Output = TrialResult> + Send>>;
 
 /// The tests of all outputs. Outputs may add theirs when they start.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,6 @@ impl Trials {
         all.extend(trials);
     }
 
-    /// The tests of alarms.
     pub(in crate::outputs) fn alarms(&self) -> Vec<Trial> {
         let mut all = self.all();
         all.retain(|trial| trial.is_alarm);
@@ -42,7 +41,7 @@ impl Trials {
 }
 
 impl Trial {
-    /// Creates a test. `begin` runs it.
+    /// Creates a test, which `begin` starts.
     pub(in crate::outputs) fn new<F: Future<Output = TrialResult> + Send + 'static>(
         name: String,
         begin: impl Fn() -> F + Send + Sync + 'static,
@@ -54,7 +53,6 @@ impl Trial {
         }
     }
 
-    /// Marks the test as one of an alarm.
     pub(in crate::outputs) fn of_alarm(self) -> Self {
         Self {
             is_alarm: true,
@@ -66,7 +64,6 @@ impl Trial {
         &self.name
     }
 
-    /// Runs the test.
     pub(in crate::outputs) async fn try_out(&self) -> TrialResult {
         (self.begin)().await
     }

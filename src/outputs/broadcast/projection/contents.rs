@@ -1,4 +1,4 @@
-//! The lists of all rounds, for the web page and for other programs.
+//! The lists of all rounds: one for the web page, one for other programs.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::tree::{RoundSummary, TournamentFile};
 use super::{Broadcast, MAX_ROUNDS, wall};
 
 impl Broadcast {
-    /// `wall.json`.
+    /// Builds `wall.json`.
     pub(super) fn contents(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> wall::Contents<'_> {
-        let line = |(&round, slots): (&u32, &Vec<Slot<'_>>)| {
+        let round_line = |(&round, slots): (&u32, &Vec<Slot<'_>>)| {
             let paired = self.tournament.rounds.get(&round);
             wall::RoundLine {
                 round,
@@ -31,7 +31,7 @@ impl Broadcast {
                 restarts: self.restarts,
                 has_previews: self.address.is_some() && !self.page.is_empty(),
             },
-            rounds: rounds.iter().map(line).collect(),
+            rounds: rounds.iter().map(round_line).collect(),
             current: wall::current(rounds.iter().map(|(round, slots)| (*round, slots.as_slice()))),
             standings: self
                 .standings
@@ -40,9 +40,9 @@ impl Broadcast {
         }
     }
 
-    /// `tournament.json`.
+    /// Builds `tournament.json`.
     pub(super) fn summary(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> TournamentFile<'_> {
-        let of_round = |slots: &Vec<Slot<'_>>| RoundSummary {
+        let round_summary = |slots: &Vec<Slot<'_>>| RoundSummary {
             count: slots.len(),
             live: slots.iter().filter(|slot| slot.is_live()).count(),
         };
@@ -52,12 +52,12 @@ impl Broadcast {
             .copied()
             .unwrap_or_default()
             .min(MAX_ROUNDS);
-        let summaries = (1..=last).map(|number| rounds.get(&number).map(of_round).unwrap_or_default());
-        let begun = rounds
+        let summaries = (1..=last).map(|number| rounds.get(&number).map(round_summary).unwrap_or_default());
+        let latest_slots = rounds
             .values()
             .rev()
             .find(|slots| slots.iter().any(|slot| slot.game.is_some()));
-        let eboards = begun.into_iter().flatten();
+        let eboards = latest_slots.into_iter().flatten();
         let is_drawn = matches!(self.facts.start, Some(DrawnStart::Chess960(_)));
         let mut games = rounds.values().flatten().filter_map(|slot| slot.game);
         let is_chess960 = is_drawn || games.any(|game| game.record.variant == Variant::Chess960);

@@ -1,5 +1,5 @@
-//! The whole event for people outside the hall: every round with all its games, as PGN and as the tree of JSON files
-//! that relays and viewers poll.
+//! The event for people outside the hall: all rounds with all games, as PGN and as the tree of JSON files that relays
+//! and viewers poll.
 //!
 //! The files depend only on the events of all boards and the pairings of the event, so daemon, hub and replay produce
 //! the same files. No event is applied before it is [due](crate::outputs::shared::delayed).
@@ -41,7 +41,7 @@ use rounds::Slot;
 pub(crate) struct EventFacts {
     pub(crate) name: Option<String>,
     pub(crate) site: Option<String>,
-    /// In the format of the PGN tag `TimeControl`.
+    /// Time control in the format of the PGN tag `TimeControl`.
     pub(crate) time_control: Option<String>,
     pub(crate) start: Option<DrawnStart>,
     /// Planned start times of the rounds.
@@ -70,11 +70,11 @@ pub(crate) struct Broadcast {
     /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
-    /// The content last written for each game, by round and table. Reused if the game has not changed.
+    /// The last content of each game, by round and table. It is reused if the game has not changed.
     written: BTreeMap<(u32, u32), WrittenGame>,
-    /// The standings as last made; `None` if they are unknown.
+    /// The latest standings; `None` if unknown.
     standings: Option<WrittenStandings>,
-    /// Whether a result or a player may have changed since then.
+    /// Whether a result or a player may have changed since the standings were made.
     standings_changed: bool,
 }
 
@@ -90,13 +90,13 @@ struct WrittenGame {
     stamp: GameStamp,
     pgn: Option<Arc<[u8]>>,
     json: Arc<[u8]>,
-    /// The entry of the game in the round's file for the page, without its moves.
+    /// The entry of the game in `round-N/wall.json`, without its moves.
     card: String,
-    /// The file with the moves of the game.
+    /// The content of `round-N/board-M.json`, with the moves.
     moves: Option<Arc<[u8]>>,
 }
 
-/// The version of the data from which a game was written.
+/// Identifies the data from which the content of a game was made.
 #[derive(Debug, PartialEq, Eq)]
 struct GameStamp {
     game: Option<(String, u64)>,
@@ -155,7 +155,7 @@ impl Broadcast {
         self.all_changed = true;
     }
 
-    /// Sets whether the daemon is replaying its recordings after a restart.
+    /// Sets whether the daemon is still replaying its recordings after a restart.
     pub(crate) fn restart(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
@@ -172,7 +172,7 @@ impl Broadcast {
         self.facts = facts;
     }
 
-    /// Queues an event that was published at `at`, until it is due.
+    /// Queues an event, which was published at `at`, until it is due.
     pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
@@ -186,7 +186,7 @@ impl Broadcast {
         self.board(board).serial = Some(serial.to_owned());
     }
 
-    /// Queues a clock reading of a board at `now`, until it is due.
+    /// Queues a board's clock reading of time `now`, until it is due.
     pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
@@ -209,7 +209,7 @@ impl Broadcast {
             })
     }
 
-    /// Follows a step of the computer's clock, forward by `by`: the delay stays the same in real time.
+    /// Compensates for a step of the computer's clock, forward by `by`, so that the delay stays the same in real time.
     pub(crate) fn set_forward(&mut self, by: Duration) {
         for board in self.boards.values_mut() {
             board.delayed.set_forward(by);
@@ -225,14 +225,14 @@ impl Broadcast {
                         let entered = self.results.apply(&event);
                         self.standings_changed |= entered.is_some() || changes_results(&event.kind);
                         self.changed.extend(entered);
-                        if let Some(begun) = ShownGame::begin(&event, board.serial.clone()) {
-                            board.game = Some(begun.record.game.clone());
-                            self.games.insert(begun.record.game.clone(), begun);
+                        if let Some(game) = ShownGame::begin(&event, board.serial.clone()) {
+                            board.game = Some(game.record.game.clone());
+                            self.games.insert(game.record.game.clone(), game);
                         }
                         let Some(game) = event.game.as_ref().and_then(|game| self.games.get_mut(game)) else {
                             continue;
                         };
-                        // The event may move the game to another round, so both rounds change.
+                        // If the event moves the game to another round, both rounds change.
                         self.changed.extend(round_of(game));
                         game.apply(&event);
                         self.changed.extend(round_of(game));
@@ -249,7 +249,7 @@ impl Broadcast {
         self.all_changed || !self.changed.is_empty()
     }
 
-    /// All files as of the last [`advance`](Self::advance).
+    /// Returns all files as of the last [`advance`](Self::advance).
     pub(crate) fn files(&mut self) -> &Files {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
@@ -272,9 +272,9 @@ impl Broadcast {
                 self.put_previews(slots, &mut files, &mut pictures);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
-                let of_round = self.files.range::<str, _>(from);
-                let of_round = of_round.take_while(|(path, _)| path.starts_with(&folder));
-                files.extend(of_round.map(|(path, file)| (Arc::clone(path), file.clone())));
+                let round_files = self.files.range::<str, _>(from);
+                let round_files = round_files.take_while(|(path, _)| path.starts_with(&folder));
+                files.extend(round_files.map(|(path, file)| (Arc::clone(path), file.clone())));
             }
         }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
@@ -295,12 +295,12 @@ impl Broadcast {
         &self.files
     }
 
-    /// All rounds with their tables in order.
+    /// Returns all rounds with their tables in order.
     pub(in crate::outputs) fn rounds(&self) -> BTreeMap<u32, Vec<Slot<'_>>> {
         rounds::rounds(&self.tournament, self.games.values(), &self.results)
     }
 
-    /// The game in progress on a board, or else its last game.
+    /// Returns the game in progress on a board, or else the last one.
     pub(in crate::outputs) fn current(&self, board: &str) -> Option<&GameRecord> {
         let id = self.boards.get(board)?.game.as_ref()?;
         self.games.get(id).map(|game| &game.record)
@@ -369,16 +369,16 @@ impl Broadcast {
 
     /// The date of a round: from the pairings, or else the day of its first game.
     fn date(&self, round: u32, slots: &[Slot<'_>]) -> Option<String> {
-        let paired = self.tournament.rounds.get(&round);
-        let paired = paired.and_then(|round| round.date.clone());
-        let begun = || {
+        let round_data = self.tournament.rounds.get(&round);
+        let date = round_data.and_then(|round| round.date.clone());
+        let first_start = || {
             let games = slots.iter().filter_map(|slot| slot.game);
             games.map(|game| game.record.started).min()
         };
-        paired.or_else(|| begun().map(day))
+        date.or_else(|| first_start().map(day))
     }
 
-    /// Writes a game, or reuses `before` if its stamp is still the same.
+    /// Makes the content of a game, or reuses `before` if its stamp is unchanged.
     fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
         let clock = slot.game.and_then(|game| self.clock_of(game));
         let stamp = GameStamp {
@@ -405,11 +405,11 @@ impl Broadcast {
         }
     }
 
-    /// The PGN of a game; `None` if the players are unknown, or if the start position of a Chess960 game has not been
-    /// drawn yet.
+    /// The PGN of a game. `None` for a game that has not begun, if its players are unknown or its Chess960 position is
+    /// not drawn yet.
     fn pgn(&self, of_round: Option<&Round>, slot: &Slot<'_>) -> Option<String> {
         let id = self.id_of(slot);
-        let known = pgn::OfRound {
+        let context = pgn::OfRound {
             place: (slot.round, slot.table),
             id: &id,
             event: self.name(),
@@ -417,7 +417,7 @@ impl Broadcast {
             clock: slot.game.and_then(|game| self.clock_of(game)),
         };
         if let Some(game) = slot.game {
-            return Some(pgn::broadcast_pgn(&game.record, known));
+            return Some(pgn::broadcast_pgn(&game.record, context));
         }
         if self.facts.start == Some(DrawnStart::Chess960(None)) {
             return None;
@@ -434,7 +434,7 @@ impl Broadcast {
                 time_control: control.as_deref(),
                 start_fen: start_fen.as_deref(),
             },
-            known,
+            context,
         ))
     }
 
@@ -448,7 +448,7 @@ impl Broadcast {
         }
     }
 
-    /// The number of the start position of a game that has not begun; `None` while it is not drawn.
+    /// The Chess960 number of the start position of games that have not begun; `None` until it is drawn.
     pub(in crate::outputs) fn unplayed_number(&self) -> Option<u16> {
         match &self.facts.start {
             Some(DrawnStart::Chess960(placement)) => tree::number_of_start(placement.as_deref()?),
@@ -456,7 +456,7 @@ impl Broadcast {
         }
     }
 
-    /// The id of a game. It does not contain the players' names, so corrections of names do not change it.
+    /// The id of a game. Corrections of players' names do not change it.
     fn id_of(&self, slot: &Slot<'_>) -> String {
         let name = self.name().unwrap_or("kiebitz");
         let mut id = String::new();
@@ -485,9 +485,9 @@ impl Broadcast {
     /// The time control of a round in the format of PGN.
     fn time_control(&self, round: u32) -> Option<String> {
         let own = self.tournament.time_control(round);
-        let read = own.and_then(|text| text.parse::<TimeControl>().ok());
-        let read = read.and_then(|control| control.pgn());
-        read.or_else(|| self.facts.time_control.clone())
+        let control = own.and_then(|text| text.parse::<TimeControl>().ok());
+        let control = control.and_then(|control| control.pgn());
+        control.or_else(|| self.facts.time_control.clone())
     }
 
     /// The clock of a game, and the time from which a viewer of the delayed broadcast counts down.
@@ -512,7 +512,7 @@ impl WrittenStandings {
     }
 }
 
-/// Whether an event may change a result or the players of a game.
+/// Whether an event may change the result or the players of a game.
 const fn changes_results(kind: &EventKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Pages and pictures for previews of links: `round-N/board-M.html` and `.png`, and the tags of the page.
+//! Link previews: `round-N/board-M.html` and `.png` for each game, and the tags of the main page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,10 @@ use crate::outputs::broadcast::page;
 use crate::outputs::broadcast::preview::{self, Preview};
 use crate::outputs::pgn;
 
-/// Number of plies after which a game in progress gets a new picture. Sites keep the first one that they get, so a picture
-/// after each ply would be drawn and written for nobody.
-const PLIES: usize = 10;
+/// Number of plies after which a game in progress gets a new picture. Sites keep the first picture that they fetch, so
+/// a picture after each ply would be wasted effort.
+const PLIES_PER_PICTURE: usize = 10;
 
-/// A picture with the position that it shows.
 #[derive(Debug)]
 pub(super) struct Picture {
     position: (String, Option<String>),
@@ -38,9 +37,9 @@ impl Broadcast {
         for (nth, slot) in (1..).zip(slots) {
             let Some(position) = position(slot) else { continue };
             let path = format!("round-{}/board-{nth}", slot.round);
-            let place = (slot.round, slot.table);
+            let key = (slot.round, slot.table);
             let picture = pictures
-                .remove(&place)
+                .remove(&key)
                 .filter(|picture| picture.position == position)
                 .unwrap_or_else(|| Picture {
                     png: preview::picture(&position.0, position.1.as_deref()).into(),
@@ -64,7 +63,7 @@ impl Broadcast {
             );
             let content = Arc::clone(&picture.png);
             files.insert(format!("{path}.png").into(), PublishedFile { content });
-            pictures.insert(place, picture);
+            pictures.insert(key, picture);
         }
     }
 
@@ -91,17 +90,17 @@ impl Broadcast {
     }
 }
 
-/// The position that the picture of a game shows, with the last move. `None` if no board has the game.
+/// Returns the placement that the picture of a game shows, and the last move in UCI. `None` if no board has the game.
 fn position(slot: &Slot<'_>) -> Option<(String, Option<String>)> {
     let record = &slot.game?.record;
     let moves = pgn::regular_moves(record);
     let is_over = record.ended.is_some();
-    let shown = if is_over {
+    let ply_count = if is_over {
         moves.len()
     } else {
-        moves.len() / PLIES * PLIES
+        moves.len() / PLIES_PER_PICTURE * PLIES_PER_PICTURE
     };
-    let last = shown.checked_sub(1).and_then(|last| moves.get(last));
+    let last = ply_count.checked_sub(1).and_then(|last| moves.get(last));
     let fen = last.map_or(&record.start_fen, |entry| &entry.fen);
     Some((
         wall::placement(fen).to_owned(),
@@ -109,7 +108,7 @@ fn position(slot: &Slot<'_>) -> Option<(String, Option<String>)> {
     ))
 }
 
-/// The players with the result, as in "Adler, Jonas 1-0 Berg, Ines".
+/// Returns the players with the result, as in "Adler, Jonas 1–0 Berg, Ines".
 fn title(players: Option<&Players>, result: GameResult) -> String {
     let name = |color: Color| players.and_then(|players| players.name(color)).unwrap_or("?");
     let result = match result {

@@ -1,7 +1,7 @@
 //! The standings of the event (`standings.json`): points of all players and teams so far.
 //!
-//! A file of the pairings says what the players have without its results; the results of all rounds are added. Equal
-//! points share a rank, because tie-breaks differ between events.
+//! Players begin with the points that the pairing files carry over; the results of all rounds are added. Players with
+//! equal points share a rank, because tie-breaks differ between events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::rounds::Slot;
 use crate::outputs::report;
 use crate::tournament::{Pairing, Tournament, half_points, name_key};
 
-/// Most players of a round robin that is shown as a crosstable.
+/// Maximum number of players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
 
 /// `standings.json`.
@@ -42,7 +42,7 @@ struct PlayerRow {
     points: f32,
     #[serde(skip)]
     half_points: u32,
-    /// Games with a result.
+    /// Number of games with a result.
     games: usize,
     results: Vec<RoundResult>,
 }
@@ -65,25 +65,26 @@ struct RoundResult {
 struct TeamRow {
     rank: usize,
     name: String,
-    /// Two for a match won, one for a drawn one. A match counts once all its games are over.
+    /// Two for a won match, one for a drawn match. A match counts once all its games are over.
     match_points: u32,
     board_points: f32,
     #[serde(skip)]
     half_points: u32,
-    /// Matches that are over.
+    /// Number of matches that are over.
     matches: usize,
 }
 
-/// Makes the standings. `None` without pairings, or if the results of an earlier round are missing.
+/// Makes the standings. Returns `None` before the first game or result, without pairings, or if an earlier round is
+/// missing.
 pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> Option<Standings> {
     let is_begun = |slot: &Slot<'_>| slot.game.is_some() || slot.result() != GameResult::Unknown;
-    let begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
-    let begun = begun.map(|(round, _)| *round).max();
-    let in_files = tournament.rounds.iter().filter(|(_, round)| {
+    let last_begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
+    let last_begun = last_begun.map(|(round, _)| *round).max();
+    let rounds_with_results = tournament.rounds.iter().filter(|(_, round)| {
         let mut pairings = round.pairings.iter();
         pairings.any(|pairing| pairing.result.is_some())
     });
-    let last = begun.max(in_files.map(|(round, _)| *round).max())?;
+    let last = last_begun.max(rounds_with_results.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
     if tournament.rounds.is_empty() || (tournament.carried.is_empty() && !(1..=last).all(is_known)) {
         return None;
@@ -147,7 +148,7 @@ impl Broadcast {
     }
 }
 
-/// A game between two players, or one that is planned.
+/// A game between two players, planned or played.
 #[derive(Debug)]
 struct Meeting {
     round: u32,
@@ -167,24 +168,24 @@ struct Person {
     byes: Vec<u32>,
 }
 
-/// All players, found by FIDE id or else by name.
+/// All players, indexed by FIDE id and by name.
 #[derive(Debug, Default)]
 struct Field {
     people: Vec<Person>,
     by_id: BTreeMap<u32, usize>,
     by_name: BTreeMap<String, usize>,
-    /// Names that occur with two FIDE ids.
+    /// Names that occur with several FIDE ids.
     ambiguous: BTreeSet<String>,
 }
 
 impl Field {
-    /// Finds or adds a player. Returns the index.
+    /// Finds or adds a player. Returns the index in `people`.
     fn person(&mut self, name: &str, facts: Option<&PlayerFacts>) -> usize {
         let key = name_key(name);
         let id = facts.and_then(|facts| facts.fide_id);
         let by_id = id.and_then(|id| self.by_id.get(&id)).copied();
         let by_name = self.by_name.get(&key).copied();
-        // Another id makes another player of the same name.
+        // The same name with another id is another player.
         let same_name = by_name.filter(|index| {
             let known = self.people.get(*index).and_then(|person| person.facts.fide_id);
             !self.ambiguous.contains(&key) && (id.is_none() || known.is_none() || known == id)
@@ -217,8 +218,8 @@ impl Field {
             Some(self.person(&player.name, Some(&player.facts)))
         });
         let [Some(white), Some(black)] = indexes else {
-            let alone = indexes.iter_mut().find_map(|index| index.take())?;
-            self.people.get_mut(alone)?.byes.push(round);
+            let bye_player = indexes.iter_mut().find_map(|index| index.take())?;
+            self.people.get_mut(bye_player)?.byes.push(round);
             return None;
         };
         Some(Meeting {
@@ -243,7 +244,7 @@ impl Field {
         })
     }
 
-    /// Whether each player meets each other player, and all equally often.
+    /// Whether each player meets each other player, all of them equally often.
     fn is_round_robin(&self, schedule: &[Meeting]) -> bool {
         let count = self.people.len();
         if !(3..=MAX_CROSSTABLE).contains(&count) {
@@ -254,8 +255,8 @@ impl Field {
             let pair = (meeting.white.min(meeting.black), meeting.white.max(meeting.black));
             *pairs.entry(pair).or_default() += 1;
         }
-        let often: BTreeSet<usize> = pairs.values().copied().collect();
-        pairs.len() == count * (count - 1) / 2 && often.len() == 1
+        let frequencies: BTreeSet<usize> = pairs.values().copied().collect();
+        pairs.len() == count * (count - 1) / 2 && frequencies.len() == 1
     }
 
     fn rows(self, played: &[Meeting], last: u32) -> Vec<PlayerRow> {
@@ -270,17 +271,15 @@ impl Field {
         }
         let total = |index: usize| totals.get(index).copied().unwrap_or_default();
         let mut order: Vec<(usize, &Person)> = self.people.iter().enumerate().collect();
-        order.sort_by(|(one, first), (other, second)| {
-            let by_points = total(*other).cmp(&total(*one));
-            let by_rating = second.facts.rating.cmp(&first.facts.rating);
-            by_points
-                .then(by_rating)
-                .then_with(|| first.name.cmp(&second.name))
+        order.sort_by(|(index_a, a), (index_b, b)| {
+            let by_points = total(*index_b).cmp(&total(*index_a));
+            let by_rating = b.facts.rating.cmp(&a.facts.rating);
+            by_points.then(by_rating).then_with(|| a.name.cmp(&b.name))
         });
-        let place: BTreeMap<usize, usize> = order
+        let row_index: BTreeMap<usize, usize> = order
             .iter()
             .enumerate()
-            .map(|(place, (index, _))| (*index, place))
+            .map(|(row_index, (index, _))| (*index, row_index))
             .collect();
         let ranks = ranks(order.iter().map(|(index, _)| total(*index)));
         let mut rows: Vec<PlayerRow> = { order.iter().zip(ranks) }
@@ -323,13 +322,13 @@ impl Field {
                 ),
             ];
             for (own, opponent, color, score) in sides {
-                let row = place.get(&own).and_then(|place| rows.get_mut(*place));
+                let row = row_index.get(&own).and_then(|row_index| rows.get_mut(*row_index));
                 if let Some(row) = row {
                     row.games += usize::from(score.is_some());
                     row.results.push(RoundResult {
                         round: meeting.round,
                         table: meeting.table,
-                        opponent: place.get(&opponent).copied(),
+                        opponent: row_index.get(&opponent).copied(),
                         color,
                         score: score.map(points),
                     });
@@ -342,8 +341,8 @@ impl Field {
         rows
     }
 
-    /// The teams with their match and board points. Empty if a team plays several others in a round, as clubs do whose
-    /// players play for themselves.
+    /// Returns the teams with their match and board points. Empty if the teams are only clubs of individual players:
+    /// then a team has several opponents in a round, plays against itself, or has a single game in every match.
     fn teams(&self, played: &[Meeting]) -> Vec<TeamRow> {
         let team = |index: usize| self.people.get(index)?.facts.team.as_deref();
         let mut matches: BTreeMap<(u32, [&str; 2]), TeamMatch> = BTreeMap::new();
@@ -354,31 +353,31 @@ impl Field {
             if white == black {
                 return Vec::new();
             }
-            let is_turned = black < white;
-            let teams = if is_turned { [black, white] } else { [white, black] };
-            let of_both = matches.entry((meeting.round, teams)).or_default();
+            let swapped = black < white;
+            let teams = if swapped { [black, white] } else { [white, black] };
+            let team_match = matches.entry((meeting.round, teams)).or_default();
             let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
-            let (first, second) = if is_turned { (black, white) } else { (white, black) };
-            of_both.half_points[0] += first;
-            of_both.half_points[1] += second;
-            of_both.games += 1;
-            of_both.open += usize::from(meeting.result.is_none());
+            let (first, second) = if swapped { (black, white) } else { (white, black) };
+            team_match.half_points[0] += first;
+            team_match.half_points[1] += second;
+            team_match.games += 1;
+            team_match.open += usize::from(meeting.result.is_none());
         }
         let mut in_round = BTreeSet::new();
         let plays_twice = !{ matches.keys() }.all(|(round, [one, other])| {
-            let first = in_round.insert((round, one));
-            in_round.insert((round, other)) && first
+            let is_new = in_round.insert((round, one));
+            in_round.insert((round, other)) && is_new
         });
-        if plays_twice || matches.values().all(|of_both| of_both.games < 2) {
+        if plays_twice || matches.values().all(|team_match| team_match.games < 2) {
             return Vec::new();
         }
         let mut teams: BTreeMap<&str, (u32, u32, usize)> = BTreeMap::new();
-        for ((_, names), of_both) in &matches {
-            let [first, second] = of_both.half_points;
+        for ((_, names), team_match) in &matches {
+            let [first, second] = team_match.half_points;
             for (name, own, others) in [(names[0], first, second), (names[1], second, first)] {
                 let (match_points, half_points, over) = teams.entry(name).or_default();
                 *half_points += own;
-                if of_both.open == 0 {
+                if team_match.open == 0 {
                     *match_points += match own.cmp(&others) {
                         core::cmp::Ordering::Greater => 2,
                         core::cmp::Ordering::Equal => 1,
@@ -389,8 +388,10 @@ impl Field {
             }
         }
         let mut order: Vec<_> = teams.into_iter().collect();
-        order.sort_by(|(first, one), (second, other)| {
-            (other.0, other.1).cmp(&(one.0, one.1)).then(first.cmp(second))
+        order.sort_by(|(name_a, totals_a), (name_b, totals_b)| {
+            (totals_b.0, totals_b.1)
+                .cmp(&(totals_a.0, totals_a.1))
+                .then(name_a.cmp(name_b))
         });
         let ranks = ranks(
             order
@@ -429,8 +430,7 @@ fn ranks<S: PartialEq>(scores: impl Iterator<Item = S>) -> Vec<usize> {
     ranks
 }
 
-/// Points from half points.
 pub(super) fn points(half_points: u32) -> f32 {
-    // No event has so many points that they are inexact.
+    // An `f32` represents half of any `u16` exactly, and no event has more points.
     f32::from(u16::try_from(half_points).unwrap_or(u16::MAX)) / 2.0
 }

@@ -89,7 +89,7 @@ pub(super) fn broadcast(delay: u64) -> Broadcast {
     broadcast
 }
 
-/// An event of the game on the board with this number, published at that second.
+/// Creates an event of the game on board number `board`, published at `second`.
 fn event(board: u32, second: i64, kind: EventKind) -> Event {
     Event {
         ts: at(second),
@@ -99,7 +99,7 @@ fn event(board: u32, second: i64, kind: EventKind) -> Event {
     }
 }
 
-/// The start of a paired game.
+/// Creates the start of a paired game.
 pub(super) fn begins(board: u32, second: i64, variant: Variant, fen: &str) -> Event {
     let mut kind = started(fen, variant);
     if let EventKind::GameStarted { players, .. } = &mut kind {
@@ -203,7 +203,7 @@ fn every_listed_game_has_a_file() {
     take(&mut broadcast, &[begins(2, 1, Variant::Standard, START)]);
     broadcast.advance(at(1));
     has_all(&mut broadcast, 2);
-    // An arbiter moves the game to a table without a pairing.
+    // An arbiter assigns the game to a table without a pairing.
     let mut players = tournament().pairing(3, 2).map(|pairing| pairing.players(3));
     if let Some(players) = &mut players {
         players.table = Some(9);
@@ -211,7 +211,7 @@ fn every_listed_game_has_a_file() {
     take(&mut broadcast, &[amended(2, 2, amendment(players, None))]);
     broadcast.advance(at(2));
     has_all(&mut broadcast, 3);
-    // A position that is not drawn is not the usual one.
+    // A start position that is not drawn yet is unknown, not the standard one.
     broadcast.rename(EventFacts {
         start: Some(DrawnStart::Chess960(None)),
         ..EventFacts::default()
@@ -223,7 +223,7 @@ fn every_listed_game_has_a_file() {
     );
 }
 
-/// A move without times means to readers that the program guessed it.
+/// Readers assume that the program guessed a move without times.
 #[test]
 fn a_move_without_a_clock_has_its_elapsed_time() {
     let mut broadcast = broadcast(0);
@@ -242,7 +242,7 @@ fn a_move_without_a_clock_has_its_elapsed_time() {
             without_clock(100, 1, "e2e4", "e4"),
             without_clock(112, 2, "e7e5", "e5"),
             without_clock(112, 3, "g1f3", "Nf3"),
-            // It stood on the board before it was published.
+            // The move was on the board three seconds before it was published.
             Event {
                 at: Some(at(130)),
                 ..without_clock(133, 4, "b8c6", "Nc6")
@@ -283,13 +283,13 @@ fn a_move_without_a_clock_has_its_elapsed_time() {
     assert_eq!(moves(&mut broadcast), played);
 }
 
-/// Readers write the start position of a game only in an event of Chess960.
+/// Readers use the start position of a game only if the event is marked as Chess960.
 #[test]
-fn the_event_says_whether_its_games_begin_from_any_position() {
+fn the_event_is_chess960_if_start_positions_are_drawn() {
     const DRAWN: &str = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR";
     let mut broadcast = broadcast(0);
-    let of_event = |broadcast: &mut Broadcast| json(broadcast, "tournament.json")["chess960"].clone();
-    assert_eq!(of_event(&mut broadcast), "STANDARD");
+    let chess960 = |broadcast: &mut Broadcast| json(broadcast, "tournament.json")["chess960"].clone();
+    assert_eq!(chess960(&mut broadcast), "STANDARD");
     for (start, word, number) in [
         (Some(DrawnStart::Chess960(None)), "ANY", Value::Null),
         (
@@ -304,14 +304,14 @@ fn the_event_says_whether_its_games_begin_from_any_position() {
             start,
             ..EventFacts::default()
         });
-        assert_eq!(of_event(&mut broadcast), word);
+        assert_eq!(chess960(&mut broadcast), word);
         assert_eq!(json(&mut broadcast, "round-3/game-1.json")["chess960"], number);
     }
-    // Without a word in the configuration, a game is enough.
+    // If the configuration has no drawn start, one Chess960 game is enough.
     let fen = format!("{DRAWN} w KQkq - 0 1");
     take(&mut broadcast, &[begins(2, 1, Variant::Chess960, &fen)]);
     broadcast.advance(at(1));
-    assert_eq!(of_event(&mut broadcast), "ANY");
+    assert_eq!(chess960(&mut broadcast), "ANY");
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn a_game_is_written_in_the_format_of_relays() {
     broadcast.advance(at(40));
 }
 
-/// Programs assume the standard start position for a game without one, and do not accept a later correction.
+/// Readers assume the standard position for a game without a start position, and ignore a later correction.
 #[test]
 fn a_game_with_an_unknown_start_position_is_not_published() {
     let mut broadcast = broadcast(0);
@@ -418,7 +418,7 @@ fn a_game_with_an_unknown_start_position_is_not_published() {
 }
 
 #[test]
-fn nothing_is_published_before_it_is_due_nor_if_it_is_retracted_until_then() {
+fn a_move_is_published_when_due_unless_it_is_retracted_before() {
     let mut broadcast = broadcast(900);
     let retracted = EventKind::MoveRetracted {
         ply: 1,
@@ -452,15 +452,15 @@ fn without_pairings_every_board_is_a_table() {
     let mut broadcast = broadcast(0);
     broadcast.pair(Arc::default());
     let unnamed = |board| event(board, 1, started(START, Variant::Standard));
-    // One board is named after its port, and the number of another is already in use.
-    let called = |name: &str, second| Event {
+    // `ttyACM0` has no number, and number 7 is already in use.
+    let started_on = |name: &str, second| Event {
         board: name.to_owned(),
         game: Some(name.to_owned()),
         ..event(0, second, started(START, Variant::Standard))
     };
     let events = [
-        called("south/board-7", 3),
-        called("ttyACM0", 2),
+        started_on("south/board-7", 3),
+        started_on("ttyACM0", 2),
         unnamed(12),
         unnamed(7),
     ];
@@ -495,7 +495,7 @@ fn without_pairings_every_board_is_a_table() {
     );
 }
 
-/// Games without a pairing are private, for example if players try something out before the round.
+/// Games without a pairing are private, for example moves that players try before the round.
 #[test]
 fn with_pairings_only_paired_games_are_public() {
     let mut broadcast = broadcast(0);
@@ -549,7 +549,7 @@ fn the_same_events_give_the_same_files() {
     );
 }
 
-/// Players that an arbiter has corrected take precedence over those of the file.
+/// Names corrected by an arbiter take precedence over those of the pairing file.
 #[test]
 fn names_corrected_by_an_arbiter_are_published() {
     let mut broadcast = broadcast(0);
@@ -569,7 +569,7 @@ fn names_corrected_by_an_arbiter_are_published() {
     assert!(text(&mut broadcast, "round-3/game-1.pgn").contains("[White \"Adler, Jonathan\"]"));
 }
 
-/// The same event in another game of the board.
+/// Returns the event as one of the `nth` game of its board.
 fn of_game(nth: u32, event: Event) -> Event {
     let game = format!("2026-09-10-{}-{nth}", event.board);
     Event {

@@ -25,7 +25,7 @@ pub(super) struct Contents<'c> {
     pub(super) rounds: Vec<RoundLine<'c>>,
     /// The round to show first.
     pub(super) current: Option<u32>,
-    /// Changes with `standings.json`; `None` without that file.
+    /// Version of `standings.json`; `None` without that file.
     pub(super) standings: Option<&'c str>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct EventInfo<'c> {
     /// will follow.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) restarts: bool,
-    /// Whether each game on a board has a page of its own for links, `round-N/board-M.html`.
+    /// Whether each game on a board has a page for link previews, `round-N/board-M.html`.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(super) has_previews: bool,
 }
@@ -55,7 +55,7 @@ pub(super) struct RoundLine<'c> {
     pub(super) over: bool,
 }
 
-/// The first part of `round-N/wall.json`, followed by a [card](card) for each game.
+/// The head of `round-N/wall.json`, followed by a [card](card) for each game.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     pub(super) round: u32,
@@ -84,9 +84,9 @@ struct Card<'c> {
     has_board: bool,
     white: WallPlayer<'c>,
     black: WallPlayer<'c>,
-    /// Placement of the pieces; `None` while the position must not be known.
+    /// Placement of the pieces; `None` until the start position is drawn.
     placement: Option<&'c str>,
-    last: Option<Last<'c>>,
+    last: Option<LastMove<'c>>,
     clock: Option<WallTimes>,
     live: bool,
     result: GameResult,
@@ -103,9 +103,9 @@ struct WallPlayer<'c> {
 }
 
 #[derive(Debug, Serialize)]
-struct Last<'c> {
+struct LastMove<'c> {
     ply: u32,
-    /// The move number as on a score sheet.
+    /// The move number, as on a score sheet.
     number: u32,
     #[serde(serialize_with = "color::serialize")]
     color: Color,
@@ -119,7 +119,7 @@ struct WallTimes {
     black_ms: Option<u64>,
     #[serde(with = "color::option")]
     running: Option<Color>,
-    /// Time of the reading in milliseconds since 1970; `None` if no side's clock runs.
+    /// Time of the clock reading, in milliseconds since 1970; `None` if the clock is stopped.
     as_of: Option<i64>,
 }
 
@@ -141,8 +141,8 @@ struct Ply<'m> {
     taken_ms: Option<u64>,
 }
 
-/// The card of a game as JSON. `start` is the position to show without a game, as FEN; `None` while it must not be
-/// known.
+/// Returns the card of a game as JSON. `start` is the position to show before the game begins, as FEN; `None` until it
+/// is drawn.
 pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockView, Timestamp)>) -> String {
     let players = slot.players();
     let record = slot.game.map(|game| &game.record);
@@ -162,7 +162,7 @@ pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockVie
     serde_json::to_string(&card).unwrap_or_default()
 }
 
-/// The file of a round, made from its head and the cards of its games.
+/// Builds the file of a round from its head and the cards of its games.
 pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
     #[derive(Serialize)]
     struct WallFile<'f> {
@@ -174,7 +174,7 @@ pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
     serde_json::to_vec(&WallFile { head, games }).unwrap_or_default()
 }
 
-/// The legal moves of a game, up to the first illegal one.
+/// Builds the file with the moves of a game, up to the first illegal one.
 pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     let moves = pgn::regular_moves(record).iter().map(|entry| Ply {
         san: entry.san.as_deref(),
@@ -190,8 +190,8 @@ pub(super) fn moves(record: &GameRecord) -> Vec<u8> {
     serde_json::to_vec(&moves).unwrap_or_default()
 }
 
-/// The team matches of a round. A game belongs to the match of its players' teams. Empty if the teams do not play each
-/// other: a team then has several opponents, or only one player at the tables of each match.
+/// Returns the team matches of a round. A game belongs to the match between its players' teams. Empty if the teams are
+/// only clubs of individual players: then a team has several opponents, or a single game in every match.
 pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
     for slot in slots {
@@ -216,24 +216,24 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
             });
             matches.len() - 1
         });
-        let Some(of_both) = matches.get_mut(at) else {
+        let Some(team_match) = matches.get_mut(at) else {
             continue;
         };
         let (first, second) = half_points(slot.result());
         let (first, second) = (points(first), points(second));
-        let [of_white, of_black] = &mut of_both.points;
-        let turned = of_both.teams != teams;
-        *of_white += if turned { second } else { first };
-        *of_black += if turned { first } else { second };
-        of_both.games += 1;
-        of_both.live += usize::from(slot.is_live());
+        let [first_points, second_points] = &mut team_match.points;
+        let swapped = team_match.teams != teams;
+        *first_points += if swapped { second } else { first };
+        *second_points += if swapped { first } else { second };
+        team_match.games += 1;
+        team_match.live += usize::from(slot.is_live());
     }
     let mut teams = BTreeSet::new();
     let plays_once = matches
         .iter()
-        .flat_map(|of_both| &of_both.teams)
+        .flat_map(|team_match| &team_match.teams)
         .all(|team| teams.insert(team));
-    let is_team_event = matches.len() == 1 || matches.iter().any(|of_both| of_both.games > 1);
+    let is_team_event = matches.len() == 1 || matches.iter().any(|team_match| team_match.games > 1);
     if plays_once && is_team_event {
         matches
     } else {
@@ -241,7 +241,7 @@ pub(super) fn matches(slots: &[Slot<'_>]) -> Vec<Match> {
     }
 }
 
-/// The round to show first: the last one in progress, or else the last one that has begun, or else the first.
+/// Returns the round to show first: the last one in progress, or else the last one that has begun, or else the first.
 pub(super) fn current<'s>(
     rounds: impl DoubleEndedIterator<Item = (u32, &'s [Slot<'s>])> + Clone,
 ) -> Option<u32> {
@@ -269,21 +269,21 @@ fn player(players: Option<&Players>, color: Color) -> WallPlayer<'_> {
 
 /// The position after the last legal move.
 fn position(record: &GameRecord) -> &str {
-    let shown = pgn::regular_moves(record);
-    if shown.len() == record.moves.len() {
+    let legal_moves = pgn::regular_moves(record);
+    if legal_moves.len() == record.moves.len() {
         // The arbiter may have set a different position.
         return &record.fen;
     }
-    shown.last().map_or(&record.start_fen, |entry| &entry.fen)
+    legal_moves.last().map_or(&record.start_fen, |entry| &entry.fen)
 }
 
 pub(super) fn placement(fen: &str) -> &str {
     fen.split(' ').next().unwrap_or_default()
 }
 
-fn last(record: &GameRecord) -> Option<Last<'_>> {
+fn last(record: &GameRecord) -> Option<LastMove<'_>> {
     let entry = pgn::regular_moves(record).last()?;
-    Some(Last {
+    Some(LastMove {
         ply: entry.ply,
         number: pgn::move_number(&record.start_fen, entry.ply),
         color: entry.color,
@@ -292,7 +292,7 @@ fn last(record: &GameRecord) -> Option<Last<'_>> {
     })
 }
 
-/// The current clock reading; after the end of the game, the last one recorded with a move.
+/// Returns the current clock reading; if there is none or the game has ended, the last one recorded with a move.
 fn times(record: &GameRecord, clock: Option<(ClockView, Timestamp)>) -> Option<WallTimes> {
     if let Some((clock, since)) = clock.filter(|_| record.ended.is_none()) {
         return Some(WallTimes {

@@ -14,7 +14,7 @@ use suppaftp::{FtpError, FtpResult, Mode, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, part};
+use super::{MAX_READ, folders_above, partial_path};
 use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
 use crate::outputs::broadcast::settings::Publish;
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -22,7 +22,6 @@ use crate::outputs::broadcast::store::two_lines;
 use crate::outputs::mqtt::tls::{Tls, TlsRefusal};
 use crate::outputs::shared::answers::shortened;
 
-/// A connection with a login.
 pub(super) struct Session {
     stream: AsyncRustlsFtpStream,
 }
@@ -33,21 +32,21 @@ impl fmt::Debug for Session {
     }
 }
 
-/// The setting for the login.
+/// The setting that names the login file.
 const LOGIN_FILE: &str = "ftp_login_file";
 
 impl Session {
     pub(super) async fn open(
         stream: TcpStream,
-        place: &ServerFolder,
+        remote: &ServerFolder,
         settings: &Publish,
     ) -> Result<Self, StorageFailure> {
         let Some(file) = &settings.ftp_login_file else {
             return Err(StorageFailure::NoLogin(LOGIN_FILE));
         };
         let login = two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?;
-        // Only the extended command knows IPv6. The other one names an address, which may be a private one behind NAT:
-        // the address of the control connection is used in its place.
+        // Only EPSV supports IPv6. The reply to PASV contains an address, which may be a private one behind NAT. The
+        // workaround below connects to the address of the control connection instead.
         let mode = match stream.peer_addr() {
             Ok(peer) if peer.is_ipv6() => Mode::ExtendedPassive,
             _ => Mode::Passive,
@@ -57,8 +56,8 @@ impl Session {
             .map_err(failure)?;
         stream.set_mode(mode);
         stream.set_passive_nat_workaround(true);
-        if place.protocol == Protocol::Ftps {
-            stream = encrypted(stream, place, settings).await?;
+        if remote.protocol == Protocol::Ftps {
+            stream = encrypted(stream, remote, settings).await?;
         }
         stream
             .login(&*login.0, &*login.1)
@@ -67,7 +66,7 @@ impl Session {
                 FtpError::UnexpectedResponse(response) if response.status != Status::NotAvailable => {
                     StorageFailure::Login {
                         setting: LOGIN_FILE,
-                        told: told(&response),
+                        text: reply_text(&response),
                     }
                 }
                 error => failure(error),
@@ -76,7 +75,7 @@ impl Session {
         Ok(Self { stream })
     }
 
-    pub(super) async fn answers(&mut self) -> bool {
+    pub(super) async fn is_alive(&mut self) -> bool {
         self.stream.noop().await.is_ok()
     }
 
@@ -85,11 +84,11 @@ impl Session {
     }
 
     async fn try_put(&mut self, path: &str, content: &[u8]) -> FtpResult<()> {
-        let part = part(path);
+        let part = partial_path(path);
         let mut uploaded = self.upload(&part, content).await;
         if matches!(&uploaded, Err(FtpError::UnexpectedResponse(response)) if is_permanent(response)) {
             for folder in folders_above(path) {
-                // It usually exists. Whether it does shows the upload.
+                // The folder usually exists already. If it is still missing, the upload fails.
                 if let Err(error @ (FtpError::ConnectionError(_) | FtpError::BadResponse)) =
                     self.stream.mkdir(folder).await
                 {
@@ -102,13 +101,13 @@ impl Session {
         }
         if let Err(error) = uploaded {
             if matches!(error, FtpError::UnexpectedResponse(_)) {
-                // A partial file would take space on a full disk.
+                // Delete the partial file, which takes up space on a full disk.
                 let _ = self.stream.rm(&part).await;
             }
             return Err(error);
         }
         match self.stream.rename(&*part, path).await {
-            // Some servers do not replace a file.
+            // Some servers do not rename a file over another.
             Err(FtpError::UnexpectedResponse(_)) if self.try_has(path).await? => {
                 self.stream.rm(path).await?;
                 self.stream.rename(&*part, path).await
@@ -151,7 +150,7 @@ impl Session {
     pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
         let folder = (!folder.is_empty()).then_some(folder);
         let listed = self.stream.nlst(folder).await.map_err(failure)?;
-        // Some servers list paths.
+        // Some servers list whole paths.
         let name = |path: &String| path.rsplit_once('/').map_or(&**path, |(_, name)| name).to_owned();
         Ok(listed.iter().map(name).collect())
     }
@@ -171,16 +170,16 @@ impl Session {
     }
 }
 
-/// The setting that a target lacks.
-pub(super) fn lacking(settings: &Publish) -> Option<StorageFailure> {
+/// Reports a missing setting.
+pub(super) fn missing_setting(settings: &Publish) -> Option<StorageFailure> {
     let is_missing = settings.ftp_login_file.is_none();
     is_missing.then_some(StorageFailure::NoLogin(LOGIN_FILE))
 }
 
-/// Asks the server for encryption.
+/// Encrypts the control connection.
 async fn encrypted(
     stream: AsyncRustlsFtpStream,
-    place: &ServerFolder,
+    remote: &ServerFolder,
     settings: &Publish,
 ) -> Result<AsyncRustlsFtpStream, StorageFailure> {
     let tls = Tls {
@@ -195,19 +194,19 @@ async fn encrypted(
         tls,
     };
     stream
-        .into_secure(connector, &place.host)
+        .into_secure(connector, &remote.host)
         .await
         .map_err(|error| match error {
             FtpError::UnexpectedResponse(response) if response.status != Status::NotAvailable => {
-                StorageFailure::NoEncryption(told(&response))
+                StorageFailure::NoEncryption(reply_text(&response))
             }
             error => failure(error),
         })
 }
 
-/// Makes the connections encrypted. All of them share one configuration: servers require that data connections resume
-/// the session of the control connection. This needs TLS 1.2. In TLS 1.3 every resumption uses up a ticket, and servers
-/// do not send new ones on data connections.
+/// Encrypts connections. All of them share one configuration, because servers require that data connections resume the
+/// TLS session of the control connection. This works with TLS 1.2 only: in TLS 1.3, every resumption uses up a ticket,
+/// and servers do not send new tickets on data connections.
 struct Connector {
     connector: TlsConnector,
     tls: Tls,
@@ -252,13 +251,13 @@ impl AsyncTlsConnector for Connector {
     }
 }
 
-/// Whether a refusal may be due to a missing folder.
+/// Whether the server refuses permanently, possibly because of a missing folder.
 fn is_permanent(response: &Response) -> bool {
     (500..600).contains(&response.status.code()) && response.status != Status::ExceededStorage
 }
 
-/// The text of a reply without its code. Of several lines, the last.
-fn told(response: &Response) -> Option<String> {
+/// Returns the text of a reply without its code: the last line, if there are several.
+fn reply_text(response: &Response) -> Option<String> {
     let text = String::from_utf8_lossy(&response.body);
     let line = text.trim().lines().last().unwrap_or_default();
     let words = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -271,15 +270,15 @@ fn failure(error: FtpError) -> StorageFailure {
     match error {
         FtpError::UnexpectedResponse(response) => match response.status {
             Status::ExceededStorage | Status::RequestedActionNotTaken => StorageFailure::Full,
-            Status::ActionAborted => StorageFailure::NotStored(told(&response)),
+            Status::ActionAborted => StorageFailure::NotStored(reply_text(&response)),
             Status::FileUnavailable | Status::BadFilename | Status::StoringNeedAccount => {
-                StorageFailure::LoginPermission(told(&response))
+                StorageFailure::LoginPermission(reply_text(&response))
             }
             _ => {
                 let text = String::from_utf8_lossy(&response.body);
                 StorageFailure::Answer {
                     status: text.chars().take_while(char::is_ascii_digit).collect(),
-                    told: told(&response),
+                    text: reply_text(&response),
                 }
             }
         },

@@ -19,29 +19,30 @@ mod tests;
 /// A folder on a server, and the connection to the server.
 #[derive(Debug)]
 pub(super) struct FileServer {
-    place: ServerFolder,
+    remote: ServerFolder,
     settings: Publish,
-    /// A connection that is not in use. An operation takes it and returns it only if it succeeds, so that the
-    /// connection of an interrupted operation is closed.
+    /// The connection while it is not in use. An operation removes it and puts it back only if it succeeds, so that the
+    /// connection of a failed or interrupted operation is closed.
     idle: Mutex<Option<Session>>,
 }
 
-/// A connection with a login.
+/// A connection that is logged in.
 #[derive(Debug)]
 enum Session {
     Ftp(ftp::Session),
     Sftp(sftp::Session),
 }
 
-/// Limit for a file that is read, in bytes. Only the file of a trial is read, and a wrong server may send without end.
+/// Maximum size of a file to read, in bytes. Only the small file of a trial is read, and a faulty server may never stop
+/// sending.
 const MAX_READ: usize = 64 << 10;
-/// Maximum time in which a server must answer on a connection that has been idle.
+/// Timeout of the check that an idle connection is still alive.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 
 impl FileServer {
-    pub(super) const fn new(place: ServerFolder, settings: Publish) -> Self {
+    pub(super) const fn new(remote: ServerFolder, settings: Publish) -> Self {
         Self {
-            place,
+            remote,
             settings,
             idle: Mutex::new(None),
         }
@@ -49,113 +50,113 @@ impl FileServer {
 
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
         let session = self.session().await?;
-        self.keep(session);
+        self.put_back(session);
         Ok(())
     }
 
     /// Replaces a file. Readers see the old content or the new one. Creates missing folders.
     pub(super) async fn put(&self, file: &str, content: &[u8]) -> Result<(), StorageFailure> {
-        let (mut session, path) = (self.session().await?, self.place.path(file));
+        let (mut session, path) = (self.session().await?, self.remote.path(file));
         match &mut session {
             Session::Ftp(session) => session.put(&path, content).await?,
             Session::Sftp(session) => session.put(&path, content).await?,
         }
-        self.keep(session);
+        self.put_back(session);
         Ok(())
     }
 
     pub(super) async fn get(&self, file: &str) -> Result<Vec<u8>, StorageFailure> {
-        let (mut session, path) = (self.session().await?, self.place.path(file));
+        let (mut session, path) = (self.session().await?, self.remote.path(file));
         let content = match &mut session {
             Session::Ftp(session) => session.get(&path).await?,
             Session::Sftp(session) => session.get(&path).await?,
         };
-        self.keep(session);
+        self.put_back(session);
         Ok(content)
     }
 
     /// Deletes a file if it exists.
     pub(super) async fn delete(&self, file: &str) -> Result<(), StorageFailure> {
-        let (mut session, path) = (self.session().await?, self.place.path(file));
+        let (mut session, path) = (self.session().await?, self.remote.path(file));
         match &mut session {
             Session::Ftp(session) => session.delete(&path).await?,
             Session::Sftp(session) => session.delete(&path).await?,
         }
-        self.keep(session);
+        self.put_back(session);
         Ok(())
     }
 
-    /// The names of the files in a folder.
+    /// Lists the names of the files in a folder.
     pub(super) async fn list(&self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
         let mut session = self.session().await?;
         let path = match folder {
-            "" => self.place.folder.clone(),
-            folder => self.place.path(folder),
+            "" => self.remote.folder.clone(),
+            folder => self.remote.path(folder),
         };
         let names = match &mut session {
             Session::Ftp(session) => session.list(&path).await?,
             Session::Sftp(session) => session.list(&path).await?,
         };
-        self.keep(session);
+        self.put_back(session);
         Ok(names)
     }
 
-    /// Whether the server has a file.
     pub(super) async fn has(&self, file: &str) -> Result<bool, StorageFailure> {
-        let (mut session, path) = (self.session().await?, self.place.path(file));
+        let (mut session, path) = (self.session().await?, self.remote.path(file));
         let found = match &mut session {
             Session::Ftp(session) => session.has(&path).await?,
             Session::Sftp(session) => session.has(&path).await?,
         };
-        self.keep(session);
+        self.put_back(session);
         Ok(found)
     }
 
-    /// The idle connection if the server still answers on it, otherwise a new one. Servers close idle connections.
+    /// Returns the idle connection if it is still alive, since servers close idle connections. Otherwise opens a new
+    /// one.
     async fn session(&self) -> Result<Session, StorageFailure> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut session) = idle {
-            let answers = async {
+            let probe = async {
                 match &mut session {
-                    Session::Ftp(session) => session.answers().await,
-                    Session::Sftp(session) => session.answers().await,
+                    Session::Ftp(session) => session.is_alive().await,
+                    Session::Sftp(session) => session.is_alive().await,
                 }
             };
-            if matches!(tokio::time::timeout(PROBE_PATIENCE, answers).await, Ok(true)) {
+            if matches!(tokio::time::timeout(PROBE_PATIENCE, probe).await, Ok(true)) {
                 return Ok(session);
             }
         }
-        let stream = TcpStream::connect((&*self.place.host, self.place.port())).await;
+        let stream = TcpStream::connect((&*self.remote.host, self.remote.port())).await;
         let stream = stream.map_err(|error| StorageFailure::Unreachable(error.to_string()))?;
-        Ok(match self.place.protocol {
+        Ok(match self.remote.protocol {
             Protocol::Ftp | Protocol::Ftps => {
-                Session::Ftp(ftp::Session::open(stream, &self.place, &self.settings).await?)
+                Session::Ftp(ftp::Session::open(stream, &self.remote, &self.settings).await?)
             }
-            Protocol::Sftp => Session::Sftp(sftp::Session::open(stream, &self.place, &self.settings).await?),
+            Protocol::Sftp => Session::Sftp(sftp::Session::open(stream, &self.remote, &self.settings).await?),
         })
     }
 
-    fn keep(&self, session: Session) {
+    fn put_back(&self, session: Session) {
         *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
     }
 }
 
-/// Settings that the targets on servers lack, and an SSH key that cannot be used.
+/// Reports missing settings of the targets on servers, and an SSH key that cannot be used.
 pub(super) fn setting_problems(settings: &Publish) -> Vec<String> {
     let targets = settings.to.iter().filter_map(|target| match target {
-        Target::Server(place) => Some(place),
+        Target::Server(remote) => Some(remote),
         _ => None,
     });
-    let lacking = targets.filter_map(|place| {
-        let failure = match place.protocol {
-            Protocol::Ftp | Protocol::Ftps => ftp::lacking(settings)?,
-            Protocol::Sftp => sftp::lacking(place, settings)?,
+    let missing = targets.filter_map(|remote| {
+        let failure = match remote.protocol {
+            Protocol::Ftp | Protocol::Ftps => ftp::missing_setting(settings)?,
+            Protocol::Sftp => sftp::missing_setting(remote, settings)?,
         };
-        Some(format!("{place}: {failure}"))
+        Some(format!("{remote}: {failure}"))
     });
     let key = settings.sftp_key_file.as_deref().and_then(sftp::key_problem);
     let key = key.map(|problem| format!("{problem}: correct `sftp_key_file`, or that file"));
-    lacking.chain(key).collect()
+    missing.chain(key).collect()
 }
 
 impl ServerFolder {
@@ -166,7 +167,6 @@ impl ServerFolder {
         })
     }
 
-    /// The path of a file on the server.
     fn path(&self, file: &str) -> String {
         match &*self.folder {
             "" => file.to_owned(),
@@ -175,12 +175,12 @@ impl ServerFolder {
     }
 }
 
-/// The name under which a file is uploaded before it is renamed.
-fn part(path: &str) -> String {
+/// Returns the temporary path for the upload of a file, which is then renamed.
+fn partial_path(path: &str) -> String {
     format!("{path}.part")
 }
 
-/// The folders above a file, beginning with the uppermost.
+/// Returns the folders above a file, beginning with the uppermost.
 fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(end, _)| end);
     ends.filter_map(|end| path.get(..end))

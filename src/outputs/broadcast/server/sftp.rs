@@ -17,7 +17,7 @@ use russh_sftp::extensions::HardlinkExtension;
 use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, part};
+use super::{MAX_READ, folders_above, partial_path};
 use crate::outputs::broadcast::server_folder::ServerFolder;
 use crate::outputs::broadcast::settings::{Fingerprint, Publish};
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -25,13 +25,12 @@ use crate::outputs::broadcast::store::two_lines;
 use crate::outputs::shared::answers::shortened;
 use crate::text_file;
 
-/// A connection with a login.
 pub(super) struct Session {
     files: RawSftpSession,
     /// The SSH connection, which ends when this is dropped.
-    connection: Handle<HostKey>,
-    /// Whether the server can replace a file when it renames another.
-    replaces: bool,
+    connection: Handle<HostKeyCheck>,
+    /// Whether the server supports [`POSIX_RENAME`].
+    has_posix_rename: bool,
 }
 
 impl fmt::Debug for Session {
@@ -40,32 +39,31 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Checks the key by which the server proves its identity.
-struct HostKey {
-    /// Fingerprints of the accepted keys.
+/// Checks the host key of the server.
+struct HostKeyCheck {
     accepted: Vec<Fingerprint>,
-    /// The fingerprint of the key that the server has shown.
-    shown: Arc<OnceLock<String>>,
+    /// Fingerprint of the server's key, once it is received.
+    received: Arc<OnceLock<String>>,
 }
 
-impl client::Handler for HostKey {
+impl client::Handler for HostKeyCheck {
     type Error = russh::Error;
 
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
         let fingerprint = key.public_key().fingerprint(HashAlg::Sha256).to_string();
         let is_accepted = self.accepted.iter().any(|accepted| accepted.0 == fingerprint);
-        let _ = self.shown.set(fingerprint);
+        let _ = self.received.set(fingerprint);
         Ok(is_accepted)
     }
 }
 
-/// The setting for a login with a password.
+/// The setting that names the file with user and password.
 const LOGIN_FILE: &str = "sftp_login_file";
-/// The setting for the key of a login.
+/// The setting that names the private key.
 const KEY_FILE: &str = "sftp_key_file";
-/// Renames a file over an existing one. Its request has the form of a hard link's.
+/// Extension that renames a file over an existing one. The request has the same fields as that for a hard link.
 const POSIX_RENAME: &str = "posix-rename@openssh.com";
-/// Content of one write request. Every server must accept packets of 34000 bytes.
+/// Size of the content of a write request, in bytes. Every server must accept packets of 34000 bytes.
 const CHUNK: usize = 32 * 1024;
 /// Algorithms of host keys, the most preferred first.
 const HOST_KEYS: &[Algorithm] = &[
@@ -84,7 +82,7 @@ const HOST_KEYS: &[Algorithm] = &[
 impl Session {
     pub(super) async fn open(
         stream: TcpStream,
-        place: &ServerFolder,
+        remote: &ServerFolder,
         settings: &Publish,
     ) -> Result<Self, StorageFailure> {
         let login = match &settings.sftp_login_file {
@@ -95,7 +93,7 @@ impl Session {
         if login.is_none() && key.is_none() {
             return Err(StorageFailure::NoSshLogin);
         }
-        let user = place
+        let user = remote
             .user
             .as_ref()
             .or_else(|| login.as_ref().map(|(user, _)| user));
@@ -117,27 +115,27 @@ impl Session {
         Ok(Self {
             files,
             connection,
-            replaces: version.extensions.contains_key(POSIX_RENAME),
+            has_posix_rename: version.extensions.contains_key(POSIX_RENAME),
         })
     }
 
-    pub(super) async fn answers(&mut self) -> bool {
+    pub(super) async fn is_alive(&mut self) -> bool {
         !self.connection.is_closed() && self.files.realpath(".").await.is_ok()
     }
 
     pub(super) async fn put(&mut self, path: &str, content: &[u8]) -> Result<(), StorageFailure> {
-        let part = part(path);
+        let part = partial_path(path);
         match self.upload(&part, content).await {
             Ok(()) => {}
-            // This reason is given for everything that has no code of its own, such as a full disk.
+            // The generic code, for failures that have no code of their own, such as a full disk.
             Err(SftpError::Status(status)) if status.status_code == StatusCode::Failure => {
                 let is_full = self.is_full(&part).await;
-                // A partial file would take space.
+                // Delete the partial file, which takes up space.
                 let _ = self.files.remove(&*part).await;
                 return Err(if is_full {
                     StorageFailure::Full
                 } else {
-                    StorageFailure::NotStored(told(&status))
+                    StorageFailure::NotStored(status_message(&status))
                 });
             }
             Err(error) => return Err(failure(error)),
@@ -150,7 +148,7 @@ impl Session {
         let opened = match self.files.open(path, flags, FileAttributes::empty()).await {
             Err(SftpError::Status(status)) if status.status_code == StatusCode::NoSuchFile => {
                 for folder in folders_above(path) {
-                    // It usually exists. Whether it does shows the upload.
+                    // The folder usually exists already. If it is still missing, opening the file fails.
                     match self.files.mkdir(folder, FileAttributes::empty()).await {
                         Ok(_) | Err(SftpError::Status(_)) => {}
                         Err(error) => return Err(error),
@@ -170,7 +168,7 @@ impl Session {
     }
 
     async fn rename(&mut self, from: &str, to: &str) -> Result<(), SftpError> {
-        if self.replaces {
+        if self.has_posix_rename {
             let paths = HardlinkExtension {
                 oldpath: from.to_owned(),
                 newpath: to.to_owned(),
@@ -190,7 +188,7 @@ impl Session {
         }
     }
 
-    /// Whether the server says that its disk is full. Its refusal to write does not say why.
+    /// Asks the server whether its disk is full, since the status of a failed write does not show it.
     async fn is_full(&mut self, path: &str) -> bool {
         let space = self.files.statvfs(path).await;
         space.is_ok_and(|space| space.blocks_avail == 0 || (space.inodes > 0 && space.inodes_avail == 0))
@@ -264,7 +262,10 @@ impl Session {
 }
 
 /// Connects to a server whose host key has one of the fingerprints.
-async fn connect(stream: TcpStream, accepted: &[Fingerprint]) -> Result<Handle<HostKey>, StorageFailure> {
+async fn connect(
+    stream: TcpStream,
+    accepted: &[Fingerprint],
+) -> Result<Handle<HostKeyCheck>, StorageFailure> {
     let config = client::Config {
         preferred: Preferred {
             key: Cow::Borrowed(HOST_KEYS),
@@ -273,13 +274,13 @@ async fn connect(stream: TcpStream, accepted: &[Fingerprint]) -> Result<Handle<H
         nodelay: true,
         ..client::Config::default()
     };
-    let shown = Arc::new(OnceLock::new());
-    let host_key = HostKey {
+    let received = Arc::new(OnceLock::new());
+    let host_key = HostKeyCheck {
         accepted: accepted.to_owned(),
-        shown: Arc::clone(&shown),
+        received: Arc::clone(&received),
     };
     let connected = client::connect_stream(Arc::new(config), stream, host_key).await;
-    connected.map_err(|error| match (error, shown.get()) {
+    connected.map_err(|error| match (error, received.get()) {
         (russh::Error::UnknownKey, Some(fingerprint)) if accepted.is_empty() => {
             StorageFailure::UnknownHostKey(fingerprint.clone())
         }
@@ -289,7 +290,7 @@ async fn connect(stream: TcpStream, accepted: &[Fingerprint]) -> Result<Handle<H
 }
 
 async fn log_in(
-    connection: &mut Handle<HostKey>,
+    connection: &mut Handle<HostKeyCheck>,
     user: &str,
     key: Option<PrivateKey>,
     password: Option<String>,
@@ -311,7 +312,7 @@ async fn log_in(
             } if remaining_methods.contains(&MethodKind::KeyboardInteractive)
                 && !remaining_methods.contains(&MethodKind::Password) =>
             {
-                if answer_questions(connection, user, &password)
+                if answer_prompts(connection, user, &password)
                     .await
                     .map_err(|error| ssh_failure(&error))?
                 {
@@ -321,13 +322,13 @@ async fn log_in(
             AuthResult::Failure { .. } => {}
         }
     }
-    Err(StorageFailure::Login { setting, told: None })
+    Err(StorageFailure::Login { setting, text: None })
 }
 
-/// Answers all questions of the server with the password: some servers ask for it in this way only. Returns whether the
-/// server accepts it.
-async fn answer_questions(
-    connection: &mut Handle<HostKey>,
+/// Answers all prompts of the server with the password, since some servers accept it only in this way. Returns whether
+/// the login succeeds.
+async fn answer_prompts(
+    connection: &mut Handle<HostKeyCheck>,
     user: &str,
     password: &str,
 ) -> Result<bool, russh::Error> {
@@ -370,17 +371,17 @@ fn read_key(path: &Path) -> Result<PrivateKey, StorageFailure> {
     }
 }
 
-/// The setting that a target lacks.
-pub(super) fn lacking(place: &ServerFolder, settings: &Publish) -> Option<StorageFailure> {
+/// Reports a missing setting.
+pub(super) fn missing_setting(remote: &ServerFolder, settings: &Publish) -> Option<StorageFailure> {
     match (&settings.sftp_login_file, &settings.sftp_key_file) {
         (None, None) => Some(StorageFailure::NoSshLogin),
-        (None, Some(_)) if place.user.is_none() => Some(StorageFailure::NoSshUser),
+        (None, Some(_)) if remote.user.is_none() => Some(StorageFailure::NoSshUser),
         _ if settings.sftp_host_key.is_empty() => Some(StorageFailure::NoHostKey),
         _ => None,
     }
 }
 
-/// The problem of a key file; `None` if it can be used.
+/// Checks a key file. Returns the problem; `None` if the key can be used.
 pub(super) fn key_problem(path: &Path) -> Option<String> {
     read_key(path).err().map(|failure| failure.to_string())
 }
@@ -398,8 +399,8 @@ fn ssh_failure(error: &russh::Error) -> StorageFailure {
     }
 }
 
-/// The message of the server, if it says more than the code.
-fn told(status: &Status) -> Option<String> {
+/// Returns the message of the server, unless it only repeats the code.
+fn status_message(status: &Status) -> Option<String> {
     let words = shortened(&status.error_message);
     let words = words.trim_end_matches('.');
     (!words.is_empty() && words != status.status_code.to_string()).then(|| words.to_owned())
@@ -411,7 +412,7 @@ fn failure(error: SftpError) -> StorageFailure {
             StatusCode::PermissionDenied => StorageFailure::LoginPermission(None),
             code => StorageFailure::Answer {
                 status: code.to_string(),
-                told: told(&status),
+                text: status_message(&status),
             },
         },
         SftpError::Timeout => StorageFailure::Lost("the server does not answer".to_owned()),
@@ -431,10 +432,10 @@ mod tests {
 
     const FINGERPRINT: &str = "SHA256:0odfdEQMFxBmigsQg1pLP2SXkdGOMcnmFkYC0RQwWCM";
 
-    /// A server that does not accept passwords, but asks for them.
-    struct Asks;
+    /// A server that accepts a password only as the answer to a prompt.
+    struct PromptingServer;
 
-    impl server::Handler for Asks {
+    impl server::Handler for PromptingServer {
         type Error = Error;
 
         async fn auth_password(&mut self, _: &str, _: &str) -> Result<Auth, Error> {
@@ -463,8 +464,8 @@ mod tests {
         }
     }
 
-    /// Connects to a server with the accepted fingerprints.
-    async fn connected(accepted: &[&str]) -> Result<Handle<HostKey>, StorageFailure> {
+    /// Connects to a new server, and accepts these fingerprints.
+    async fn connected(accepted: &[&str]) -> Result<Handle<HostKeyCheck>, StorageFailure> {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let key = russh::keys::decode_secret_key(include_str!("keys/plain.key"), None).expect("a key");
@@ -475,7 +476,7 @@ mod tests {
         };
         tokio::spawn(async move {
             let (stream, _) = listener.accept().await.expect("a client");
-            if let Ok(session) = server::run_stream(Arc::new(config), stream, Asks).await {
+            if let Ok(session) = server::run_stream(Arc::new(config), stream, PromptingServer).await {
                 let _ = session.await;
             }
         });
@@ -511,7 +512,7 @@ mod tests {
             let login = log_in(&mut connection, "club", None, Some(password.to_owned())).await;
             let expected = StorageFailure::Login {
                 setting: LOGIN_FILE,
-                told: None,
+                text: None,
             };
             assert_eq!(login, if is_right { Ok(()) } else { Err(expected) });
         }

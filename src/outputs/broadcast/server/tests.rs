@@ -1,4 +1,4 @@
-//! Tests with an FTP server that has the faults of others.
+//! Tests with an FTP server that imitates the faults of real ones.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,19 +13,19 @@ use super::*;
 use crate::outputs::broadcast::opened::{Access, OpenedTarget};
 use crate::outputs::broadcast::settings::Target;
 
-/// Far longer than anything takes.
+/// Timeout that is much longer than any operation.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// An FTP server that announces another address than its own, as behind NAT.
+/// An FTP server whose replies contain an address that is not its own, as behind NAT.
 #[derive(Debug, Default)]
 struct Ftp {
     files: Mutex<BTreeMap<String, Vec<u8>>>,
     folders: Mutex<BTreeSet<String>>,
-    /// Stores half of a file, and reports that the disk is full.
+    /// Whether to store only half of each file, and to report a full disk.
     is_full: AtomicBool,
-    /// Does not answer uploads any more.
+    /// Whether to leave uploads unanswered.
     hangs: AtomicBool,
-    /// Closes a connection after a file has been renamed.
+    /// Whether to close a connection after a file has been renamed.
     closes: AtomicBool,
 }
 
@@ -133,7 +133,7 @@ impl Ftp {
     }
 }
 
-/// Opens a folder on a server, with a password.
+/// Creates a folder on a server, with a login.
 fn open(address: SocketAddr, directory: &Path, password: &str) -> FileServer {
     let login = directory.join("login");
     std::fs::write(&login, format!("club\n{password}\n")).expect("room");
@@ -200,7 +200,7 @@ async fn a_server_that_hangs_is_given_up_and_tried_again() {
     let (ftp, address) = Ftp::start().await;
     let directory = tempfile::tempdir().expect("a directory");
     let server = Arc::new(open(address, directory.path(), "open-sesame"));
-    let target = Target::Server(server.place.clone());
+    let target = Target::Server(server.remote.clone());
     let opened = |patience| OpenedTarget::new(target.clone(), Access::Server(Arc::clone(&server)), patience);
     opened(PATIENCE).connect().await.expect("a login");
     ftp.hangs.store(true, Ordering::Relaxed);

@@ -34,18 +34,18 @@ pub struct OutboxTask {
     pub(super) reader: BacklogReader,
     pub(super) progress: Arc<watch::Sender<OutboxProgress>>,
     pub(super) connection: watch::Sender<ConnectionState>,
-    /// Why there is no connection, as a message for people.
+    /// The reason why there is no connection, as a message for people.
     pub(super) lost: watch::Sender<Option<String>>,
-    /// Where commands go; `None` to not subscribe to commands.
+    /// Destination of received commands; `None` to not subscribe to commands.
     pub(super) commands: Option<mpsc::Sender<Received>>,
     pub(super) refusals: Refusals,
     /// Version of MQTT for the next attempt.
     pub(super) dialect: Dialect,
-    /// Session of the next attempt: fresh until the broker has accepted a connection. An earlier process may have
-    /// subscribed to commands that are no longer allowed.
+    /// Session of the next attempt. It is fresh until the broker has accepted a connection, because an earlier process
+    /// may have subscribed to commands that are no longer allowed.
     pub(super) session: Session,
     /// Whether the warning about MQTT 3.1.1 has been logged.
-    pub(super) is_old: bool,
+    pub(super) has_warned_of_old_version: bool,
 }
 
 /// Grace period for the last messages at shutdown.
@@ -59,19 +59,19 @@ enum Phase {
 
 struct Stopping {
     expires: Pin<Box<Sleep>>,
-    /// The daemon's last state until it is queued, which happens after all other messages.
+    /// The offline state of the daemon, to be queued after all other messages; `None` once queued.
     last_state: Option<Message>,
 }
 
 impl OutboxTask {
-    /// Sets where commands go.
+    /// Sets the destination of received commands.
     #[must_use]
     pub fn with_commands(self, commands: Option<mpsc::Sender<Received>>) -> Self {
         Self { commands, ..self }
     }
 
-    /// Delivers until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then delivers the remaining
-    /// messages, for at most five seconds, and publishes the offline state of the daemon.
+    /// Delivers messages until `shutdown` resolves or every [`Outbox`](super::Outbox) is dropped. Then delivers the
+    /// remaining messages and the offline state of the daemon, for at most five seconds.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
         let will = Message::retained(&self.daemon_topic, &DaemonState::offline(&self.config.daemon));
         let mut shutdown = pin!(shutdown);
@@ -173,23 +173,28 @@ impl OutboxTask {
         Phase::Pausing(Box::pin(sleep(pause)))
     }
 
-    /// Switches to MQTT 3.1.1 for one attempt if the broker may not support MQTT 5. The attempt after that uses MQTT 5
-    /// again, since the broker may have been replaced or upgraded. Does nothing if the version is configured.
+    /// Switches to MQTT 3.1.1 for one attempt if the broker possibly lacks MQTT 5. Returns whether it does so. The
+    /// attempt after that uses MQTT 5 again, since the broker may have been replaced or upgraded. Does nothing if the
+    /// version is configured.
     fn changes_dialect(&mut self, reason: &LostReason) -> bool {
         if self.config.protocol.is_some() {
             return false;
         }
-        let tries_old = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
-        self.dialect = if tries_old { Dialect::Four } else { Dialect::Five };
-        tries_old
+        let tries_old_version = self.dialect == Dialect::Five && reason.may_lack_mqtt5();
+        self.dialect = if tries_old_version {
+            Dialect::Four
+        } else {
+            Dialect::Five
+        };
+        tries_old_version
     }
 
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
         self.session = Session::Resumed;
         let (broker, failed_attempts) = (self.config.broker(), attempts.connected());
         info!(broker, failed_attempts, "connected to the MQTT broker {broker}");
-        let found_old = self.config.protocol.is_none() && self.dialect == Dialect::Four;
-        if found_old && !core::mem::replace(&mut self.is_old, true) {
+        let detected_old_version = self.config.protocol.is_none() && self.dialect == Dialect::Four;
+        if detected_old_version && !core::mem::replace(&mut self.has_warned_of_old_version, true) {
             warn!(
                 broker,
                 "the MQTT broker {broker} speaks only MQTT 3.1.1: events that are not stored yet are not \
@@ -214,7 +219,7 @@ impl OutboxTask {
             })
     }
 
-    /// Starts the shutdown and receives all items that were passed before.
+    /// Starts the shutdown, after receiving all items that are already in the inbox.
     fn stop(&mut self, last_state: &Message) -> Stopping {
         self.inbox.close();
         self.receive_waiting();
@@ -224,7 +229,7 @@ impl OutboxTask {
         }
     }
 
-    /// Queues the daemon's last state once no other message can precede it.
+    /// Queues the daemon's last state once all other messages are queued.
     fn queue_last_state(&mut self, stopping: &mut Stopping) {
         if self.store.behind() == 0
             && let Some(last_state) = stopping.last_state.take()
@@ -234,12 +239,12 @@ impl OutboxTask {
         }
     }
 
-    /// Whether nothing is left to do. Disconnects once everything is acknowledged; the loop then ends with the event
-    /// `Closed`.
+    /// Whether the shutdown is complete. While connected, disconnects once everything is acknowledged; the loop then
+    /// ends on the event `Closed`.
     fn is_over(&self, stopping: &Stopping, phase: &Phase) -> bool {
         let last_state_queued = stopping.last_state.is_none();
         match phase {
-            // If only the last state is left, the broker publishes it as the last will of the lost connection.
+            // The last state alone need not be sent: the broker publishes it as the last will of the lost connection.
             Phase::Connecting(_) | Phase::Pausing(_) => last_state_queued && self.store.queue().len() <= 1,
             Phase::Connected(link, _) => {
                 if last_state_queued && self.store.is_empty() {
@@ -302,7 +307,7 @@ impl OutboxTask {
         self.update_progress(count);
     }
 
-    /// Reads the next page for a board that is behind, if there is room.
+    /// Reads the next page of a board that is behind, if there is room.
     fn read_next_page(&mut self) {
         if self.reader.is_idle()
             && let Some(page) = self.store.next_page()
@@ -347,12 +352,14 @@ impl OutboxTask {
 
     fn acknowledge(&mut self, ticket: Ticket) -> Option<Message> {
         let Acknowledged { message, all } = self.store.acknowledge(ticket)?;
-        let took = message
+        let latency = message
             .happened
             .map(|happened| wall_time().saturating_duration_since(happened));
         self.progress.send_modify(|progress| {
             progress.queued = self.store.queue().len() + progress.unread;
-            took.into_iter().for_each(|took| progress.delivered.count(took));
+            latency
+                .into_iter()
+                .for_each(|latency| progress.delivered.count(latency));
             progress.acknowledged.extend(all);
         });
         Some(message)

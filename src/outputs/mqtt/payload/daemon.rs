@@ -40,7 +40,7 @@ pub struct Online {
     pub health: Option<DaemonHealth>,
 }
 
-/// Health of everything on which a daemon depends.
+/// Health of storage, delivery, computer and outputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DaemonHealth {
     /// Whether journal and recordings can be written.
@@ -53,7 +53,7 @@ pub struct DaemonHealth {
     /// Reports of the outputs, by name; absent if there are none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs: BTreeMap<String, OutputReport>,
-    /// The round whose pairings the boards get; absent if there is none.
+    /// The round whose pairings are assigned to boards; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// Address of the arbiters' desk, for links; absent if other computers cannot reach it.
@@ -73,7 +73,7 @@ pub struct DeliveryState {
     /// Number of events delivered since the start, not counting those read from the journal.
     #[serde(skip)]
     pub events: u64,
-    /// Sum of their delivery times in milliseconds.
+    /// Sum of the delivery times of `events`, in milliseconds.
     #[serde(skip)]
     pub all_ms: u64,
 }

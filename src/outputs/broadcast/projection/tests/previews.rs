@@ -1,5 +1,3 @@
-//! The previews of links.
-
 use super::*;
 
 fn with_address() -> Broadcast {

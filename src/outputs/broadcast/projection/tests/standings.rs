@@ -1,11 +1,9 @@
-//! The standings.
-
 use serde_json::json;
 
 use super::*;
 use crate::tournament::CarriedPoints;
 
-/// Four players in rounds of two tables, given as white, black and result.
+/// Creates a tournament from the pairings of its rounds, each given as white, black and result.
 fn rounds(rounds: &[&[(&str, &str, Option<GameResult>)]]) -> Tournament {
     let round = |pairings: &&[(&str, &str, Option<GameResult>)]| Round {
         pairings: { (1..).zip(pairings.iter()) }
@@ -39,7 +37,7 @@ fn event_of(tournament: Tournament) -> Broadcast {
     broadcast
 }
 
-/// Rank, name, points and games of each player.
+/// Returns rank, name, points and games of each player.
 fn table(broadcast: &mut Broadcast) -> Vec<(u64, String, f64, u64)> {
     let standings = json(broadcast, "standings.json");
     let rows = standings["players"].as_array().expect("players").iter();
@@ -58,7 +56,7 @@ fn row(rank: u64, name: &str, points: f64, games: u64) -> (u64, String, f64, u64
     (rank, name.to_owned(), points, games)
 }
 
-/// A game that begins on a board, with the players of its pairing.
+/// Creates the start of a game, with the players of its pairing.
 fn begins_in(tournament: &Tournament, round: u32, table: u32, second: i64) -> Event {
     let mut kind = started(START, Variant::Standard);
     if let EventKind::GameStarted { players, .. } = &mut kind {
@@ -170,7 +168,7 @@ fn without_an_earlier_round_there_are_standings_only_with_points_from_a_file() {
 }
 
 #[test]
-fn everybody_against_everybody_is_a_crosstable() {
+fn a_round_robin_has_a_crosstable() {
     let played = Some(GameResult::WhiteWins);
     let mut tournament = rounds(&[
         &[("Adler", "Berg", played), ("Cohn", "Dorn", None)],

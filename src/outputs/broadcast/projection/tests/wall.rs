@@ -1,5 +1,3 @@
-//! The files for the web page.
-
 use serde_json::json;
 
 use super::*;
@@ -145,7 +143,7 @@ fn teams_have_the_points_of_their_players() {
     );
 }
 
-/// In an event for single players, a team is a club.
+/// In an event for individual players, a team is a club.
 #[test]
 fn clubs_play_no_matches() {
     let mut broadcast = broadcast(0);
