@@ -4,6 +4,7 @@
 //! charges a cost for them, so that the plies before a result are announced or withdrawn by their costs like any
 //! others.
 
+use core::cell::OnceCell;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
@@ -25,8 +26,8 @@ pub(crate) struct Node {
     pub(crate) ply: u32,
     pub(crate) played: Played,
     pub(crate) state: State,
-    /// Legal moves from this position; empty once the node lies too far back.
-    pub(super) possible_moves: Vec<PossibleMove>,
+    /// Legal moves from this position, computed when they are first needed.
+    pub(super) possible_moves: OnceCell<Vec<PossibleMove>>,
     /// The squares of the ply; `None` for the root, and for plies whose squares are not known.
     pub(super) footprint: Option<Footprint>,
     pub(crate) lifted_at: Timestamp,
@@ -100,13 +101,16 @@ impl Node {
             parent,
             ply,
             played,
-            possible_moves: state.moves(),
             state,
             lifted_at: at,
             since: at,
             landed: Since::at(at),
             ..Self::default()
         }
+    }
+
+    pub(super) fn possible_moves(&self) -> &[PossibleMove] {
+        self.possible_moves.get_or_init(|| self.state.moves())
     }
 
     pub(crate) fn is_irregular(&self) -> bool {

@@ -272,19 +272,10 @@ impl Tree {
         for (id, node) in self.nodes.iter_mut().enumerate().rev() {
             if later[id] > REMEMBERED_PLIES {
                 node.closed = true;
-                node.possible_moves = Vec::new();
             }
             if let Some(parent) = node.parent {
                 later[parent] = later[parent].max(later[id] + 1);
             }
-        }
-    }
-
-    fn open(&mut self, id: NodeId) {
-        let node = &mut self.nodes[id];
-        node.closed = false;
-        if node.possible_moves.is_empty() {
-            node.possible_moves = node.state.moves();
         }
     }
 
@@ -367,7 +358,7 @@ impl Tree {
     /// Removes a node and its descendants, and opens its parent again. Nodes before `id` keep their ids.
     pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
-            self.open(parent);
+            self.nodes[parent].closed = false;
         }
         self.retain(|tree, node| !tree.passes(node, id));
     }
@@ -416,7 +407,7 @@ impl Tree {
             }
             for id in &dropped {
                 if let Some(parent) = self.nodes[*id].parent {
-                    self.open(parent);
+                    self.nodes[parent].closed = false;
                 }
             }
             self.retain(|_, id| !dropped.contains(&id));
@@ -458,7 +449,7 @@ impl Tree {
         let since = node.lifted_at.saturating_sub(ONE_SCAN_APART);
         let changed = differs | sensors.differing(node.state.board()) | sensors.touched_since(since);
         let mut grown = Vec::new();
-        for candidate in &node.possible_moves {
+        for candidate in node.possible_moves() {
             let Some(from) = candidate.m.from() else { continue };
             if (candidate.footprint.squares().with(from) & changed).is_empty() {
                 continue;

@@ -60,7 +60,7 @@ impl Tree {
                 node.unread.contains(square) || pressed(candidate) || (missing(candidate) && replied());
             went.then_some((*candidate, square))
         };
-        let grown: Vec<_> = node.possible_moves.iter().filter_map(unread).collect();
+        let grown: Vec<_> = node.possible_moves().iter().filter_map(unread).collect();
         for (candidate, square) in grown {
             self.add_unread(id, &candidate, square, sensors, now);
         }
