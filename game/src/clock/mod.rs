@@ -12,7 +12,7 @@ use shakmaty::{ByColor, Color};
 
 pub use face::{Clock, ClockFace, Flag};
 pub(crate) use reading::ClockReading;
-use reading::{Fit, TrustedReading, is_last, marks_turn, side_time};
+use reading::{Fit, TrustedReading, is_last, marks_turn, side_time, side_time_mut};
 
 vocabulary! {
     "side of the clock"
@@ -69,6 +69,8 @@ pub(crate) struct ClockWatch {
     readings_missed: bool,
     /// The last reading before readings were missed.
     before_gap: Option<ClockTimes>,
+    /// The first reading after readings were missed.
+    after_gap: Option<ClockTimes>,
     /// Whether the board records the presses in order with the changes of the squares. If so, lever moves are not
     /// reported as presses.
     presses_recorded: bool,
@@ -208,6 +210,9 @@ impl ClockWatch {
         let lever = lever_side(times);
         let moved = before.is_some_and(|t| lever_side(t) != lever);
         let missed = core::mem::take(&mut self.readings_missed);
+        if missed {
+            self.after_gap = Some(times);
+        }
         if times.running && !was_running {
             self.started(at, moved || before.is_none());
             changes.push(ClockChange::Started);
@@ -287,6 +292,7 @@ impl ClockWatch {
         self.doubted = None;
         self.readings_missed = true;
         self.before_gap = self.last.map(|(_, times)| times);
+        self.after_gap = None;
         self.lever_seen = 0;
     }
 
@@ -302,10 +308,16 @@ impl ClockWatch {
             let side = lever_side(times).other();
             times.running.then(|| (side, seconds(times, side)))
         };
-        let [before, now] =
-            [self.before_gap, self.last.map(|(_, times)| times)].map(|times| times.and_then(halted));
-        let same_side = |((side, before), (other, now))| side == other && before != now;
-        !self.readings_missed && before.zip(now).is_some_and(same_side)
+        let [before, after] = [self.before_gap, self.after_gap].map(|times| times.and_then(halted));
+        let same_side = |((side, before), (other, after))| side == other && before != after;
+        before.zip(after).is_some_and(same_side)
+    }
+
+    /// The side whose time ran at the first reading after readings were missed, if presses were missed with them.
+    pub(crate) fn turn_after_unheard_press(&self) -> Option<Side> {
+        let (before, after) = self.before_gap.zip(self.after_gap)?;
+        let moved = before.running && lever_side(before) != lever_side(after);
+        (after.running && (moved || self.both_pressed_unheard())).then(|| lever_side(after))
     }
 
     /// Times of the last reading before readings were missed.
@@ -322,12 +334,13 @@ impl ClockWatch {
     pub(crate) fn shown_at_unheard_press(&self, mover: Color) -> Option<Clock> {
         let own = self.white_side()?.of(mover);
         let mut then = self.clone();
-        if let (Some((_, times)), Some(before)) = (&mut then.last, self.before_gap)
-            && lever_side(before) == own
+        if let (Some((_, times)), Some((before, after))) =
+            (&mut then.last, self.before_gap.zip(self.after_gap))
         {
-            match own {
-                Side::Left => times.right = before.right,
-                Side::Right => times.left = before.left,
+            *times = after;
+            if lever_side(before) == own {
+                times.lever_right_high = own == Side::Left;
+                *side_time_mut(times, own.other()) = side_time(before, own.other());
             }
         }
         then.shown()
@@ -357,9 +370,20 @@ impl ClockWatch {
         };
         *as_of = at;
         times.lever_right_high = pressed == Side::Left;
-        match pressed {
-            Side::Left => times.left = time,
-            Side::Right => times.right = time,
+        *side_time_mut(times, pressed) = time;
+    }
+
+    /// Restores the time of the side whose clock was halted before the presses that are applied next. It did not run until
+    /// the first of them.
+    pub(crate) fn record_halted(&mut self, (side, seconds): (Side, u32)) {
+        if let Some((_, times)) = &mut self.last {
+            let unit = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
+            *side_time_mut(times, side) = SideTime {
+                hours: unit(seconds / 3600),
+                minutes: unit(seconds / 60 % 60),
+                seconds: unit(seconds % 60),
+                ..SideTime::default()
+            };
         }
     }
 

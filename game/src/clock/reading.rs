@@ -131,3 +131,10 @@ pub(super) fn side_time(times: ClockTimes, side: Side) -> SideTime {
         Side::Right => times.right,
     }
 }
+
+pub(super) fn side_time_mut(times: &mut ClockTimes, side: Side) -> &mut SideTime {
+    match side {
+        Side::Left => &mut times.left,
+        Side::Right => &mut times.right,
+    }
+}

@@ -305,7 +305,7 @@ impl Tracker {
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
         } else if moved_since {
-            self.close_gap(now, self.recovery_as_it_stood(now));
+            self.close_gap_as_it_stood(now);
         }
         self.gap_since.is_none()
     }
@@ -451,6 +451,10 @@ impl Tracker {
             return false;
         };
         let since = node.since;
+        let to_move = match plies % 2 {
+            0 => node.state.turn(),
+            _ => !node.state.turn(),
+        };
         let fits = view.turn_fits(node.state.turn(), plies);
         if !fits || self.omits_observed_ply(view, from, &moves) || self.is_mid_ply(view, from, &moves) {
             return false;
@@ -466,8 +470,11 @@ impl Tracker {
         if self.is_at_start_for(now, GAME_TIME) {
             self.close_gap(now, Recovery::Undecidable);
         }
-        let next = view.turn;
+        // The clock's first reading may have come after the placement.
+        let read_later = self.turn_after_unheard_press().filter(|turn| *turn == to_move);
+        let next = view.turn.or(read_later);
         let pressed = next.map(|color| !color);
+        let both_pressed = plies > 1 || self.clock.both_pressed_unheard();
         let mut completed = None;
         let Some(line) = &mut self.line else { return false };
         // Any other candidate is one of these plies, or wrong.
@@ -493,14 +500,14 @@ impl Tracker {
         let tip = line.tree.node_mut(from);
         let waited = next.is_some() && tip.standing != PlyStatus::Candidate && tip.parent.is_some();
         if waited && !core::mem::replace(&mut tip.completed, true) {
-            completed = Some(tip.ply);
+            completed = Some((tip.ply, tip.mover()));
         }
         // The clock runs for the other side, so all of these plies were pressed.
         let press = Press {
             at: now,
             elapsed: None,
         };
-        for mover in pressed.iter().chain(next.filter(|_| plies > 1).iter()) {
+        for mover in pressed.iter().chain(next.filter(|_| both_pressed).iter()) {
             line.pressed[*mover] = Some(press);
         }
         let doubt = DoubtfulPlies {
@@ -519,8 +526,13 @@ impl Tracker {
             line.doubt
                 .map_or(doubt, |before| DoubtfulPlies { last, ..before }),
         );
-        if let Some(ply) = completed {
-            let (by, clock) = (CompletedBy::Press, self.clock.shown_before_gap());
+        if let Some((ply, mover)) = completed {
+            let by = CompletedBy::Press;
+            // After one more ply, the mover's time is the one at the press, because it has not run since.
+            let clock = match plies {
+                1 => self.clock.shown_at_unheard_press(mover),
+                _ => self.clock.shown_before_gap(),
+            };
             let elapsed = None;
             self.announce(
                 now,
@@ -589,7 +601,7 @@ impl Tracker {
         }
         let stood = self.quiet_since + self.model.pause;
         if now >= stood || self.sensors.dumped_at() == now {
-            self.close_gap(now, self.recovery_as_it_stood(now));
+            self.close_gap_as_it_stood(now);
         } else if self.gap_since.is_some() {
             self.wake_at(stood);
         }
@@ -609,6 +621,14 @@ impl Tracker {
     fn is_at_start_for(&self, now: Timestamp, time: Duration) -> bool {
         let starts = self.tree().is_some_and(|tree| tree.node(tree.tip()).ply == 0);
         starts && self.gap_since.is_some_and(|since| now > since + time)
+    }
+
+    /// Closes a gap after which the board stands as before. The last ply may have been pressed meanwhile.
+    fn close_gap_as_it_stood(&mut self, now: Timestamp) {
+        if self.gap_since.is_some() {
+            self.close_gap(now, self.recovery_as_it_stood(now));
+            self.complete_unheard(now);
+        }
     }
 
     pub(super) fn close_gap(&mut self, now: Timestamp, by: Recovery) {

@@ -532,6 +532,9 @@ impl Tracker {
             since => since,
         };
         let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
+        if let Some(halted) = unheard.halted {
+            self.clock.record_halted(halted);
+        }
         // Pieces from before the gap rested until the first recorded change.
         self.wake = Some(from);
         self.play_back_games(from, until, missed, stopped_since, with_clock);

@@ -260,11 +260,15 @@ impl Tracker {
             }
             return;
         };
-        if self.clock.is_unheard() {
+        let was_unheard = self.clock.is_unheard();
+        let changes = self.clock.read(at, times);
+        if was_unheard {
             // The clock's turn rules out lines in `examine` (`View::turn_fits`), so the search starts again.
             self.note_examined(0);
+            if self.gap_since.is_none() {
+                self.complete_unheard(now);
+            }
         }
-        let changes = self.clock.read(at, times);
         if let Some(clock) = self.clock.shown() {
             let sure = self.clock.is_sure();
             self.announce(now, Finding::Times { clock, sure });

@@ -20,7 +20,7 @@ use super::finding::Finding;
 use super::line::Press;
 use super::node::{NodeId, PlyStatus};
 use super::tree::Tree;
-use crate::clock::{ClockChange, SURE_VOTES, Side};
+use crate::clock::{Clock, ClockChange, SURE_VOTES, Side};
 use crate::events::{CompletedBy, SettledBy};
 
 impl Tracker {
@@ -139,6 +139,37 @@ impl Tracker {
         }
     }
 
+    /// The player whose clock ran at the first reading after missed ones, if White's side is beyond doubt and presses were
+    /// missed with the readings.
+    pub(super) fn turn_after_unheard_press(&self) -> Option<Color> {
+        let side = self
+            .clock
+            .turn_after_unheard_press()
+            .filter(|_| self.clock.is_sure())?;
+        self.clock.color_of(side)
+    }
+
+    /// Completes the last plies if the first reading after missed ones shows that their players have pressed meanwhile.
+    pub(super) fn complete_unheard(&mut self, now: Timestamp) {
+        let Some(tree) = self.tree() else { return };
+        let (path, turn) = (tree.path(tree.tip()), tree.node(tree.tip()).state.turn());
+        if self.turn_after_unheard_press() != Some(turn) {
+            return;
+        }
+        let pressed = 1 + usize::from(self.clock.both_pressed_unheard());
+        for id in &path[path.len().saturating_sub(pressed)..] {
+            let Some(node) = self
+                .tree()
+                .map(|tree| tree.node(*id))
+                .filter(|node| !node.completed)
+            else {
+                continue;
+            };
+            let clock = self.clock.shown_at_unheard_press(node.mover());
+            self.complete_at(now, *id, CompletedBy::Press, None, clock);
+        }
+    }
+
     /// Keeps a press for an unannounced ply, and lets it support the player's suspected irregular move.
     fn note_press(&mut self, color: Color, press: Press) {
         let Some(line) = &mut self.line else { return };
@@ -181,27 +212,38 @@ impl Tracker {
         by: CompletedBy,
         elapsed: Option<Duration>,
     ) {
+        let Some(tree) = self.tree() else { return };
+        let inferred = |id: NodeId| tree.node(id).inferred;
+        let first = inferred(id) && !tree.node(id).parent.is_some_and(inferred);
+        // Without a press, the times when the ply was made are the best known: since then, both players have been thinking.
+        let clock = if by != CompletedBy::Press {
+            None
+        } else if first {
+            self.clock.shown_at_unheard_press(tree.node(id).mover())
+        } else {
+            self.clock.shown()
+        };
+        self.complete_at(now, id, by, elapsed, clock);
+    }
+
+    fn complete_at(
+        &mut self,
+        now: Timestamp,
+        id: NodeId,
+        by: CompletedBy,
+        elapsed: Option<Duration>,
+        clock: Option<Clock>,
+    ) {
         let Some(line) = &mut self.line else { return };
         let node = line.tree.node_mut(id);
         node.completed = true;
         node.pressed |= by == CompletedBy::Press;
         let ply = node.ply;
-        let inferred = |id: NodeId| line.tree.node(id).inferred;
-        let first = inferred(id) && !line.tree.node(id).parent.is_some_and(inferred);
-        let node = line.tree.node(id);
-        let mover = node.mover();
         // The squares are scanned one after another, so they may still change within a scan of the press.
         let stood = now >= node.since + ONE_SCAN_APART && !self.may_miss_reports();
         if by == CompletedBy::Press && stood {
             self.confirm(now, id, SettledBy::Press);
         }
-        let clock = if by == CompletedBy::Press && first {
-            self.clock.shown_at_unheard_press(mover)
-        } else if by == CompletedBy::Press {
-            self.clock.shown()
-        } else {
-            self.face_now()
-        };
         self.announce(
             now,
             Finding::Completed {

@@ -32,6 +32,8 @@ struct World {
     announced: Vec<String>,
     /// The plies completed by a press, and the seconds that each turn took.
     pressed: Vec<(u32, Option<u64>)>,
+    /// White's and Black's times at each completed ply, in seconds.
+    times_at: Vec<(u32, Option<[u64; 2]>)>,
     /// Number of announced plies whose order is not certain.
     uncertain: usize,
     settled: usize,
@@ -59,6 +61,7 @@ impl World {
             fields: [None; 64],
             announced: Vec::new(),
             pressed: Vec::new(),
+            times_at: Vec::new(),
             uncertain: 0,
             settled: 0,
             odds: Vec::new(),
@@ -182,6 +185,10 @@ impl World {
             {
                 self.pressed
                     .push((*ply, elapsed.map(|elapsed| elapsed.as_secs())));
+            }
+            if let Finding::Completed { ply, clock, .. } = &finding {
+                let seconds = clock.map(|clock| [clock.white_ms / 1000, clock.black_ms / 1000]);
+                self.times_at.push((*ply, seconds));
             }
             if let Finding::Squares(snapshot) = &finding {
                 self.reported.clone_from(&snapshot.board);

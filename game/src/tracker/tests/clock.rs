@@ -70,6 +70,22 @@ fn two_presses_between_two_readings_are_found_by_the_halted_time() {
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
+/// The times when the next move of the same player is made have nothing to do with the ply.
+#[test]
+fn a_ply_that_is_completed_without_a_press_has_no_other_times() {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world
+        .wait(1000)
+        .shows("e2. e4P")
+        .wait(3000)
+        .shows("e7. e5p")
+        .wait(3000);
+    world.times(true, true, [190, 200]).shows("g1. f3N");
+    world.has_announced("e4 e5 Nf3");
+    assert_eq!(world.times_at, [(1, None)]);
+}
+
 #[test]
 fn times_that_jump_up_are_not_a_press() {
     let mut world = World::new(START);

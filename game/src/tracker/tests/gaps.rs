@@ -39,6 +39,25 @@ fn plies_in_a_gap_were_pressed_if_the_clock_runs_for_the_other_side() {
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
+/// The clock's first reading comes after the dump that shows Black's ply, while White is thinking. Black's time has stood
+/// still since the press, and White's time had not begun to run.
+#[test]
+fn a_ply_in_a_gap_has_the_times_of_its_press() {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world.wait(1000).shows("e2. e4P").wait(1000);
+    world.times(false, true, [198, 200]).wait(2000);
+    world.observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(10_000).observe(Observation::Opened);
+    world.fields = World::new("rnbqkbnrpppp.ppp............p.......P...........PPPP.PPPRNBQKBNR").fields;
+    world.dump().wait(2500).times(true, true, [196, 193]).wait(1000);
+    world.times(true, true, [195, 193]).wait(5000);
+    world.shows("g1. f3N").has_announced("e4 Inferred: e5 Nf3");
+    assert_eq!(world.times_at, [(1, Some([198, 200])), (2, Some([198, 193]))]);
+}
+
 /// The knights went out and back in the gap. White's time stood still before the gap and changed in it, so both players
 /// have pressed.
 #[test]

@@ -181,6 +181,31 @@ fn remembers(world: &mut World, before: &str, played: &str) {
     memory_comes(world, &format!("{before} {played}"));
 }
 
+/// The memory has Black's time at the press. White's time had not run since White's own press, whatever the clock shows
+/// now.
+#[test]
+fn the_time_of_the_other_side_at_a_recorded_press_is_the_one_before_the_gap() {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world.wait(1000).shows("e2. e4P").wait(1000);
+    world
+        .times(false, true, [198, 200])
+        .wait(1000)
+        .times(false, true, [198, 199]);
+    let played = "e7. e5p L g1. f3N b8. c6n";
+    comes_back(&mut world, 12_000, played);
+    world
+        .times(true, true, [190, 196])
+        .wait(1000)
+        .times(true, true, [189, 196]);
+    memory_comes(&mut world, &format!("e2. e4P {played}"));
+    world.wait(4000);
+    assert_eq!(
+        world.times_at[..2],
+        [(1, Some([198, 200])), (2, Some([198, 290]))]
+    );
+}
+
 /// A line was inferred before the daemon was stopped. Black's next move contradicts it, and several other lines fit.
 #[test]
 fn an_inferred_line_is_withdrawn_if_another_fits_as_well() {
