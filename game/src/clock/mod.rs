@@ -71,6 +71,8 @@ pub(crate) struct ClockWatch {
     before_gap: Option<ClockTimes>,
     /// The first reading after readings were missed.
     after_gap: Option<ClockTimes>,
+    /// Whether a press has been handled since readings were missed.
+    pressed_since_gap: bool,
     /// Whether the board records the presses in order with the changes of the squares. If so, lever moves are not
     /// reported as presses.
     presses_recorded: bool,
@@ -293,6 +295,7 @@ impl ClockWatch {
         self.readings_missed = true;
         self.before_gap = self.last.map(|(_, times)| times);
         self.after_gap = None;
+        self.pressed_since_gap = false;
         self.lever_seen = 0;
     }
 
@@ -303,44 +306,56 @@ impl ClockWatch {
 
     /// Whether the times show that both sides have pressed while readings were missed: only presses change the time of the
     /// side whose clock is not running.
-    pub(crate) fn both_pressed_unheard(&self) -> bool {
+    pub(crate) fn both_presses_missed(&self) -> bool {
         let halted = |times: ClockTimes| {
             let side = lever_side(times).other();
             times.running.then(|| (side, seconds(times, side)))
         };
         let [before, after] = [self.before_gap, self.after_gap].map(|times| times.and_then(halted));
-        let same_side = |((side, before), (other, after))| side == other && before != after;
-        before.zip(after).is_some_and(same_side)
+        let has_changed = |((side, before), (other, after))| side == other && before != after;
+        before.zip(after).is_some_and(has_changed)
     }
 
-    /// The side whose time ran at the first reading after readings were missed, if presses were missed with them.
-    pub(crate) fn turn_after_unheard_press(&self) -> Option<Side> {
+    /// The side whose clock ran at the first reading after the gap. `None` unless that reading shows a missed press, and
+    /// once a later press was handled.
+    pub(crate) fn turn_after_missed_press(&self) -> Option<Side> {
         let (before, after) = self.before_gap.zip(self.after_gap)?;
         let moved = before.running && lever_side(before) != lever_side(after);
-        (after.running && (moved || self.both_pressed_unheard())).then(|| lever_side(after))
+        let missed = !self.pressed_since_gap && (moved || self.both_presses_missed());
+        (missed && after.running).then(|| lever_side(after))
     }
 
-    /// Times of the last reading before readings were missed.
+    /// Times of the last reading before the gap. `None` once a later press was handled.
     pub(crate) fn shown_before_gap(&self) -> Option<Clock> {
         let mut then = self.clone();
         then.last = self
             .before_gap
+            .filter(|_| !self.pressed_since_gap)
             .zip(self.last)
             .map(|(before, (at, _))| (at, before));
         then.shown()
     }
 
-    /// Times at the first press by `mover` while readings were missed: the time of the other side had not begun to run.
-    pub(crate) fn shown_at_unheard_press(&self, mover: Color) -> Option<Clock> {
+    /// Times at the first missed press by `mover`. The other side has its time from before the gap, because its clock had
+    /// not started. Returns the present times if a later press was handled.
+    ///
+    /// `was_made` tells whether the ply was made before the gap, so that its player's clock can only have gained time by
+    /// the press.
+    pub(crate) fn shown_at_missed_press(&self, mover: Color, was_made: bool) -> Option<Clock> {
         let own = self.white_side()?.of(mover);
         let mut then = self.clone();
         if let (Some((_, times)), Some((before, after))) =
             (&mut then.last, self.before_gap.zip(self.after_gap))
+            && !self.pressed_since_gap
         {
             *times = after;
             if lever_side(before) == own {
                 times.lever_right_high = own == Side::Left;
                 *side_time_mut(times, own.other()) = side_time(before, own.other());
+                // If the mover's clock runs again, it shows less than at the press.
+                if was_made && lever_side(after) == own && seconds(before, own) > seconds(after, own) {
+                    *side_time_mut(times, own) = side_time(before, own);
+                }
             }
         }
         then.shown()
@@ -373,9 +388,8 @@ impl ClockWatch {
         *side_time_mut(times, pressed) = time;
     }
 
-    /// Restores the time of the side whose clock was halted before the presses that are applied next. It did not run until
-    /// the first of them.
-    pub(crate) fn record_halted(&mut self, (side, seconds): (Side, u32)) {
+    /// Resets the halted side's time to its value before the gap. That clock did not run until the first recorded press.
+    pub(crate) fn restore_halted_time(&mut self, (side, seconds): (Side, u32)) {
         if let Some((_, times)) = &mut self.last {
             let unit = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
             *side_time_mut(times, side) = SideTime {
@@ -496,6 +510,7 @@ impl ClockWatch {
     /// states whether the time of the press is known.
     pub(crate) fn end_turn(&mut self, at: Timestamp, dated: bool) -> Option<Duration> {
         self.pressed_at = Some(at);
+        self.pressed_since_gap = true;
         let next = TurnTime {
             ran: Duration::ZERO,
             since: Some(at),

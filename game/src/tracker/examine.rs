@@ -301,7 +301,7 @@ impl Tracker {
     /// Handles a placement that agrees with the line after a gap. Returns whether the gap is closed. If both sides have
     /// pressed, unknown plies have led back to the same position.
     fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
-        if self.clock.both_pressed_unheard() {
+        if self.clock.both_presses_missed() {
             self.lose_line(now);
             self.close_gap(now, Recovery::Undecidable);
         } else if moved_since {
@@ -470,11 +470,10 @@ impl Tracker {
         if self.is_at_start_for(now, GAME_TIME) {
             self.close_gap(now, Recovery::Undecidable);
         }
-        // The clock's first reading may have come after the placement.
-        let read_later = self.turn_after_unheard_press().filter(|turn| *turn == to_move);
-        let next = view.turn.or(read_later);
+        // `view.turn` is `None` if the first clock reading came after the placement.
+        let turn_read_later = self.turn_after_missed_press().filter(|turn| *turn == to_move);
+        let next = view.turn.or(turn_read_later);
         let pressed = next.map(|color| !color);
-        let both_pressed = plies > 1 || self.clock.both_pressed_unheard();
         let mut completed = None;
         let Some(line) = &mut self.line else { return false };
         // Any other candidate is one of these plies, or wrong.
@@ -507,7 +506,7 @@ impl Tracker {
             at: now,
             elapsed: None,
         };
-        for mover in pressed.iter().chain(next.filter(|_| both_pressed).iter()) {
+        for mover in pressed.iter().chain(next.filter(|_| plies > 1).iter()) {
             line.pressed[*mover] = Some(press);
         }
         let doubt = DoubtfulPlies {
@@ -528,9 +527,8 @@ impl Tracker {
         );
         if let Some((ply, mover)) = completed {
             let by = CompletedBy::Press;
-            // After one more ply, the mover's time is the one at the press, because it has not run since.
             let clock = match plies {
-                1 => self.clock.shown_at_unheard_press(mover),
+                1 => self.clock.shown_at_missed_press(mover, true),
                 _ => self.clock.shown_before_gap(),
             };
             let elapsed = None;
@@ -595,7 +593,7 @@ impl Tracker {
     /// Closes a gap if the board stands as before it, once the placement has stood for longer than a piece in motion
     /// would.
     pub(super) fn nothing_was_missed(&mut self, now: Timestamp) {
-        if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_pressed_unheard())
+        if self.gap_since.is_some() && (self.hearing.unheard().is_some() || self.clock.both_presses_missed())
         {
             return;
         }
@@ -623,11 +621,12 @@ impl Tracker {
         starts && self.gap_since.is_some_and(|since| now > since + time)
     }
 
-    /// Closes a gap after which the board stands as before. The last ply may have been pressed meanwhile.
+    /// Closes a gap after which the board stands as before. Completes the last ply if its press was missed in the gap.
     fn close_gap_as_it_stood(&mut self, now: Timestamp) {
         if self.gap_since.is_some() {
+            // The checkpoint set by `close_gap` includes the press.
+            self.complete_missed_presses(now);
             self.close_gap(now, self.recovery_as_it_stood(now));
-            self.complete_unheard(now);
         }
     }
 

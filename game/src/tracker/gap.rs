@@ -192,7 +192,7 @@ impl Tracker {
             None => tip.differs.is_empty(),
         };
         let as_it_stood = self.recovery_as_it_stood(self.observed_at) == Recovery::Inferred;
-        stood && as_it_stood && !self.clock.both_pressed_unheard()
+        stood && as_it_stood && !self.clock.both_presses_missed()
     }
 
     /// Returns the interval in which a change that is reported now was made. The board held back the reports that
@@ -533,7 +533,7 @@ impl Tracker {
         };
         let with_clock = unheard.halted.is_some() || self.clock.running().is_some() || pressed;
         if let Some(halted) = unheard.halted {
-            self.clock.record_halted(halted);
+            self.clock.restore_halted_time(halted);
         }
         // Pieces from before the gap rested until the first recorded change.
         self.wake = Some(from);

@@ -100,7 +100,7 @@ impl Tracker {
         let known = !self.may_miss_reports();
         // In a gap, plies may have led back to the same position.
         let unheard = self.gap_since.is_some() && self.has_led_back();
-        let led_back = unheard || self.is_lost() && self.clock.both_pressed_unheard();
+        let led_back = unheard || self.is_lost() && self.clock.both_presses_missed();
         let Some(line) = &mut self.line else { return false };
         let tree = &line.tree;
         let (tip, best) = (tree.tip(), tree.best());

@@ -266,7 +266,7 @@ impl Tracker {
             // The clock's turn rules out lines in `examine` (`View::turn_fits`), so the search starts again.
             self.note_examined(0);
             if self.gap_since.is_none() {
-                self.complete_unheard(now);
+                self.complete_missed_presses(now);
             }
         }
         if let Some(clock) = self.clock.shown() {

@@ -139,33 +139,30 @@ impl Tracker {
         }
     }
 
-    /// The player whose clock ran at the first reading after missed ones, if White's side is beyond doubt and presses were
-    /// missed with the readings.
-    pub(super) fn turn_after_unheard_press(&self) -> Option<Color> {
-        let side = self
-            .clock
-            .turn_after_unheard_press()
-            .filter(|_| self.clock.is_sure())?;
+    /// The player whose clock ran at the first reading after the gap. `None` unless that reading shows a missed press, or
+    /// if White's side is in doubt.
+    pub(super) fn turn_after_missed_press(&self) -> Option<Color> {
+        let turn = self.clock.turn_after_missed_press();
+        let side = turn.filter(|_| self.clock.is_sure())?;
         self.clock.color_of(side)
     }
 
-    /// Completes the last plies if the first reading after missed ones shows that their players have pressed meanwhile.
-    pub(super) fn complete_unheard(&mut self, now: Timestamp) {
+    /// Completes the last plies if the first clock reading after the gap shows that their presses were missed.
+    pub(super) fn complete_missed_presses(&mut self, now: Timestamp) {
         let Some(tree) = self.tree() else { return };
         let (path, turn) = (tree.path(tree.tip()), tree.node(tree.tip()).state.turn());
-        if self.turn_after_unheard_press() != Some(turn) {
+        if self.turn_after_missed_press() != Some(turn) {
             return;
         }
-        let pressed = 1 + usize::from(self.clock.both_pressed_unheard());
-        for id in &path[path.len().saturating_sub(pressed)..] {
-            let Some(node) = self
-                .tree()
-                .map(|tree| tree.node(*id))
-                .filter(|node| !node.completed)
-            else {
+        let pressed = 1 + usize::from(self.clock.both_presses_missed());
+        let unpressed = |id: &&NodeId| tree.node(**id).inferred && !tree.node(**id).completed;
+        let inferred = path.iter().rev().take_while(unpressed).count();
+        for id in &path[path.len().saturating_sub(pressed.max(inferred))..] {
+            let node = self.tree().map(|tree| tree.node(*id));
+            let Some(node) = node.filter(|node| !node.completed) else {
                 continue;
             };
-            let clock = self.clock.shown_at_unheard_press(node.mover());
+            let clock = self.clock.shown_at_missed_press(node.mover(), !node.inferred);
             self.complete_at(now, *id, CompletedBy::Press, None, clock);
         }
     }
@@ -214,12 +211,12 @@ impl Tracker {
     ) {
         let Some(tree) = self.tree() else { return };
         let inferred = |id: NodeId| tree.node(id).inferred;
-        let first = inferred(id) && !tree.node(id).parent.is_some_and(inferred);
-        // Without a press, the times when the ply was made are the best known: since then, both players have been thinking.
+        let first_inferred = inferred(id) && !tree.node(id).parent.is_some_and(inferred);
+        // Without a press, keep the times of `move.made`: the present ones include later thinking.
         let clock = if by != CompletedBy::Press {
             None
-        } else if first {
-            self.clock.shown_at_unheard_press(tree.node(id).mover())
+        } else if first_inferred {
+            self.clock.shown_at_missed_press(tree.node(id).mover(), false)
         } else {
             self.clock.shown()
         };

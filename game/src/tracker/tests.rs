@@ -33,7 +33,7 @@ struct World {
     /// The plies completed by a press, and the seconds that each turn took.
     pressed: Vec<(u32, Option<u64>)>,
     /// White's and Black's times at each completed ply, in seconds.
-    times_at: Vec<(u32, Option<[u64; 2]>)>,
+    completion_times: Vec<(u32, Option<[u64; 2]>)>,
     /// Number of announced plies whose order is not certain.
     uncertain: usize,
     settled: usize,
@@ -61,7 +61,7 @@ impl World {
             fields: [None; 64],
             announced: Vec::new(),
             pressed: Vec::new(),
-            times_at: Vec::new(),
+            completion_times: Vec::new(),
             uncertain: 0,
             settled: 0,
             odds: Vec::new(),
@@ -188,7 +188,7 @@ impl World {
             }
             if let Finding::Completed { ply, clock, .. } = &finding {
                 let seconds = clock.map(|clock| [clock.white_ms / 1000, clock.black_ms / 1000]);
-                self.times_at.push((*ply, seconds));
+                self.completion_times.push((*ply, seconds));
             }
             if let Finding::Squares(snapshot) = &finding {
                 self.reported.clone_from(&snapshot.board);

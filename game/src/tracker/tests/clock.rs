@@ -70,9 +70,9 @@ fn two_presses_between_two_readings_are_found_by_the_halted_time() {
     assert_eq!(world.pressed, [(1, None), (2, None)]);
 }
 
-/// The times when the next move of the same player is made have nothing to do with the ply.
+/// The times at the player's next move do not belong to this ply.
 #[test]
-fn a_ply_that_is_completed_without_a_press_has_no_other_times() {
+fn own_next_move_reports_no_clock() {
     let mut world = World::new(START);
     world.times(true, false, [200, 200]).times(true, true, [200, 200]);
     world
@@ -83,7 +83,7 @@ fn a_ply_that_is_completed_without_a_press_has_no_other_times() {
         .wait(3000);
     world.times(true, true, [190, 200]).shows("g1. f3N");
     world.has_announced("e4 e5 Nf3");
-    assert_eq!(world.times_at, [(1, None)]);
+    assert_eq!(world.completion_times, [(1, None)]);
 }
 
 #[test]

@@ -55,7 +55,27 @@ fn a_ply_in_a_gap_has_the_times_of_its_press() {
     world.dump().wait(2500).times(true, true, [196, 193]).wait(1000);
     world.times(true, true, [195, 193]).wait(5000);
     world.shows("g1. f3N").has_announced("e4 Inferred: e5 Nf3");
-    assert_eq!(world.times_at, [(1, Some([198, 200])), (2, Some([198, 193]))]);
+    assert_eq!(
+        world.completion_times,
+        [(1, Some([198, 200])), (2, Some([198, 193]))]
+    );
+}
+
+/// White plays in the gap, and presses only after it.
+#[test]
+fn a_press_after_a_gap_has_the_times_of_its_own_reading() {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world.wait(2000).observe(Observation::Closed {
+        reason: "unplugged".to_owned(),
+    });
+    world.wait(10_000).observe(Observation::Opened);
+    world.fields = World::new("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR").fields;
+    world.dump().wait(1500).times(true, true, [187, 200]).wait(1000);
+    world.times(true, true, [186, 200]).wait(3000);
+    world.times(false, true, [188, 200]).wait(1000);
+    world.times(false, true, [188, 199]).has_announced("Inferred: e4");
+    assert_eq!(world.completion_times, [(1, Some([188, 200]))]);
 }
 
 /// The knights went out and back in the gap. White's time stood still before the gap and changed in it, so both players

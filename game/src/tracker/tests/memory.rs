@@ -201,7 +201,7 @@ fn the_time_of_the_other_side_at_a_recorded_press_is_the_one_before_the_gap() {
     memory_comes(&mut world, &format!("e2. e4P {played}"));
     world.wait(4000);
     assert_eq!(
-        world.times_at[..2],
+        world.completion_times[..2],
         [(1, Some([198, 200])), (2, Some([198, 290]))]
     );
 }
