@@ -214,7 +214,12 @@ impl Referee {
             return;
         }
         let settled = entry.settled.filter(|_| known.settled.is_none());
-        let completed = entry.completed.filter(|_| known.completed.is_none());
+        // The board's memory has better times than a line that was inferred before it came.
+        let has_news = |(by, clock, _): &(CompletedBy, Option<Clock>, Option<u64>)| match known.completed {
+            None => true,
+            Some((_, known, _)) => *by == CompletedBy::Press && clock.is_some() && *clock != known,
+        };
+        let completed = entry.completed.filter(has_news);
         known.settled = entry.settled;
         known.completed = entry.completed;
         if let Some(by) = settled {

@@ -2,9 +2,9 @@
 
 pub(super) mod table;
 
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Color};
 
-use crate::clock::{ClockChange, Side};
+use crate::clock::{Clock, ClockChange, Side};
 use crate::events::{CompletedBy, EventKind, Recovery};
 use crate::laws::{Edition, Mode};
 use crate::position::State;
@@ -113,6 +113,33 @@ fn a_pressed_ply_was_made_while_the_clock_ran() {
         moves_made(&mut table)
     };
     assert_eq!((made(CompletedBy::Press), made(CompletedBy::OwnNextMove)), (2, 1));
+}
+
+/// A ply was inferred over a gap, with the times that the clock showed afterwards. Then the board's memory has its press.
+#[test]
+fn better_times_of_a_press_are_published_again() {
+    let mut table = Table::new(Edition::Fide2023);
+    table.plays("e4").makes("e5");
+    let pressed = |white_ms: u64| Finding::Completed {
+        ply: 2,
+        by: CompletedBy::Press,
+        clock: Some(Clock {
+            white_ms,
+            black_ms: 300_000,
+            running: Some(Color::White),
+            flag: None,
+        }),
+        elapsed: None,
+    };
+    for white_ms in [280_000, 290_000, 290_000] {
+        table.finds(pressed(white_ms));
+    }
+    let events = table.referee.take_events().into_iter();
+    let times = events.filter_map(|explained| match explained.event.kind {
+        EventKind::MoveCompleted { ply: 2, clock, .. } => clock.map(|clock| clock.white_ms),
+        _ => None,
+    });
+    assert_eq!(times.collect::<Vec<_>>(), [280_000, 290_000]);
 }
 
 /// The queen hovers over a square on which she would stalemate and moves on. If the clock was pressed, the game is
