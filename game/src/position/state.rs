@@ -227,9 +227,15 @@ impl State {
     /// The legal moves, with the squares that each of them changes.
     pub(crate) fn moves(&self) -> Vec<PossibleMove> {
         let turn = self.turn();
-        let possible = |m: Move| PossibleMove {
-            m,
-            footprint: footprint(turn, m),
+        let possible = |m: Move| {
+            let footprint = footprint(turn, m);
+            let from = m.from().map_or(Bitboard::EMPTY, Bitboard::from);
+            let touched = footprint.squares | from;
+            PossibleMove {
+                m,
+                footprint,
+                touched,
+            }
         };
         self.legal_moves().into_iter().map(possible).collect()
     }
@@ -374,6 +380,8 @@ fn next_move(number: NonZeroU32, turn: Color) -> NonZeroU32 {
 pub(crate) struct PossibleMove {
     pub(crate) m: Move,
     pub(crate) footprint: Footprint,
+    /// The squares of the footprint and the origin, which castling in Chess960 may leave as it is.
+    pub(crate) touched: Bitboard,
 }
 
 /// The squares changed by a move, with their content after it: two for most moves, three for en passant, up to four for

@@ -450,10 +450,10 @@ impl Tree {
         let changed = differs | sensors.differing(node.state.board()) | sensors.touched_since(since);
         let mut grown = Vec::new();
         for candidate in node.possible_moves() {
-            let Some(from) = candidate.m.from() else { continue };
-            if (candidate.footprint.squares().with(from) & changed).is_empty() {
+            if (candidate.touched & changed).is_empty() {
                 continue;
             }
+            let Some(from) = candidate.m.from() else { continue };
             let shown = candidate.footprint.fits(board)
                 || (from_history && was_shown(node, &candidate.footprint, sensors));
             if shown {
