@@ -134,7 +134,9 @@ export function closing(incident) {
   const { past } = words;
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
   const how = past.closings[incident.reason] ?? past.over;
-  const by = incident.decided_by ?? (incident.by && (past.closers[incident.by] ?? incident.by));
+  // The end of the game is stated with the result: it need not be one by the Laws.
+  const closer = incident.reason === "game_over" ? "" : incident.by && (past.closers[incident.by] ?? incident.by);
+  const by = incident.decided_by ?? closer;
   const facts = [how, by, counts].filter(Boolean).join(", ");
   return incident.decision ? `${decided(incident.decision)} (${facts})` : facts;
 }
