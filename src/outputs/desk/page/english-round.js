@@ -5,6 +5,7 @@ export const ROUND = {
   name: "Round {round}",
   none: "No round",
   noneText: "There are no pairings yet.",
+  first: "Set up the first round",
   begun: "begun {time}",
   notBegun: "not begun",
   finished: "{n} of {all} finished",
@@ -33,6 +34,7 @@ export const ROUND = {
 export const SHEET = {
   title: "Results",
   summary: "{n} of {all} results",
+  onlySeen: ["1 shown by the board, not entered", "{n} shown by the boards, not entered"],
   keys: "Keys: ↑ and ↓ move between the tables; 1, 5 and 0 enter 1–0, ½–½ and 0–1.",
   empty: "There are no pairings yet. With a pairing file, all tables of a round are listed here.",
   none: "no result",

@@ -5,6 +5,7 @@ export const ROUND = {
   name: "Runde {round}",
   none: "Keine Runde",
   noneText: "Es gibt noch keine Paarungen.",
+  first: "Erste Runde vorbereiten",
   begun: "begonnen um {time}",
   notBegun: "noch nicht begonnen",
   finished: "{n} von {all} beendet",
@@ -33,6 +34,7 @@ export const ROUND = {
 export const SHEET = {
   title: "Ergebnisse",
   summary: "{n} von {all} Ergebnissen",
+  onlySeen: ["1 vom Brett angezeigt, nicht eingetragen", "{n} von den Brettern angezeigt, nicht eingetragen"],
   keys: "Tasten: ↑ und ↓ wechseln den Tisch; 1, 5 und 0 tragen 1–0, ½–½ und 0–1 ein.",
   empty: "Es gibt noch keine Paarungen. Mit einer Paarungsdatei stehen hier alle Tische einer Runde.",
   none: "kein Ergebnis",
