@@ -139,15 +139,17 @@ async function missesBoards() {
     const [{ Memory, lines }, { awaits }] = await Promise.all([import("/desk/lines.js"), import("/desk/round.js")]);
     const table = { table: 7, white: "Adler", black: "Berg", result: null, game: null, played: false, over: false };
     const status = { board: "b", stands_at: 7, table: 7, connected: false, gone_since: "2026-11-21T09:00:00Z", incidents: [], going: [], game: null };
-    const at = (change) => {
+    const spare = { ...status, board: "spare", connected: true };
+    const at = (change, others = []) => {
       const round = { round: 2, begun: "2026-11-21T09:20:00Z", tables: new Map([[7, { ...table, ...change }]]), ...change.round };
-      const source = { rounds: new Map([[2, round]]), pairings: { round: 2, tables: [] } };
+      const boards = new Map([status, ...others].map((one) => [one.board, one]));
+      const source = { rounds: new Map([[2, round]]), pairings: { round: 2, tables: [] }, boards };
       const all = lines([status], new Memory(), Date.parse("2026-11-21T10:00:00Z"), [], (one) => awaits(one, source));
       return all.map(({ kind, severity, board }) => [kind, severity, board]);
     };
-    return [at({}), at({ round: { begun: null } }), at({ result: "1-0" }), at({ over: true })];
+    return [at({}), at({ round: { begun: null } }), at({ result: "1-0" }), at({ over: true }), at({}, [spare])];
   });
-  assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], []]);
+  assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
 }
 
 async function changesResults() {

@@ -32,11 +32,12 @@ export function seated({ stands_at: at, game }, { rounds, pairings }) {
   return { seat, isOther, players: game && !isOther ? game.players : seat };
 }
 
-/** Returns whether a game of a round that has begun is still to begin at the table of a board. */
+/** Returns whether a game of a round that has begun is still to begin at the table of a board, and no other board is there. */
 export function awaits(status, source) {
   const round = source.rounds.get(source.pairings.round);
   const { seat } = seated(status, source);
-  return Boolean(round?.begun && seat && seat.result === null && !seat.over && !seat.played);
+  const isDue = Boolean(round?.begun && seat && seat.result === null && !seat.over && !seat.played);
+  return isDue && ![...source.boards.values()].some((one) => one.connected && one.stands_at === status.stands_at);
 }
 
 /** Time since which the clock stands in the game at a table, in milliseconds since 1970; null if it does not. */
@@ -86,7 +87,8 @@ export function facts(round, boards, now) {
     waiting: round.begun ? waiting.filter((one) => at(one).length && !at(one).some((status) => isLate(status) || isGone(status))) : [],
     bare: open.filter((one) => one.board === null && !at(one).length),
     late: open.flatMap(at).filter(isLate),
-    gone: open.flatMap(at).filter(isGone),
+    // A board that was replaced by another one is not missed.
+    gone: open.filter((one) => at(one).every(isGone)).flatMap(at),
   };
 }
 

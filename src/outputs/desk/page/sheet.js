@@ -185,8 +185,8 @@ export class Sheet {
       label: "",
       command: () => ({ white: this.allSides.value, unsure: this.unsure() }),
     });
-    const field = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.sideOfAll), this.allSides);
-    this.sides = make("div", "siding", { hidden: "" }, field, this.side.element);
+    this.sideField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.sideOfAll), this.allSides);
+    this.sides = make("div", "siding", { hidden: "" }, this.sideField, this.side.element);
     return this.sides;
   }
 
@@ -401,7 +401,8 @@ export class Sheet {
     const unsure = this.columns.includes("side") ? this.unsure().length : 0;
     // The answer stays when nothing is left to do.
     this.sides.hidden = unsure === 0 && this.side.answer.hidden;
-    this.side.button.disabled = unsure === 0;
+    this.sideField.hidden = unsure === 0;
+    this.side.show(unsure > 0);
     if (unsure) {
       const label = count(words.setup.boards.sideGo, unsure);
       this.side.label(label);
