@@ -129,6 +129,11 @@ async function roomShowsRound() {
   await seat.locator("a").click();
   await until("the players", async () => (await text(page.locator(".opened .names"))) === "Adler, Jonas – Berg, Ines");
   await viewer.go("#/results");
+  const entries = await page.evaluate(async () => {
+    const { details } = await import("/desk/versions.js");
+    return [{ result: "1-0", reason: "kings", signed: true }, { result: "*" }].map((given) => details({ ...given, round: 1, table: 2 }, "set_result"));
+  });
+  assert.deepEqual(entries, ["1–0, the kings were put in the centre, signed", "no result"]);
   // What the board saw in the game of the round is now among the past games.
   assert.match(await row(1).locator(".seen-there").getAttribute("href"), /^#\/game\//);
 }

@@ -48,7 +48,8 @@ export class Head {
       // The time of the start contains the date.
       starts ? fill(words.starts, { time: moment(starts) }) : date(known?.head.date),
       known?.head.time_control,
-      about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}, ${about.live} ${words.live}`,
+      about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}`,
+      about?.live > 0 && `${about.live} ${words.live}`,
       event.restarts && words.restarts,
       event.delay_ms > 0 && fill(words.delayed, { time: duration(event.delay_ms) }),
     ];

@@ -99,8 +99,11 @@ function madeAt({ game, made }, ply) {
 
 function ofBoard(status, memory, now, awaits) {
   const { board, game, incidents } = status;
+  // Of several games that players play for themselves after that of the round, the last one stands for all.
+  const second = incidents.findLast(({ kind }) => kind === "second_game");
   const found = incidents
     .filter(({ severity }) => severity in RANK)
+    .filter((incident) => incident.kind !== "second_game" || incident === second)
     .map((incident) =>
       line(status, {
         // An incident that becomes graver counts as new.

@@ -88,7 +88,7 @@ export function facts(round, boards, now) {
     bare: open.filter((one) => one.board === null && !at(one).length),
     late: open.flatMap(at).filter(isLate),
     // A board that was replaced by another one is not missed.
-    gone: open.filter((one) => at(one).every(isGone)).flatMap(at),
+    gone: open.filter((one) => at(one).every(isGone)).flatMap((one) => at(one).slice(0, 1)),
   };
 }
 
