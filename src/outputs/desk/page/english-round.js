@@ -23,7 +23,7 @@ export const ROUND = {
   enter: "Enter them",
   anyway: "Begin anyway",
   several: ["Round {round}: 1 table", "Round {round}: {n} tables"],
-  severalText: "Tables {tables}. Enter the results.",
+  severalText: "Tables {tables}: enter the results.",
   line: "Round {round}, {names}. {why} Enter the result.",
   lineUnpaired: "{why} Enter the result.",
   setUp: "The pieces are set up again.",

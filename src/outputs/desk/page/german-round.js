@@ -23,7 +23,7 @@ export const ROUND = {
   enter: "Jetzt eintragen",
   anyway: "Trotzdem beginnen",
   several: ["Runde {round}: 1 Tisch", "Runde {round}: {n} Tische"],
-  severalText: "Tische {tables}. Bitte die Ergebnisse eintragen.",
+  severalText: "Tische {tables}: bitte die Ergebnisse eintragen.",
   line: "Runde {round}, {names}. {why} Bitte das Ergebnis eintragen.",
   lineUnpaired: "{why} Bitte das Ergebnis eintragen.",
   setUp: "Die Figuren sind wieder aufgestellt.",
