@@ -75,7 +75,7 @@ async function configure() {
 
 function start(...args) {
   const log = fs.openSync(path.join(folder, "log"), "a");
-  return spawn(kiebitz, args, { cwd: folder, stdio: ["ignore", log, log] });
+  return spawn(kiebitz, args, { cwd: folder, stdio: ["pipe", log, log] });
 }
 
 /** Installs the browser driver of the tests from their lock file. */
@@ -113,10 +113,12 @@ async function main() {
   programs.push(start(...emulate, "--links", "links"));
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   try {
-    const open = (width, height) => browser.newPage({ viewport: { width, height }, locale: "en-GB", colorScheme: "light" });
+    const open = (width, height) => browser.newPage({ viewport: { width, height }, locale: "en-GB", colorScheme: "light", reducedMotion: "reduce" });
     const arbiter = await open(1280, 860);
     await arbiter.waitForTimeout(3000);
     await logIn(arbiter, desk);
+    // All players stop, so that the position of the illegal move stays on the board and no game ends.
+    programs[1].stdin.write("wait all\n");
     const spectator = await open(1280, 860);
     await spectator.goto(`http://127.0.0.1:${wall}/`);
     await spectator.locator("cg-board").first().waitFor();

@@ -211,7 +211,8 @@ impl Seating {
             let Some(seat) = self.seats.get(&board) else {
                 continue;
             };
-            let Some(purpose) = self.purpose_of(&board, seat, (round, table)) else {
+            let is_set_up = view(&board).set_up;
+            let Some(purpose) = self.purpose_of(&board, seat, (round, table), is_set_up) else {
                 continue;
             };
             let pairing = self
@@ -293,15 +294,26 @@ impl Seating {
 
     /// Returns the purpose for which a board may get the pairing of a table. `None` if another game is in play on the
     /// board, or if the game of the pairing was played on another board.
-    fn purpose_of(&self, board: &str, seat: &SeatedBoard, (round, table): (u32, u32)) -> Option<Purpose> {
+    ///
+    /// A game without players that has moves, on a board that shows a start position, is about to end: it is an analysis
+    /// of the last round, whose pieces were set up for the next one. The pairing waits for the next game.
+    fn purpose_of(
+        &self,
+        board: &str,
+        seat: &SeatedBoard,
+        (round, table): (u32, u32),
+        is_set_up: bool,
+    ) -> Option<Purpose> {
         if let Some((of_board, game)) = self.game_of(round, table).filter(|(_, game)| game.counts()) {
             return (of_board == board).then(|| Purpose::Finished(game.game().to_owned()));
         }
-        let is_free = seat.playing().is_none() || {
-            // The players of the game are unknown, or the game belongs to this round.
+        let is_free = seat.playing().is_none_or(|game| {
             let of_round = seat.players.as_ref().and_then(|players| players.round);
-            of_round.is_none_or(|of_round| of_round == round)
-        };
+            match of_round {
+                Some(of_round) => of_round == round,
+                None => !(is_set_up && game.has_begun()),
+            }
+        });
         is_free.then_some(Purpose::Play)
     }
 

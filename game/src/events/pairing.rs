@@ -267,6 +267,8 @@ pub struct CountingGame {
     pub game: String,
     /// The players, with known round and table.
     pub players: Players,
+    /// Whether the game has a result. A game may be over without one.
+    pub has_result: bool,
 }
 
 impl LastPaired {
@@ -278,17 +280,21 @@ impl LastPaired {
                 _ => None,
             };
             if let Some((game, players)) = self.last.replace((begun, players)) {
-                let counting = CountingGame::of(&game.game, players, game.counts());
+                let ended = game.ended.filter(|_| game.counts());
+                let counting = CountingGame::of(&game.game, players, ended.map(|(result, _)| result));
                 self.counting = counting.or_else(|| self.counting.take());
             }
         }
         if let Some(counting) = &mut self.counting
             && event.game.as_ref() == Some(&counting.game)
-            && let EventKind::GameAmended {
-                players: Some(named), ..
-            } = &event.kind
+            && let EventKind::GameAmended { players, result, .. } = &event.kind
         {
-            counting.players.clone_from(named);
+            if let Some(named) = players {
+                counting.players.clone_from(named);
+            }
+            if let Some(result) = result {
+                counting.has_result = *result != GameResult::Unknown;
+            }
         }
         let Some((game, players)) = self
             .last
@@ -314,13 +320,16 @@ impl LastPaired {
 }
 
 impl CountingGame {
-    /// Creates the game; `None` if it does not count for a pairing.
+    /// Creates the game; `None` if it does not count for a pairing. `result` is that of a game that is over and counts.
     #[must_use]
-    pub fn of(game: &str, players: Option<Players>, counts: bool) -> Option<Self> {
-        let players =
-            players.filter(|players| counts && players.round.is_some() && players.table.is_some())?;
-        let game = game.to_owned();
-        Some(Self { game, players })
+    pub fn of(game: &str, players: Option<Players>, result: Option<GameResult>) -> Option<Self> {
+        let result = result?;
+        let players = players.filter(|players| players.round.is_some() && players.table.is_some())?;
+        Some(Self {
+            game: game.to_owned(),
+            players,
+            has_result: result != GameResult::Unknown,
+        })
     }
 }
 

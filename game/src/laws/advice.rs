@@ -147,7 +147,8 @@ impl Rules {
                 table,
                 first,
                 second,
-            } => draft.second_game((*round, *table), (first, second)),
+                has_result,
+            } => draft.second_game((*round, *table), (first, second), *has_result),
             Situation::DrawClaimed(claim) => draft.draw_claim(claim),
             Situation::TwoMinuteClaimed(claim) => draft.two_minute_claim(claim),
             Situation::ClaimRuled {

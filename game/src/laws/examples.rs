@@ -72,12 +72,15 @@ fn claims() -> Vec<Example> {
         }
     }
     examples.push(Situation::EarlyDraw { made: 12, limit: 30 });
-    examples.push(Situation::SecondGame {
-        round: 3,
-        table: 7,
-        first: "2026-11-21-board-7-1".to_owned(),
-        second: "2026-11-21-board-7-2".to_owned(),
-    });
+    for has_result in [false, true] {
+        examples.push(Situation::SecondGame {
+            round: 3,
+            table: 7,
+            first: "2026-11-21-board-7-1".to_owned(),
+            second: "2026-11-21-board-7-2".to_owned(),
+            has_result,
+        });
+    }
     for (known, left) in [(Known::Yes, times), (Known::No, times), (Known::Unknown, None)] {
         for asks_increment in [false, true] {
             let claim = TwoMinuteClaim {

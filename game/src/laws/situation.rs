@@ -219,6 +219,8 @@ pub enum Situation {
         first: String,
         /// The id of the other game.
         second: String,
+        /// Whether the game that counts has a result.
+        has_result: bool,
     },
     /// A player claims a draw by repetition or fifty moves.
     DrawClaimed(Box<DrawClaim>),

@@ -4,14 +4,19 @@ use kiebitz_hardware::Timestamp;
 
 use super::watch::News;
 use super::{OpenGame, Referee};
-use crate::events::Players;
 use crate::events::pairing::{CountingGame, MIN_PLIES, leaves_open, place_of};
+use crate::events::{GameResult, Players};
 
 impl Referee {
     /// The game before the one that begins, if it counts for a pairing.
     pub(super) fn counting_before(&self) -> Option<CountingGame> {
         let before = self.game.as_ref().or(self.previous.as_ref())?;
-        CountingGame::of(&before.id.id, before.players.clone(), before.counts())
+        let verdict = before.verdict.as_ref().filter(|_| before.counts());
+        CountingGame::of(
+            &before.id.id,
+            before.players.clone(),
+            verdict.map(|verdict| verdict.result),
+        )
     }
 
     /// Asks the arbiter which pairing the game counts for, once [`MIN_PLIES`] plies have been made. A game that was
@@ -35,6 +40,7 @@ impl Referee {
                 table,
                 first: first.game.clone(),
                 second: game.id.id.clone(),
+                has_result: first.has_result,
             };
             self.watch(now, news);
         }
@@ -44,6 +50,13 @@ impl Referee {
     pub(super) fn correct_last_paired(&mut self, game: &str, players: &Players) {
         if let Some(last) = self.last_paired.as_mut().filter(|last| last.game == game) {
             last.players.clone_from(players);
+        }
+    }
+
+    /// Notes a result that was entered for the last paired game, or withdrawn.
+    pub(super) fn enter_result_of_last_paired(&mut self, game: &str, result: GameResult) {
+        if let Some(last) = self.last_paired.as_mut().filter(|last| last.game == game) {
+            last.has_result = result != GameResult::Unknown;
         }
     }
 

@@ -317,12 +317,14 @@ impl Watch {
                 table,
                 first,
                 second,
+                has_result,
             } => {
                 let situation = Situation::SecondGame {
                     round,
                     table,
                     first,
                     second,
+                    has_result,
                 };
                 let report = Report::new(game, &self.acts, situation, game.now);
                 self.book.open(game.now, game.regulations, report);

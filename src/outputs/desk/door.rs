@@ -300,7 +300,7 @@ async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, hea
         return state.session_info(&guest).into_response();
     }
     let ProxyUser::User(name) = state.proxy.user(&headers) else {
-        if state.first.is_offered().await {
+        if state.first.is_offered(&state.settings.users_file).await {
             let body = json!({ "error": LOG_IN_FIRST, "first": true });
             return (StatusCode::UNAUTHORIZED, Json(body)).into_response();
         }

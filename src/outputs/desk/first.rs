@@ -2,6 +2,7 @@
 //! one-time code that kiebitz logs at its start.
 
 use core::fmt;
+use std::path::Path;
 
 use anyhow::Result;
 use axum::extract::State;
@@ -55,8 +56,19 @@ impl FirstUserCode {
         Self(Mutex::new(Some(code)))
     }
 
-    pub(super) async fn is_offered(&self) -> bool {
-        self.0.lock().await.is_some()
+    /// Whether a first operator can still be created. Withdraws the code once `file` has users, which somebody may have
+    /// added by hand.
+    pub(super) async fn is_offered(&self, file: &Path) -> bool {
+        let mut code = self.0.lock().await;
+        if code.is_none() {
+            return false;
+        }
+        let file = file.to_owned();
+        let is_empty = tokio::task::spawn_blocking(move || users::has_no_users(&file)).await;
+        if matches!(is_empty, Ok(false)) {
+            *code = None;
+        }
+        code.is_some()
     }
 }
 

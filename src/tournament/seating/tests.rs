@@ -249,6 +249,27 @@ fn trial_moves_and_analysis_do_not_count_as_the_game() {
     assert_eq!(room.poll(), [""; 0], "this is nobody's game");
 }
 
+/// After their game, players analyse on the board and leave. For the next round, somebody sets up the pieces.
+#[test]
+fn an_analysis_of_the_last_round_does_not_become_the_next_game() {
+    let mut room = Room::new(TWO_ROUNDS);
+    room.look();
+    for board in ["board-1", "board-2"] {
+        room.begin_game(board, 30);
+        room.end_game(board, GameResult::Draw, EndReason::Kings);
+    }
+    room.begin_game("board-1", 30);
+    assert_eq!(room.look(), [""; 0]);
+    room.set_up = true;
+    assert_eq!(room.look(), ["board-2: Berg-Clausen 2"]);
+    assert_eq!(room.seating.round(), Some(2));
+    room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
+    assert_eq!(room.look(), ["board-1: Dorn-Adler 2"]);
+    room.begin_game("board-1", 30);
+    let game = room.seating.game_of(2, 1).map(|(_, game)| game.game().to_owned());
+    assert_eq!(game.as_deref(), Some("board-1-3"));
+}
+
 /// The first game ended without a result, and another game began before the restart.
 #[test]
 fn a_second_game_has_no_players_even_after_a_restart() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Guest, configure, sent};
+use super::{Guest, configure, sent, user};
 use crate::mosquitto::free_port;
 use crate::spectators::Program;
 
@@ -60,5 +60,26 @@ async fn the_first_operator_is_created_with_the_code_of_the_log() {
     assert!(!log.contains("with the code"), "{log}");
     let session = sent(guest.get("session")).await.text().await.expect("an answer");
     assert!(!session.contains("\"first\""), "{session}");
+    daemon.stop();
+}
+
+/// Users can be added by hand while the desk still offers the code.
+#[tokio::test]
+async fn after_a_user_was_added_by_hand_the_desk_asks_for_the_login() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure(folder, port);
+    std::fs::write(folder.join("users"), "").expect("users");
+    let daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
+    let mut guest = Guest::new(port);
+    guest.wait().await;
+    let session = sent(guest.get("session")).await.text().await.expect("an answer");
+    assert!(session.contains("\"first\":true"), "{session}");
+    std::fs::write(folder.join("users"), user("chief", "operator", "operate-it")).expect("a user");
+    let session = sent(guest.get("session")).await;
+    assert_eq!(session.status(), 401);
+    let session = session.text().await.expect("an answer");
+    assert!(!session.contains("\"first\""), "{session}");
+    assert_eq!(guest.log_in("chief", "operate-it").await, 200);
     daemon.stop();
 }

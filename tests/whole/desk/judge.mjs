@@ -216,13 +216,16 @@ async function groupsAndSorts({ page }) {
   // A line that only the page knows has the age of the event too.
   boards.push(boardOf({ status: { board: "board-40", table: 40 }, game: { ended: at(30), result: "1-0", reason: "kings" } }));
   boards.push(boardOf({ status: { board: "board-41", table: 41, connected: false, gone_since: at(600) } }));
+  // Players play several games for themselves after that of the round.
+  const again = [1, 2, 3].map((nth) => ({ ...incidentOf(42, "second_game", "hint", at(700 + nth)), incident: nth }));
+  boards.push(boardOf({ status: { board: "board-42", table: 42, incidents: again } }));
   const found = await page.evaluate(async (all) => {
     const [{ Memory, lines }, { place, titleOf }] = await Promise.all([import("/desk/lines.js"), import("/desk/words.js")]);
     const shown = lines(all, new Memory(), Date.parse("2026-11-21T10:00:00Z"));
     return shown.map((line) => [place(line), titleOf(line), line.members?.map(({ table }) => table), line.since]);
   }, boards);
-  assert.deepEqual(found.map(([where]) => where), ["Table 32", "Table 31", "Table 30", "12 boards", "Table 20", "Table 21", "Table 41", "Table 40"]);
-  assert.deepEqual(found.slice(-2).map(([, , , since]) => since), [at(600), at(30)].map(Date.parse));
+  assert.deepEqual(found.map(([where]) => where), ["Table 32", "Table 31", "Table 30", "12 boards", "Table 20", "Table 21", "Table 41", "Table 40", "Table 42"]);
+  assert.deepEqual(found.slice(-3).map(([, , , since]) => since), [at(600), at(30), at(703)].map(Date.parse));
   assert.deepEqual(found.slice(0, 3).map(([, title]) => title), [
     "Illegal move · White · second offence: the game is drawn",
     "Illegal move · White · second offence: the game is lost",

@@ -3,9 +3,9 @@
 //   node round.mjs ADDRESS USER PASSWORD VIEWER PASSWORD [PROFILE]
 //
 // Round 1 and round 2 of the desk at ADDRESS must have twelve tables each. Table 1 must have a board, whose game is over
-// without a result after at least ten plies; the other tables must have none. When the script prints "restart", the
-// caller must stop kiebitz and start it again. Needs viewer.mjs, playwright-core and axe-core in the same folder: see
-// npm.rs.
+// without a result after at least ten plies, and on which other games follow; the other tables must have none. When the
+// script prints "restart", the caller must stop kiebitz and start it again. Needs viewer.mjs, playwright-core and
+// axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -120,6 +120,43 @@ async function judgesStoppedClocks() {
   assert.match(found.long[1][0], /^#\/results\/2\/7 Round 2, Adler – Berg\. The clock has stood since/);
 }
 
+/** After its game, a table keeps names and result in the room although another game is played on its board. */
+async function roomShowsRound() {
+  await viewer.go("#/");
+  const seat = page.locator(".seat").first();
+  await until("the result", async () => /^1–0 · another game: \d+\./.test(await text(seat.locator(".last"))));
+  assert.equal(await text(seat.locator(".white .name")), "Adler, Jonas");
+  await seat.locator("a").click();
+  await until("the players", async () => (await text(page.locator(".opened .names"))) === "Adler, Jonas – Berg, Ines");
+  await viewer.go("#/results");
+  const entries = await page.evaluate(async () => {
+    const { details } = await import("/desk/versions.js");
+    return [{ result: "1-0", reason: "kings", signed: true }, { result: "*" }].map((given) => details({ ...given, round: 1, table: 2 }, "set_result"));
+  });
+  assert.deepEqual(entries, ["1–0, the kings were put in the centre, signed", "no result"]);
+  // What the board saw in the game of the round is now among the past games.
+  assert.match(await row(1).locator(".seen-there").getAttribute("href"), /^#\/game\//);
+}
+
+/** A board that is lost before its game begins is a task of the round, and only of a round that has begun. */
+async function missesBoards() {
+  const found = await page.evaluate(async () => {
+    const [{ Memory, lines }, { awaits }] = await Promise.all([import("/desk/lines.js"), import("/desk/round.js")]);
+    const table = { table: 7, white: "Adler", black: "Berg", result: null, game: null, played: false, over: false };
+    const status = { board: "b", stands_at: 7, table: 7, connected: false, gone_since: "2026-11-21T09:00:00Z", incidents: [], going: [], game: null };
+    const spare = { ...status, board: "spare", connected: true };
+    const at = (change, others = []) => {
+      const round = { round: 2, begun: "2026-11-21T09:20:00Z", tables: new Map([[7, { ...table, ...change }]]), ...change.round };
+      const boards = new Map([status, ...others].map((one) => [one.board, one]));
+      const source = { rounds: new Map([[2, round]]), pairings: { round: 2, tables: [] }, boards };
+      const all = lines([status], new Memory(), Date.parse("2026-11-21T10:00:00Z"), [], (one) => awaits(one, source));
+      return all.map(({ kind, severity, board }) => [kind, severity, board]);
+    };
+    return [at({}), at({ round: { begun: null } }), at({ result: "1-0" }), at({ over: true }), at({}, [spare])];
+  });
+  assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
+}
+
 async function changesResults() {
   await row(12).getByRole("button", { name: "Undo" }).click();
   await untilEntered(TABLES - 1);
@@ -173,7 +210,8 @@ async function beginsNext() {
   await page.waitForTimeout(400);
   await dialog.getByRole("button", { name: "Begin anyway" }).click();
   await until("round 2", async () => (await text(page.locator(".round-name"))) === "Round 2");
-  await dialog.getByRole("button", { name: "Close" }).click();
+  await until("the form is closed", async () => (await dialog.count()) === 0);
+  assert.ok(await page.locator(".begin-round").evaluate((button) => button === document.activeElement));
   const before = page.locator(".round-before");
   assert.match(await text(before), /1 result missing in round 1/);
   await before.click();
@@ -221,7 +259,9 @@ try {
   viewer.ignoreNetworkErrors(false);
   await findsMissingResult();
   await entersAll();
+  await roomShowsRound();
   await judgesStoppedClocks();
+  await missesBoards();
   await changesResults();
   await survivesRestart();
   await beginsNext();

@@ -121,8 +121,13 @@ async function comparesClocks() {
   const wrong = () => text(boards.locator(".wrong"));
   await until("the clocks contradict", async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
   await page.locator(".back-to").click();
-  const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).first();
+  const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).filter({ hasText: "Table 1" });
   await until("it is a task", () => task.isVisible());
+  // The opened board says why it was opened, and who is to play there.
+  await task.locator("a.line").click();
+  await until("the reason", async () => /The clock shows 1:30:00, the time control is 15\+10/.test(await text(page.locator(".remarks li.advice"))));
+  await until("the players", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".opened .names"))));
+  await assertUsable("a board with a remark");
   await page.locator(".to-setup").click();
   const answer = page.locator(".asked");
   await drop("round 3.csv", CORRECTED);
@@ -157,6 +162,13 @@ async function setsClockSides() {
   const boards = step("Boards");
   const rows = boards.locator(".sheet tbody tr");
   await until("the levers", async () => /lever up on the (left|right)/.test(await text(rows.first())));
+  // One press for all clocks, then another side for one of them.
+  const siding = boards.locator(".siding");
+  await siding.locator("select").selectOption("left");
+  await siding.getByRole("button", { name: "Set it on 2 clocks" }).click();
+  for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
+  assert.match(await text(siding.locator(".answer")), /Done/);
+  await until("nothing is left", async () => !(await siding.getByRole("button").isVisible()));
   for (const [at, name] of ["board-1", "board-2"].entries()) {
     await rows.nth(at).locator("select").selectOption("right");
     await until(`${name} is so`, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));

@@ -227,6 +227,48 @@ async function panelsAndSearch(context) {
 }
 
 /** A link to a game has a preview with a picture, and leads to the game. */
+/** A game that is over without a result is not one that has not begun, and a forfeit has signs. */
+async function outcomesAreTrue(context) {
+  const viewer = await Viewer.open(context, HALL, 1366, false);
+  const found = await viewer.page.evaluate(async () => {
+    const [{ Wall }, words] = await Promise.all([import("/page/wall.js"), import("/page/words.js")]);
+    const side = { name: "Adler, Jonas", team: null };
+    const last = { ply: 20, number: 10, color: "black", san: "Nf6", uci: "g8f6" };
+    const none = { white: side, black: side, placement: null, clock: null, live: false, last: null, result: "*", reason: null };
+    const games = [
+      { ...none, table: 1, live: true, last },
+      { ...none, table: 2 },
+      { ...none, table: 3, last, reason: "reset" },
+      { ...none, table: 4, last, reason: "adjourned" },
+      { ...none, table: 5, result: "1-0", reason: "default" },
+      { ...none, table: 6, last, result: "1/2-1/2", reason: "kings" },
+    ];
+    const wall = new Wall(() => {});
+    wall.update(games, 1, []);
+    const groups = [...wall.element.children].map((group) => [group.dataset.group, [...group.querySelectorAll(".table")].map((one) => one.textContent)]);
+    return { groups, endings: games.map((game) => words.ending(game)), outcomes: games.map(words.outcome), score: words.score(games[4], "white"), date: words.date("2026-11-28") };
+  });
+  assert.deepEqual(found.groups, [["playing", ["1"]], ["notBegun", ["2"]], ["finished", ["3", "4", "5", "6"]]]);
+  assert.deepEqual(found.endings.slice(0, 3), ["", "", "result open"]);
+  assert.equal(found.endings[3], "adjourned");
+  assert.deepEqual(found.outcomes, ["", "", "", "", "+/–", "½–½"]);
+  assert.equal(found.score, "+");
+  assert.match(found.date, /28 Nov 2026/);
+  await viewer.close();
+}
+
+/** An opened board fits a phone, however long the names are. */
+async function longNamesFit(context) {
+  const viewer = await Viewer.open(context, `${HALL}#/board/1`, 390, false);
+  await until("the board", () => viewer.page.locator(".large cg-board").isVisible());
+  const width = await viewer.page.evaluate(() => {
+    for (const name of document.querySelectorAll(".large .name")) name.textContent = "Wolfeschlegelsteinhausenbergerdorff, Hubert Blaine";
+    return document.documentElement.scrollWidth;
+  });
+  assert.equal(width, 390);
+  await viewer.close();
+}
+
 async function linksHavePreviews(context) {
   const path = "round-1/board-3";
   const text = await (await fetch(`${HALL}${path}.html`)).text();
@@ -336,6 +378,8 @@ try {
   await recoversFromOutages(viewer, proxy);
   await checksOtherViews(context);
   await viewsFitTheirWindow(context);
+  await outcomesAreTrue(context);
+  await longNamesFit(context);
   await panelsAndSearch(context);
   await linksHavePreviews(context);
   await filtersPersist(viewer);

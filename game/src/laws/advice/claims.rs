@@ -89,14 +89,23 @@ impl Draft<'_> {
         draft.done(Severity::Advice, "early_draw.shown", &topics)
     }
 
-    /// No article says which game counts for a pairing: the arbiter decides.
-    pub(super) fn second_game(self, (round, table): (u32, u32), (first, second): (&str, &str)) -> Advice {
+    /// No article says which game counts for a pairing: the arbiter decides. After a game with a result, players usually
+    /// analyse, and nobody needs to hurry.
+    pub(super) fn second_game(
+        self,
+        (round, table): (u32, u32),
+        (first, second): (&str, &str),
+        has_result: bool,
+    ) -> Advice {
         let draft = self
             .with("round", round)
             .with("table", table)
             .with("first", first)
             .with("second", second);
-        draft.done(Severity::Advice, "second_game.asked", &[])
+        match has_result {
+            true => draft.done(Severity::Hint, "second_game.after_result", &[]),
+            false => draft.done(Severity::Advice, "second_game.asked", &[]),
+        }
     }
 
     pub(super) fn two_minute_claim(self, claim: &TwoMinuteClaim) -> Advice {

@@ -121,6 +121,8 @@ impl Referee {
         }
         game.ended = true;
         game.verdict = Some(verdict.clone());
+        let id = game.id.id.clone();
+        self.enter_result_of_last_paired(&id, verdict.result);
         let result = Some((verdict.result, Some(verdict.reason)));
         self.amend(
             now,

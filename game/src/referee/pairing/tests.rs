@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::events::EventKind;
-use crate::laws::{Edition, IncidentKind};
+use crate::laws::{Edition, IncidentKind, Severity};
 use crate::position::State;
 use crate::referee::tests::table::{STANDARD, Table, WHITE_WINS};
 use shakmaty::CastlingMode;
@@ -62,6 +62,26 @@ fn a_second_game_is_asked_about_after_a_few_moves() {
     table.takes_back();
     table.plays("a6");
     assert_eq!(questions(&mut table), [""; 0], "once");
+}
+
+/// After a result, a second game is usually analysis, at many tables at the end of each round.
+#[test]
+fn a_second_game_after_a_result_is_only_a_hint() {
+    let severity = |table: &Table| {
+        let mut open = table.referee.open_incidents();
+        let incident = open.find(|incident| incident.kind == IncidentKind::SecondGame);
+        incident.expect("a question").severity
+    };
+    let mut table = table_after_round_3();
+    table.plays(TWELVE_PLIES);
+    assert_eq!(severity(&table), Severity::Advice);
+    let mut table = Table::new(Edition::Fide2023);
+    table.command(ROUND_3);
+    table.plays(TWELVE_PLIES);
+    table.shows(WHITE_WINS);
+    sets_up(&mut table);
+    table.plays(TWELVE_PLIES);
+    assert_eq!(severity(&table), Severity::Hint);
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub(in crate::referee) enum News {
         table: u32,
         first: String,
         second: String,
+        /// Whether the first game has a result.
+        has_result: bool,
     },
     /// The arbiter has decided the pairing of the game with this id.
     Assigned(String),

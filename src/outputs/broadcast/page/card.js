@@ -4,7 +4,7 @@ import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
 import { address, isPinned, pin } from "./options.js";
-import { lastName, move, result, score, shortName, words } from "./words.js";
+import { ending, isOver, lastName, move, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
@@ -47,7 +47,7 @@ export class Side {
     say(this.title, player.title ?? "");
     say(this.name, this.isShort ? shortName(player.name) : player.name ?? words.nobody);
     say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
-    say(this.score, score(game.result, this.side));
+    say(this.score, score(game, this.side));
   }
 
   /** In a narrow place, leaves out the initial and then the title if the name is cut off. */
@@ -77,13 +77,12 @@ export function numbered(last) {
 /** The text of a game for screen readers. */
 export function spoken(game) {
   const times = SIDES.map((side) => clock.text(clock.left(game.clock, side)));
-  const ended = [result(game.result), words.reasons[game.reason]].filter(Boolean).join(", ");
   const parts = [
     `${words.board} ${game.table}`,
     `${lastName(game.white.name)}–${lastName(game.black.name)}`,
     numbered(game.last),
     times.every(Boolean) ? times.join(" – ") : "",
-    ended,
+    ending(game, true),
   ];
   return parts.filter(Boolean).join(", ");
 }
@@ -134,9 +133,10 @@ export class Card {
     mark(this.link, "aria-label", spoken(game));
     say(this.table, String(game.table));
     say(this.last, numbered(game.last));
-    say(this.ended, [result(game.result), words.reasons[game.reason]].filter(Boolean).join(" "));
+    // The score stands beside the names.
+    say(this.ended, ending(game));
     this.element.classList.toggle("live", game.live);
-    this.element.classList.toggle("over", game.result !== "*");
+    this.element.classList.toggle("over", isOver(game));
     if (isOther) this.drawPin();
     this.draw();
     this.drawBoard();

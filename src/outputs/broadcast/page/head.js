@@ -2,14 +2,14 @@
 
 import { choose, make, say } from "./dom.js";
 import { address } from "./options.js";
-import { duration, fill, language, lastName, moment, points, result, words } from "./words.js";
+import { date, duration, fill, lastName, locale, moment, outcome, points, words } from "./words.js";
 
 /** The title of the browser's tab: a game with its score, or the round. */
 export function titleOf(event, round, known, board) {
   const name = event.name ?? "kiebitz";
   const game = board !== null && known?.games.find(({ table }) => table === board);
   if (game) {
-    const score = result(game.result) || "–";
+    const score = outcome(game) || "–";
     return `${lastName(game.white.name)} ${score} ${lastName(game.black.name)} · ${name}`;
   }
   const [only, ...others] = known?.head.matches ?? [];
@@ -46,9 +46,10 @@ export class Head {
     const facts = [
       event.site,
       // The time of the start contains the date.
-      starts ? fill(words.starts, { time: moment(starts) }) : known?.head.date,
+      starts ? fill(words.starts, { time: moment(starts) }) : date(known?.head.date),
       known?.head.time_control,
-      about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}, ${about.live} ${words.live}`,
+      about && `${about.games} ${about.games === 1 ? words.oneBoard : words.boards}`,
+      about?.live > 0 && `${about.live} ${words.live}`,
       event.restarts && words.restarts,
       event.delay_ms > 0 && fill(words.delayed, { time: duration(event.delay_ms) }),
     ];
@@ -60,14 +61,16 @@ export class Head {
     }
     const { activeElement } = document;
     const focused = activeElement?.dataset?.control;
-    const rows = [title, make("p", "facts", {}, facts.filter(Boolean).join(" · ")), this.tools(state)];
+    const rows = [title, make("p", "facts", {}, facts.filter(Boolean).join(" · "))];
+    // Without a round, there is nothing to select yet.
+    if (list.rounds.length) rows.push(this.tools(state));
     this.element.replaceChildren(...rows);
     if (focused) this.element.querySelector(`[data-control="${focused}"]`)?.focus();
   }
 
   /** Draws the time of day on a projector. */
   tick() {
-    say(this.time, new Date().toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
+    say(this.time, new Date().toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
   }
 
   tools({ list, round, known, view, shown, team }) {

@@ -5,7 +5,7 @@ import * as clock from "./clock.js";
 import { Curve } from "./curve.js";
 import { button, make, say } from "./dom.js";
 import { address } from "./options.js";
-import { move, result, words } from "./words.js";
+import { ending, move, words } from "./words.js";
 
 /** Distance that a finger must move sideways to open another board, in CSS pixels. */
 const SWIPE = 60;
@@ -91,7 +91,7 @@ export class Large {
     this.tables = tables.join();
     for (const side of ["white", "black"]) this.sides[side].update(game);
     say(this.title, `${words.round} ${round} · ${words.board} ${game.table}`);
-    say(this.ended, [result(game.result), words.reasons[game.reason]].filter(Boolean).join(" · "));
+    say(this.ended, ending(game, true));
     if (this.follows) this.show();
     else this.drawClocks();
     if (isOther || before?.last?.ply !== game.last?.ply || this.isBehind()) this.fetch();

@@ -3,7 +3,7 @@
 import { numbered } from "./card.js";
 import { make, mark, say } from "./dom.js";
 import { address } from "./options.js";
-import { result, words } from "./words.js";
+import { isOver, outcome, words } from "./words.js";
 
 function side(which) {
   const title = make("abbr", "title");
@@ -35,9 +35,11 @@ class Row {
       say(rating, player.rating ? String(player.rating) : "");
     }
     const isPlayed = game.live && game.last;
-    say(this.result, game.live ? (isPlayed ? numbered(game.last) : "●") : result(game.result) || "–");
+    const open = isOver(game) ? words.openResult : "–";
+    say(this.result, game.live ? (isPlayed ? numbered(game.last) : "●") : outcome(game) || open);
     this.element.classList.toggle("live", game.live);
     this.element.classList.toggle("over", !game.live && game.result !== "*");
+    this.element.classList.toggle("open", isOver(game) && game.result === "*");
   }
 }
 

@@ -10,7 +10,7 @@ import { Source } from "./source.js";
 import { Standings } from "./standings.js";
 import { Ticker } from "./ticker.js";
 import { Wall, liveFirst } from "./wall.js";
-import { fill, folded, language, words } from "./words.js";
+import { fill, folded, language, locale, words } from "./words.js";
 
 /** Default time for which a projector shows each page of boards, in milliseconds. */
 const TURNED = 12000;
@@ -212,7 +212,7 @@ function drawHead() {
 
 function drawState() {
   const since = source.stale();
-  const time = since && new Date(since).toLocaleTimeString(language);
+  const time = since && new Date(since).toLocaleTimeString(locale, { hourCycle: "h23" });
   say(state, since ? fill(words.lost, { time }) : "");
   document.body.classList.toggle("stale", Boolean(since));
 }

@@ -1,7 +1,7 @@
 // A line with the results of a round, for a video.
 
 import { make } from "./dom.js";
-import { lastName, result, words } from "./words.js";
+import { lastName, outcome, words } from "./words.js";
 
 /** Speed of the line, in times its height per second. */
 const SPEED = 2.2;
@@ -18,7 +18,7 @@ export class Ticker {
     const texts = over.map((game) => [
       String(game.table),
       lastName(game.white.name),
-      result(game.result),
+      outcome(game),
       lastName(game.black.name),
     ]);
     const shown = JSON.stringify([round, texts]);

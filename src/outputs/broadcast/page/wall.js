@@ -2,7 +2,7 @@
 
 import { Card } from "./card.js";
 import { make, say } from "./dom.js";
-import { points, words } from "./words.js";
+import { isOver, points, words } from "./words.js";
 
 /** Maximum number of boards with animated pieces. */
 const FEW = 16;
@@ -33,8 +33,8 @@ function grouped(games, matches) {
   }
   const groups = [
     { key: "playing", heading: words.playing, games: games.filter((game) => game.live) },
-    { key: "notBegun", heading: words.notBegun, games: games.filter((game) => !game.live && game.result === "*") },
-    { key: "finished", heading: words.finished, games: games.filter((game) => !game.live && game.result !== "*") },
+    { key: "notBegun", heading: words.notBegun, games: games.filter((game) => !game.live && !isOver(game)) },
+    { key: "finished", heading: words.finished, games: games.filter((game) => isOver(game)) },
   ];
   const filled = groups.filter((group) => group.games.length);
   // A single group needs no heading, unless it says that everything is over.

@@ -57,6 +57,8 @@ const ENGLISH = {
   players: "Players",
   noStandings: "There are no standings yet.",
   noResults: "no results yet",
+  resultOpen: "result open",
+  openResult: "open",
   afterRound: "After round {round}",
   open: "{count} games without a result",
   oneOpen: "one game without a result",
@@ -139,6 +141,8 @@ const GERMAN = {
   players: "Spieler",
   noStandings: "Es gibt noch keine Tabelle.",
   noResults: "noch keine Ergebnisse",
+  resultOpen: "Ergebnis offen",
+  openResult: "offen",
   afterRound: "Nach Runde {round}",
   open: "{count} Partien ohne Ergebnis",
   oneOpen: "eine Partie ohne Ergebnis",
@@ -174,6 +178,9 @@ const asked = new URLSearchParams(location.search).get("lang") ?? navigator.lang
 /** The language of the page: "de" or "en". */
 export const language = asked.toLowerCase().startsWith("de") ? "de" : "en";
 
+/** The locale of dates and times: that of the browser if it is one of the page's language. */
+export const locale = navigator.language?.toLowerCase().startsWith(language) ? navigator.language : { en: "en-GB", de: "de" }[language];
+
 /** The texts in this language. */
 export const words = language === "de" ? GERMAN : ENGLISH;
 
@@ -195,10 +202,35 @@ export function result(text) {
   return text.replaceAll("1/2", "½").replace("-", "–");
 }
 
-/** A side's part of a result. */
-export function score(text, side) {
-  if (text === "*") return "";
-  return result(text).split("–")[side === "white" ? 0 : 1];
+/** Signs of both sides for the results of games that were not played. */
+const FORFEITS = { "1-0": ["+", "–"], "0-1": ["–", "+"], "0-0": ["–", "–"] };
+
+function forfeit({ result: text, reason }) {
+  return reason === "default" ? FORFEITS[text] : undefined;
+}
+
+/** The result of a game, with signs for a forfeit; empty until there is one. */
+export function outcome(game) {
+  return forfeit(game)?.join("/") ?? result(game.result);
+}
+
+/** A side's part of a game's result; empty until there is one. */
+export function score(game, side) {
+  const at = side === "white" ? 0 : 1;
+  return forfeit(game)?.[at] ?? result(game.result).split("–")[at] ?? "";
+}
+
+/** Whether a game is over. Its result may still be missing. */
+export function isOver({ live, last, result: text }) {
+  return !live && (text !== "*" || Boolean(last));
+}
+
+/** How a game has ended, with its result if `isWhole` or if there is no reason; empty while it is in progress. */
+export function ending(game, isWhole = false) {
+  const of = outcome(game);
+  const reason = of || game.reason === "adjourned" ? words.reasons[game.reason] : "";
+  if (!of) return isOver(game) ? reason || words.resultOpen : "";
+  return isWhole || !reason ? [of, reason].filter(Boolean).join(" · ") : reason;
 }
 
 /** Points with a fraction: 2.5 is "2½". */
@@ -236,6 +268,12 @@ export function moment(ms) {
   const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const isToday = at.toDateString() === today.toDateString();
   return isToday
-    ? at.toLocaleTimeString(language, time)
-    : at.toLocaleString(language, { weekday: "short", day: "numeric", month: "short", ...time });
+    ? at.toLocaleTimeString(locale, time)
+    : at.toLocaleString(locale, { weekday: "short", day: "numeric", month: "short", ...time });
+}
+
+/** A date such as "2026-11-28" in words; other texts stay as they are. */
+export function date(text) {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text ?? "")) return text;
+  return new Date(`${text}T12:00`).toLocaleDateString(locale, { weekday: "short", day: "numeric", month: "short", year: "numeric" });
 }

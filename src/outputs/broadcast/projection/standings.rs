@@ -81,8 +81,9 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
     let last_begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
     let last_begun = last_begun.map(|(round, _)| *round).max();
     let rounds_with_results = tournament.rounds.iter().filter(|(_, round)| {
-        let mut pairings = round.pairings.iter();
-        pairings.any(|pairing| pairing.result.is_some())
+        // A bye has its points before the round begins.
+        let mut pairings = round.pairings.iter().filter(|pairing| pairing.is_played());
+        pairings.any(|pairing| pairing.result.is_some_and(|result| result != GameResult::Unknown))
     });
     let last = last_begun.max(rounds_with_results.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
@@ -96,6 +97,7 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
             person.half_points += carried.half_points;
         }
     }
+    field.has_carried = !tournament.carried.is_empty();
     let mut schedule = Vec::new();
     let no_slots = Vec::new();
     for (round, data) in &tournament.rounds {
@@ -164,8 +166,15 @@ struct Person {
     name: String,
     facts: PlayerFacts,
     half_points: u32,
-    /// Rounds in which the player had no opponent.
-    byes: Vec<u32>,
+    byes: Vec<Bye>,
+}
+
+/// A round in which a player has no opponent.
+#[derive(Debug, Clone, Copy)]
+struct Bye {
+    round: u32,
+    /// Twice the points; `None` if the files give none, or count them among the [`CarriedPoints`](crate::tournament::CarriedPoints).
+    half_points: Option<u32>,
 }
 
 /// All players, indexed by FIDE id and by name.
@@ -176,6 +185,8 @@ struct Field {
     by_name: BTreeMap<String, usize>,
     /// Names that occur with several FIDE ids.
     ambiguous: BTreeSet<String>,
+    /// Whether a file has the points of the players, with those of byes.
+    has_carried: bool,
 }
 
 impl Field {
@@ -218,8 +229,13 @@ impl Field {
             Some(self.person(&player.name, Some(&player.facts)))
         });
         let [Some(white), Some(black)] = indexes else {
-            let bye_player = indexes.iter_mut().find_map(|index| index.take())?;
-            self.people.get_mut(bye_player)?.byes.push(round);
+            let result =
+                { pairing.result }.filter(|result| *result != GameResult::Unknown && !self.has_carried);
+            let (of_white, of_black) = result.map(half_points).unzip();
+            let sides = indexes.iter_mut().zip([of_white, of_black]);
+            let (alone, half_points) =
+                { sides }.find_map(|(index, half_points)| index.take().map(|index| (index, half_points)))?;
+            self.people.get_mut(alone)?.byes.push(Bye { round, half_points });
             return None;
         };
         Some(Meeting {
@@ -260,7 +276,12 @@ impl Field {
     }
 
     fn rows(self, played: &[Meeting], last: u32) -> Vec<PlayerRow> {
-        let mut totals: Vec<u32> = self.people.iter().map(|person| person.half_points).collect();
+        let mut totals: Vec<u32> = { self.people.iter() }
+            .map(|person| {
+                let byes = person.byes.iter().filter(|bye| bye.round <= last);
+                person.half_points + byes.filter_map(|bye| bye.half_points).sum::<u32>()
+            })
+            .collect();
         for meeting in played {
             let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
             for (index, points) in [(meeting.white, white), (meeting.black, black)] {
@@ -294,13 +315,13 @@ impl Field {
                 half_points: total(*index),
                 games: 0,
                 results: { person.byes.iter() }
-                    .filter(|round| **round <= last)
-                    .map(|round| RoundResult {
-                        round: *round,
+                    .filter(|bye| bye.round <= last)
+                    .map(|bye| RoundResult {
+                        round: bye.round,
                         table: None,
                         opponent: None,
                         color: "white",
-                        score: None,
+                        score: bye.half_points.map(points),
                     })
                     .collect(),
             })

@@ -26,8 +26,11 @@ export function incomplete({ rounds }, number) {
 }
 
 export class Begin {
-  /** `announce` announces a text to screen readers; `open` returns the number of open steps of the set-up. */
-  constructor(source, announce, open = () => 0) {
+  /**
+   * `announce` announces a text to screen readers; `open` returns the number of open steps of the set-up; `done` is called
+   * after a round has begun.
+   */
+  constructor(source, announce, { open = () => 0, done = () => {} }) {
     this.source = source;
     const { go } = words.setup;
     this.round = make("select", "");
@@ -56,6 +59,7 @@ export class Begin {
           enter.addEventListener("click", () => this.deed.stop());
           return [enter];
         },
+        done,
       },
     );
     this.round.addEventListener("change", () => this.deed.stop());

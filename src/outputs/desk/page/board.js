@@ -15,6 +15,7 @@ import { Moves } from "./moves.js";
 import { Past } from "./past.js";
 import { after } from "./position.js";
 import { health } from "./room.js";
+import { seated } from "./round.js";
 import { may } from "./session.js";
 import { standing } from "./standing.js";
 import { ending, fill, names, numbered, place, time, titleOf, words } from "./words.js";
@@ -54,7 +55,9 @@ export class Board {
     this.health = make("p", "health");
     const back = button("back", words.opened.back, "←", () => this.back());
     this.hall = make("p", "facts");
-    this.head = make("div", "opened-head", {}, back, make("div", "", {}, this.title, this.names), this.health, this.hall);
+    this.remarks = make("ul", "remarks", { "aria-label": words.opened.remarks, hidden: "" });
+    const who = make("div", "", {}, this.title, this.names);
+    this.head = make("div", "opened-head", {}, back, who, this.health, this.hall, this.remarks);
     this.others = make("nav", "others", { "aria-label": words.opened.several });
     this.diagram = new Diagram();
     this.views = {};
@@ -127,7 +130,6 @@ export class Board {
     const { game } = status;
     const title = status.table && !status.isShared ? `${place(status)} · ${status.board}` : place(status);
     say(this.title, title);
-    say(this.names, names(game));
     this.showHall(status);
     const wrong = health(status);
     const key = JSON.stringify(wrong);
@@ -137,12 +139,35 @@ export class Board {
     }
     this.drawOthers();
     this.drawCase();
-    this.diagram.update(status);
+    this.seat();
     this.moves.update(game, status.made);
     this.correct.update(game);
     this.past.update(status);
     this.show();
     this.enter.update(status);
+  }
+
+  /** Shows the players of the game, or of the pairing until it has begun. */
+  seat() {
+    const { status } = this.context;
+    if (!status) return;
+    const { players } = seated(status, this.source);
+    say(this.names, names({ players }));
+    this.diagram.update(status, players);
+  }
+
+  /** Shows the lines of the queue about this board that have no incident. */
+  remark(lines) {
+    this.remarks.hidden = lines.length === 0;
+    const key = JSON.stringify(lines.map(({ key: one, severity, text, href }) => [one, severity, text, href]));
+    if (key === this.remarked) return;
+    this.remarked = key;
+    this.remarks.replaceChildren(
+      ...lines.map((line) => {
+        const title = line.href ? make("a", "", { href: line.href }, titleOf(line)) : make("b", "", {}, titleOf(line));
+        return make("li", line.severity, {}, sign(line.severity), make("span", "", {}, title, ` ${line.text}`));
+      }),
+    );
   }
 
   drawOthers() {
@@ -198,10 +223,12 @@ export class Board {
     if (this.correct.isOn) return;
     const { status } = this.context;
     const incident = this.evidence?.incident;
-    if (this.mode === "before" && !incident) this.mode = "now";
+    if (this.mode === "before" && !incident?.evidence.fen) this.mode = "now";
     if (this.mode === "game" && !status.game_placement) this.mode = "now";
     if (this.mode === "moment" && !this.evidence?.moments.length) this.mode = "now";
-    this.views.before.hidden = !incident?.evidence.fen;
+    // The position before the incident is worth a look only if it is another one.
+    const [before] = incident?.evidence.fen?.split(" ") ?? [];
+    this.views.before.hidden = !before || (this.mode !== "before" && before === status.placement && before === status.game_placement);
     this.views.game.hidden = !status.game_placement;
     for (const [name, one] of Object.entries(this.views)) mark(one, "aria-pressed", String(name === this.mode));
     const isOpen = status.incidents.some((one) => one.incident === incident?.incident);

@@ -34,10 +34,10 @@ export class Diagram {
     this.element = make("div", "diagram", {}, this.stage, this.under, this.spoken);
   }
 
-  /** Updates the players and their clocks. */
-  update(status) {
+  /** Updates the players, by default those of the game, and their clocks. */
+  update(status, players = status.game?.players) {
     this.status = status;
-    for (const side of SIDES) say(this.sides[side].name, status.game?.players?.[side] ?? words[side]);
+    for (const side of SIDES) say(this.sides[side].name, players?.[side] ?? words[side]);
     this.pass();
   }
 

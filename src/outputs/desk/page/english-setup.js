@@ -48,6 +48,8 @@ export const SETUP = {
     order: "Order",
     orders: { table: "by table", board: "by name", serial: "by serial number", port: "by port" },
     first: "First table",
+    sideOfAll: "White's side of the clocks",
+    sideGo: ["Set it on 1 clock", "Set it on {n} clocks"],
     number: "Number {first} to {last} in this order",
     askNumber: "Boards change their tables: {changes}. Go on?",
     askPlaying: "Games are in progress at some of them.",

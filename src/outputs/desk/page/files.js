@@ -4,7 +4,7 @@ import { button, make, say } from "/page/dom.js";
 import { Deed } from "./deed.js";
 import { HEADERS, ask } from "./session.js";
 import { byTable } from "./ready.js";
-import { fill, language, words } from "./words.js";
+import { fill, locale, words } from "./words.js";
 
 /** Maximum number of listed findings. */
 const LISTED = 50;
@@ -36,10 +36,12 @@ function report(told) {
   // The folder on the server is of no use to the reader.
   const place = ({ file, line, column }) => (line ? fill(files.place, { file: file.split("/").at(-1), line, column }) : "");
   if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
+  const folders = new Set(told.findings.map(({ file }) => file?.slice(0, file.lastIndexOf("/") + 1)).filter(Boolean));
+  const bare = (text) => [...folders].reduce((short, folder) => short.replaceAll(folder, ""), text);
   const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
   const listed = told.findings.slice(0, LISTED).map((finding) => {
     const sign = make("b", "", {}, files.severity[finding.severity] ?? finding.severity);
-    return make("li", finding.severity, {}, sign, " ", make("span", "facts", {}, place(finding)), " ", finding.text);
+    return make("li", finding.severity, {}, sign, " ", make("span", "facts", {}, place(finding)), " ", bare(finding.text));
   });
   if (told.findings.length > LISTED) listed.push(make("li", "", {}, fill(files.more, { n: told.findings.length - LISTED })));
   return make("div", "report", {}, totals, make("ul", "findings", {}, ...listed));
@@ -145,7 +147,7 @@ export class Files {
     const { files } = words.setup;
     const rows = told.files.map(({ name, bytes, changed }) => {
       const link = make("a", "", { href: address(name), download: name }, name);
-      const date = changed ? new Date(changed).toLocaleString(language, { dateStyle: "short", timeStyle: "short" }) : "";
+      const date = changed ? new Date(changed).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }) : "";
       const facts = fill(files.facts, { size: Math.max(1, Math.round(bytes / 1024)), date });
       const remove = new Deed(
         {

@@ -214,7 +214,7 @@ function clocks(context) {
   return {
     element,
     update(status) {
-      mark(control, "placeholder", status.game?.time_control_typed ?? status.game?.time_control ?? "");
+      mark(control, "placeholder", status.game?.time_control_typed ?? status.game?.time_control ?? status.time_control ?? "");
       identify.show(status.connected && !isPlaying(status));
     },
   };

@@ -3,7 +3,7 @@
 import { button, make, mark, say } from "/page/dom.js";
 import { field } from "./deed.js";
 import { Throttle, gamesOf } from "./follow.js";
-import { fill, language, result, time, words } from "./words.js";
+import { fill, locale, result, time, words } from "./words.js";
 
 /** Delay of the search while the user types, in milliseconds. */
 const PAUSE = 250;
@@ -17,7 +17,7 @@ export function gameAddress(game, of = null) {
 }
 
 function day(at) {
-  return new Date(at).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+  return new Date(at).toLocaleDateString(locale, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
 /** Describes the outcome of a game. */
@@ -143,6 +143,7 @@ export class Games {
 
   async fetch(after) {
     mark(this.list, "aria-busy", "true");
+    if (!this.known.length) say(this.count, words.review.loading);
     const told = await this.ask(after);
     if (!told) return;
     mark(this.list, "aria-busy", null);

@@ -48,6 +48,8 @@ export const SETUP = {
     order: "Reihenfolge",
     orders: { table: "nach Tisch", board: "nach Name", serial: "nach Seriennummer", port: "nach Anschluss" },
     first: "Erster Tisch",
+    sideOfAll: "Seite von Weiß an den Uhren",
+    sideGo: ["An 1 Uhr einstellen", "An {n} Uhren einstellen"],
     number: "In dieser Reihenfolge {first} bis {last}",
     askNumber: "Bretter wechseln den Tisch: {changes}. Fortfahren?",
     askPlaying: "An einigen läuft eine Partie.",

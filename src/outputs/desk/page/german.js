@@ -127,6 +127,7 @@ export const GERMAN = {
   },
   lines: {
     gone: "Das Brett antwortet nicht, obwohl eine Partie läuft. Kabel oder Batterie prüfen.",
+    goneBefore: "Das Brett antwortet nicht, und die Partie an seinem Tisch steht noch aus. Kabel oder Batterie prüfen.",
     away: "Von dort kommt nichts mehr, obwohl Partien laufen: {n}. Den Rechner dort, seinen Broker und das Netz prüfen.",
     inferred: "Erschlossen, nicht beobachtet: {moves}. Bitte mit den Partieformularen vergleichen.",
     unsettled: "Noch unsicher: {moves}. Bitte am Brett nachsehen.",
@@ -145,9 +146,11 @@ export const GERMAN = {
   },
   last: "Letzter Zug",
   noGame: "keine Partie",
+  otherGame: "andere Partie: {move}",
   opened: {
     back: "Zurück",
     lost: "Dieses Brett gibt es nicht mehr.",
+    remarks: "An diesem Brett zu tun",
     several: "Offen an diesem Brett",
     settledAlready: "Erledigt: {how}",
     settledAt: "Erledigt um {at}: {how}",

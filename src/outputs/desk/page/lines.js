@@ -97,10 +97,13 @@ function madeAt({ game, made }, ply) {
   return Date.parse(made[ply - 1] ?? game.started);
 }
 
-function ofBoard(status, memory, now) {
+function ofBoard(status, memory, now, awaits) {
   const { board, game, incidents } = status;
+  // Of several games that players play for themselves after that of the round, the last one stands for all.
+  const second = incidents.findLast(({ kind }) => kind === "second_game");
   const found = incidents
     .filter(({ severity }) => severity in RANK)
+    .filter((incident) => incident.kind !== "second_game" || incident === second)
     .map((incident) =>
       line(status, {
         // An incident that becomes graver counts as new.
@@ -127,6 +130,11 @@ function ofBoard(status, memory, now) {
     const about = `${left} ${status.time_control}`;
     const since = memory.since(`${board} clock_setting ${about}`, now);
     derived("clock_setting", "advice", about, fill(words.lines.setting, values), since, SETTING);
+  }
+  const isLost = !status.connected && !status.away && !isPlaying(status);
+  if (isLost && awaits(status) && !incidents.some(({ kind }) => kind === "board_disconnected")) {
+    const since = status.gone_since ? Date.parse(status.gone_since) : memory.since(`${board} board_disconnected`, now);
+    derived("board_disconnected", "advice", `table ${status.stands_at}`, words.lines.goneBefore, since);
   }
   if (!game) return found;
   const isGone = !status.connected && !status.away && isPlaying(status);
@@ -206,9 +214,12 @@ function ofMany(kind, group) {
   return { key: `together ${key}`, kind, severity, since, text, title, members, going, board: null, incident: null, color: null, ends: null };
 }
 
-/** All lines, sorted. `others` are lines that are not about one board. */
-export function lines(boards, memory, now, others = []) {
+/**
+ * All lines, sorted. `others` are lines that are not about one board; `awaits` returns whether a game of the round is
+ * still to begin at the table of a board.
+ */
+export function lines(boards, memory, now, others = [], awaits = () => false) {
   const statuses = [...boards];
-  const all = statuses.flatMap((status) => ofBoard(status, memory, now));
+  const all = statuses.flatMap((status) => ofBoard(status, memory, now, awaits));
   return [...together(all), ...ofHalls(statuses), ...others].sort(order);
 }

@@ -14,7 +14,7 @@ import { Memory, isPlaying, keysOf, lines } from "./lines.js";
 import { List, addressOf } from "./list.js";
 import { ResultsSheet, asked as askedResults } from "./results.js";
 import { Room } from "./room.js";
-import { RoundBar, missingLines } from "./round.js";
+import { RoundBar, awaits, missingLines, seated } from "./round.js";
 import { current, form, logOut, may } from "./session.js";
 import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
@@ -62,14 +62,19 @@ class Desk {
     });
     // A hub has the boards of all halls, but no past games.
     const isHub = session.hub === true;
-    this.room = new Room(isHub ? words.halls : words.room);
+    this.room = new Room(isHub ? words.halls : words.room, (status) => seated(status, this.source));
     const announce = (text) => say(said, text);
     const entries = new Entries(session, this.source, announce);
     this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
     this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
     this.setup = Setup ? new Setup(this.source, (text) => say(said, text), isHub) : null;
     this.results = new ResultsSheet(session, this.source, announce);
-    this.begin = this.setup && new Begin(this.source, announce);
+    // The bar shows the round that was begun.
+    const begun = () => {
+      this.beginning.close();
+      this.bar.begin.focus({ preventScroll: true });
+    };
+    this.begin = this.setup && new Begin(this.source, announce, { done: begun });
     this.beginning = this.setup && this.dialog();
     const begins = () => {
       this.begin.update(true);
@@ -124,11 +129,14 @@ class Desk {
       if (session && (session.user !== user || session.role !== role)) location.reload();
     };
     this.source.paired = () => {
-      this.room.pair(this.source.pairings);
+      this.repair = true;
       this.setup?.changed();
       this.drawSoon();
     };
-    this.source.roundsChanged = () => this.drawSoon();
+    this.source.roundsChanged = () => {
+      this.repair = true;
+      this.drawSoon();
+    };
     this.source.touched = (...what) => this.setup?.touched(...what);
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
@@ -207,16 +215,22 @@ class Desk {
     if (!this.source.isReady || this.isOver) return;
     const { boards } = this.source;
     const now = clock.now();
+    if (this.repair) {
+      this.repair = false;
+      this.room.pair();
+      this.board.seat();
+    }
     this.bar.update(now);
     this.begin?.update();
     this.results.draw();
-    const all = lines(boards.values(), this.memory, now, missingLines(this.source, now));
+    const all = lines(boards.values(), this.memory, now, missingLines(this.source, now), (status) => awaits(status, this.source));
     const { board, number } = asked();
     const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
     const isOpened = (line) => board !== null && line.board === board && (line.incident === null || line.incident === shown);
     // An opened line counts as seen.
     const single = all.flatMap((line) => line.members ?? [line]);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
+    this.board.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
     this.list.update(all, isOpened);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint");

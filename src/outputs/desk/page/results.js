@@ -2,11 +2,12 @@
 
 import { button, make, mark, say } from "/page/dom.js";
 import { Deed } from "./deed.js";
+import { gameAddress } from "./games.js";
 import { isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { sheet, stoodSince } from "./round.js";
 import { may } from "./session.js";
-import { fill, hour, names, numberOf, result, words } from "./words.js";
+import { count, fill, hour, names, numberOf, result, words } from "./words.js";
 
 /** Results with a key of their own. */
 const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
@@ -22,7 +23,7 @@ export function asked() {
 }
 
 /** Formats a result with forfeits as signs. */
-function formatted({ result: of, reason }) {
+export function formatted({ result: of, reason }) {
   const forfeit = reason === "default" && FORFEITS.find(([one]) => one === of);
   return forfeit ? forfeit[2] : result(of);
 }
@@ -53,6 +54,7 @@ class Row {
   constructor(round, source, context) {
     this.round = round;
     this.source = source;
+    this.hasPast = context.hasPast;
     const texts = words.sheet;
     this.number = make("span", "table");
     this.white = make("span", "name");
@@ -116,7 +118,9 @@ class Row {
     mark(this.signed, "aria-label", `${texts.signed}, ${words.table} ${table.table}`);
     say(this.entered, [decided && fill(texts.by, { by: decided.by, time: hour(decided.at) }), signed && fill(signed.by === decided?.by ? texts.signedAt : texts.signedBy, { by: signed.by, time: hour(signed.at) })].filter(Boolean).join(" · "));
     this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
-    mark(this.seen, "href", board === null ? null : address(board));
+    // After another game has begun on the board, what it saw is among the past games.
+    const isPast = table.game !== null && boards.get(board)?.game?.game !== table.game && this.hasPast;
+    mark(this.seen, "href", board === null ? null : isPast ? gameAddress(table.game) : address(board));
     say(this.seen, observed(table, boards));
   }
 
@@ -199,6 +203,8 @@ export class ResultsSheet {
     const anyBoard = () => source.boards.keys().next().value ?? "";
     const standing = (table) => [...source.boards.values()].find((one) => one.stands_at === table)?.board;
     this.context = {
+      // A hub has no past games.
+      hasPast: session.hub !== true,
       mayEnter: may(session, "set_result"),
       // The server finds the game of the table. A table without a board needs any board to store the result.
       send: ({ table, board }, command) => source.command(board ?? standing(table) ?? anyBoard(), command),
@@ -271,7 +277,9 @@ export class ResultsSheet {
       if (this.list.children[at] !== row.element) this.list.insertBefore(row.element, this.list.children[at] ?? null);
     });
     const entered = tables.filter(({ result: of }) => of !== null).length;
-    say(this.summary, round ? fill(words.sheet.summary, { n: entered, all: tables.length }) : "");
+    const seen = tables.filter(({ result: of, confirmed }) => of !== null && !confirmed).length;
+    const summary = round ? fill(words.sheet.summary, { n: entered - seen, all: tables.length }) : "";
+    say(this.summary, [summary, seen && count(words.sheet.onlySeen, seen)].filter(Boolean).join(" · "));
     this.drawOthers(round?.others ?? []);
   }
 

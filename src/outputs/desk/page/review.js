@@ -10,10 +10,10 @@ import { Moves } from "./moves.js";
 import { after } from "./position.js";
 import { Sensors } from "./sensors.js";
 import { Versions } from "./versions.js";
-import { edition, fill, language, names, numbered, shownTime, time, words } from "./words.js";
+import { edition, fill, language, locale, names, numbered, shownTime, time, words } from "./words.js";
 
 function date(at) {
-  return new Date(at).toLocaleDateString(language, { day: "numeric", month: "long", year: "numeric" });
+  return new Date(at).toLocaleDateString(locale, { day: "numeric", month: "long", year: "numeric" });
 }
 
 /** Delay in milliseconds after which the journal has new events. */

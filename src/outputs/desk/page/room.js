@@ -4,6 +4,7 @@ import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
 import { RANK, doubtful, isPlaying } from "./lines.js";
 import { address } from "./list.js";
+import { formatted } from "./results.js";
 import { fill, names, numbered, place, result, words } from "./words.js";
 
 const SIDES = ["white", "black"];
@@ -39,13 +40,17 @@ function hasClock({ clock: shown }) {
   return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
 }
 
-/** Result and last move of a game. */
-function state(status) {
+/** Result and last move of the game of a table, and the last move of another game on its board. */
+function state(status, { seat, isOther }) {
   const { game } = status;
-  if (!game) return words.noGame;
-  const ended = result(game.result) || (game.ended && (words.reasons[game.reason] ?? game.reason));
-  const last = game.moves.length ? numbered(game, game.moves.length) : "";
-  return [ended, last].filter(Boolean).join(" · ");
+  const last = game?.moves.length ? numbered(game, game.moves.length) : "";
+  if (!game || isOther) {
+    const open = seat?.over ? words.kinds.missing : words.noGame;
+    const ofRound = seat?.result ? formatted(seat) : open;
+    return [ofRound, isOther && isPlaying(status) && last && fill(words.otherGame, { move: last })].filter(Boolean).join(" · ");
+  }
+  const reason = words.sheet.reasons[game.reason] ?? words.reasons[game.reason] ?? game.reason;
+  return [result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
 }
 
 class Table {
@@ -67,11 +72,11 @@ class Table {
     this.element = make("li", "", {}, make("div", "seat", {}, face, this.link));
   }
 
-  /** Updates changed parts only. Before its first game, a board shows the players of `paired`, its table's pairing. */
-  update(status, chosen, paired = null) {
-    Object.assign(this, { status, chosen, paired, late: lasts(status) });
-    const { game, table, board, isShared } = status;
-    const players = game ? game.players : paired;
+  /** Updates changed parts only. `seating` is the pairing of the table at which the board stands. */
+  update(status, chosen, seating) {
+    Object.assign(this, { status, chosen, seating, late: lasts(status) });
+    const { table, board, isShared } = status;
+    const { players, isOther } = seating;
     mark(this.link, "href", address(board));
     mark(this.link, "aria-current", chosen ? "true" : null);
     const isNumbered = table && !isShared;
@@ -79,7 +84,7 @@ class Table {
     say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
     this.place.classList.toggle("long", !isNumbered);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
-    say(this.last, state(status));
+    say(this.last, state(status, seating));
     const wrong = health(status);
     const key = JSON.stringify(wrong);
     if (key !== this.shown) {
@@ -88,19 +93,20 @@ class Table {
     }
     const worst = wrong[0]?.[0] ?? "fine";
     if (this.element.className !== worst) this.element.className = worst;
-    this.element.classList.toggle("over", !isPlaying(status));
+    this.element.classList.toggle("over", !isPlaying(status) || isOther);
     const said = wrong.map(([, what]) => what).join(", ") || words.health.fine;
-    mark(this.link, "aria-label", [place(status), names({ players }), state(status), said].filter(Boolean).join(". "));
+    mark(this.link, "aria-label", [place(status), names({ players }), state(status, seating), said].filter(Boolean).join(". "));
     return this.pass();
   }
 
   /** Updates the clocks; returns whether one shows tenths of a second. */
   pass() {
-    if (lasts(this.status) !== this.late) return this.update(this.status, this.chosen, this.paired);
+    if (lasts(this.status) !== this.late) return this.update(this.status, this.chosen, this.seating);
     const { clock: shown, game } = this.status;
     let hurry = false;
     for (const side of SIDES) {
-      const runs = shown?.running === side && this.status.connected && game?.ended === null;
+      // The clock of another game is no news of the round.
+      const runs = shown?.running === side && this.status.connected && game?.ended === null && !this.seating.isOther;
       const left = shown ? clock.left(shown, side) : null;
       say(this.clocks[side], left === null ? "" : clock.text(left, runs && left > 0));
       this.clocks[side].classList.toggle("runs", runs);
@@ -118,10 +124,10 @@ export function order(one, other) {
 }
 
 export class Room {
-  constructor(title = words.room) {
+  /** `seated` returns the pairing of the table at which a board stands. */
+  constructor(title, seated) {
+    this.seated = seated;
     this.tables = new Map();
-    /** Pairings, by table. */
-    this.paired = new Map();
     this.title = make("h2", "", { id: "room" }, title);
     this.list = make("ul", "tables", { "aria-labelledby": "room" });
     this.element = make("section", "room", { "aria-labelledby": "room" }, this.title, this.list);
@@ -137,19 +143,18 @@ export class Room {
     [...boards.values()].sort(order).forEach((status, at) => {
       if (!this.tables.has(status.board)) this.tables.set(status.board, new Table());
       const table = this.tables.get(status.board);
-      table.update(status, status.board === chosen, this.paired.get(status.stands_at));
+      table.update(status, status.board === chosen, this.seated(status));
       if (this.list.children[at] !== table.element) this.list.insertBefore(table.element, this.list.children[at] ?? null);
     });
   }
 
   /** Updates one board. */
   change(status, chosen) {
-    this.tables.get(status.board)?.update(status, status.board === chosen, this.paired.get(status.stands_at));
+    this.tables.get(status.board)?.update(status, status.board === chosen, this.seated(status));
   }
 
-  /** Sets the pairings of the round. */
-  pair({ tables }) {
-    this.paired = new Map(tables.map((one) => [one.table, one]));
+  /** Updates all tables after a change of the pairings or of a round. */
+  pair() {
     for (const { status, chosen, element } of this.tables.values()) {
       if (element.isConnected) this.change(status, chosen ? status.board : null);
     }

@@ -20,6 +20,26 @@ export function sheet(round, table = null) {
   return `#/results/${round}${table === null ? "" : `/${table}`}`;
 }
 
+/**
+ * The pairing of the table at which a board stands, as {seat, isOther, players}. `seat` is the table of the round, null if
+ * it has none. `isOther` is whether the board's game is not that of the round, as when players analyse after their game.
+ */
+export function seated({ stands_at: at, game }, { rounds, pairings }) {
+  const paired = () => pairings.tables.find(({ table }) => table === at) ?? null;
+  const seat = at === null ? null : rounds.get(pairings.round)?.tables.get(at) ?? paired();
+  const isNamed = Boolean(game?.players?.white || game?.players?.black);
+  const isOther = Boolean(game && !isNamed && seat && "game" in seat && seat.game !== game.game);
+  return { seat, isOther, players: game && !isOther ? game.players : seat };
+}
+
+/** Returns whether a game of a round that has begun is still to begin at the table of a board, and no other board is there. */
+export function awaits(status, source) {
+  const round = source.rounds.get(source.pairings.round);
+  const { seat } = seated(status, source);
+  const isDue = Boolean(round?.begun && seat && seat.result === null && !seat.over && !seat.played);
+  return isDue && ![...source.boards.values()].some((one) => one.connected && one.stands_at === status.stands_at);
+}
+
 /** Time since which the clock stands in the game at a table, in milliseconds since 1970; null if it does not. */
 export function stoodSince({ board, game, played, ended }, boards) {
   if (!game || !played || ended) return null;
@@ -67,7 +87,8 @@ export function facts(round, boards, now) {
     waiting: round.begun ? waiting.filter((one) => at(one).length && !at(one).some((status) => isLate(status) || isGone(status))) : [],
     bare: open.filter((one) => one.board === null && !at(one).length),
     late: open.flatMap(at).filter(isLate),
-    gone: open.flatMap(at).filter(isGone),
+    // A board that was replaced by another one is not missed.
+    gone: open.filter((one) => at(one).every(isGone)).flatMap((one) => at(one).slice(0, 1)),
   };
 }
 
@@ -146,10 +167,11 @@ export class RoundBar {
     const { round } = words;
     this.name = make("b", "round-name");
     this.begun = make("span", "round-begun");
+    this.first = make("a", "round-first", { href: "#/setup", hidden: "" }, round.first);
     this.finished = make("a", "round-finished");
     this.missing = make("a", "chip warn round-missing");
     this.before = make("a", "chip warn round-before");
-    this.line = make("p", "round-line", {}, this.name, this.begun, this.finished, this.missing, this.before);
+    this.line = make("p", "round-line", {}, this.name, this.begun, this.first, this.finished, this.missing, this.before);
     this.facts = {
       late: new Fact("bad", round.late),
       gone: new Fact("bad", round.gone),
@@ -185,6 +207,7 @@ export class RoundBar {
     const texts = words.round;
     say(this.name, round ? fill(texts.name, { round: round.round }) : texts.none);
     say(this.begun, round ? (round.begun ? fill(texts.begun, { time: hour(round.begun, now) }) : texts.notBegun) : texts.noneText);
+    this.first.hidden = Boolean(round) || !this.begin;
     const state = round ? facts(round, boards, now) : { standing: new Map(), all: 0, finished: 0, missing: [], waiting: [], bare: [], late: [], gone: [] };
     this.finished.hidden = !round;
     this.results.hidden = rounds.size === 0;

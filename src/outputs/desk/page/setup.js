@@ -100,7 +100,7 @@ export class Setup {
 
   /** The last step: starts a round on all waiting boards. */
   going(announce) {
-    const begin = new Begin(this.source, announce, () => this.open());
+    const begin = new Begin(this.source, announce, { open: () => this.open() });
     this.summary = make("p", "");
     begin.element.prepend(this.summary);
     return begin;

@@ -5,7 +5,7 @@ import { Deed, told, undoing } from "./deed.js";
 import { toHall } from "./halls.js";
 import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
-import { fill, shownTime, words } from "./words.js";
+import { count, fill, shownTime, words } from "./words.js";
 
 const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "battery", "hall", "name"];
 /** Columns that only a hall has: squares and clocks are checked beside the board. */
@@ -172,6 +172,41 @@ export class Sheet {
     this.element = make("div", "", {}, this.numbering(), this.form);
   }
 
+  /** The controls that set White's side of all clocks on which it is unknown. */
+  siding() {
+    const { boards } = words.setup;
+    const sides = ["left", "right"].map((side) => [side, words.deeds[side]]);
+    this.allSides = choose(boards.sideOfAll, sides, "left", () => {});
+    const context = {
+      send: ({ white, unsure }) => this.setSides(unsure, white),
+      did: (job) => this.announce(`${job.label}: ${told(job.answer)}`),
+    };
+    this.side = new Deed(context, {
+      label: "",
+      command: () => ({ white: this.allSides.value, unsure: this.unsure() }),
+    });
+    this.sideField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.sideOfAll), this.allSides);
+    this.sides = make("div", "siding", { hidden: "" }, this.sideField, this.side.element);
+    return this.sides;
+  }
+
+  /** Boards with a clock on which White's side is unknown. */
+  unsure() {
+    const boards = [...this.source.boards.values()];
+    return boards.filter(({ connected, lever, white_side: side }) => connected && lever !== null && side === null).map(({ board }) => board);
+  }
+
+  /** Sets White's side of the clocks of boards, one after another. Stops at the first refusal. */
+  async setSides(boards, white) {
+    let kept = true;
+    for (const board of boards) {
+      const answer = await this.source.command(board, { do: "sync_clock_sides", white });
+      if (!answer.ok) return { ...answer, error: `${board}: ${answer.error}` };
+      kept = kept && answer.kept !== false;
+    }
+    return { ok: true, note: null, error: null, kept };
+  }
+
   /** The row of controls that numbers all boards. */
   numbering() {
     const { boards } = words.setup;
@@ -197,7 +232,8 @@ export class Sheet {
     });
     const orderField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.order), order);
     const firstField = make("label", "field short", {}, make("span", "", {}, boards.first), first);
-    this.tools = make("div", "numbering", {}, orderField, firstField, this.number.element);
+    const numbering = make("div", "numbering", {}, orderField, firstField, this.number.element);
+    this.tools = make("div", "sheet-tools", {}, numbering, this.siding());
     return this.tools;
   }
 
@@ -362,6 +398,16 @@ export class Sheet {
     this.number.label(fill(words.setup.boards.number, { first, last }));
     this.number.about.label = fill(words.setup.boards.number, { first, last });
     this.number.button.disabled = last > LAST_TABLE || !this.numbered().length;
+    const unsure = this.columns.includes("side") ? this.unsure().length : 0;
+    // The answer stays when nothing is left to do.
+    this.sides.hidden = unsure === 0 && this.side.answer.hidden;
+    this.sideField.hidden = unsure === 0;
+    this.side.show(unsure > 0);
+    if (unsure) {
+      const label = count(words.setup.boards.sideGo, unsure);
+      this.side.label(label);
+      this.side.about.label = label;
+    }
     this.check();
   }
 }

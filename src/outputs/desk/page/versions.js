@@ -27,12 +27,16 @@ export function details(given, action) {
     const { white, black } = given ?? {};
     return `${white ?? words.nobody} – ${black ?? words.nobody}`;
   }
+  if (action === "set_result") {
+    const { result: of, reason, signed } = given ?? {};
+    const parts = [result(of ?? "*") || words.sheet.none, reason && (words.reasons[reason] ?? reason), signed && words.sheet.signed];
+    return parts.filter(Boolean).join(", ");
+  }
   const all = Object.entries(given ?? {}).filter(([field]) => !["game", "incident", "from"].includes(field));
   const shown = all.map(([field, value]) => {
     if (field === "color" || field === "white") return words[value] ?? words.deeds[value] ?? value;
     if (field === "kind") return words.claims[value] ?? value;
     if (field === "counts") return value ? words.past.counts : words.past.countsNot;
-    if (field === "result") return result(value) || "*";
     if (field === "reason") return words.reasons[value] ?? value;
     if (Array.isArray(value)) return value.join(" ");
     return ["string", "number"].includes(typeof value) ? String(value) : "";

@@ -1,10 +1,10 @@
 // Texts of the desk in the language of the browser, and functions that format values.
 
-import { fill, language, move, result } from "/page/words.js";
+import { fill, language, locale, move, result } from "/page/words.js";
 import { text } from "/page/clock.js";
 import { owner } from "./position.js";
 
-export { fill, language, move, result };
+export { fill, language, locale, move, result };
 
 /** Only the texts of the page's language are loaded. */
 export const words = language === "de" ? (await import("./german.js")).GERMAN : (await import("./english.js")).ENGLISH;
@@ -30,13 +30,13 @@ export function ago(since, now) {
 /** Formats a time of day; with milliseconds if `precise`. */
 export function time(at, precise = false) {
   const date = new Date(at);
-  const shown = date.toLocaleTimeString(language, { hour12: false });
+  const shown = date.toLocaleTimeString(locale, { hourCycle: "h23" });
   return precise ? `${shown}.${String(date.getMilliseconds()).padStart(3, "0")}` : shown;
 }
 
 /** Formats a time of day in hours and minutes. */
 export function shortTime(at) {
-  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hour12: false });
+  return new Date(at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 /** How an offence ends its game: "lost", "drawn", or "open" if that depends on the position; null if the game goes on. */
@@ -66,9 +66,9 @@ export function sentences(text) {
 /** Formats the hour and minute of a time, with the day unless it is today. */
 export function hour(at, now = Date.now()) {
   const date = new Date(at);
-  const shown = date.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hour12: false });
+  const shown = date.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const isToday = date.toDateString() === new Date(now).toDateString();
-  return isToday ? shown : `${date.toLocaleDateString(language, { day: "numeric", month: "short" })}, ${shown}`;
+  return isToday ? shown : `${date.toLocaleDateString(locale, { day: "numeric", month: "short" })}, ${shown}`;
 }
 
 /** Fills the text for one or for several things. `texts` is a pair. */
@@ -134,7 +134,9 @@ export function closing(incident) {
   const { past } = words;
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
   const how = past.closings[incident.reason] ?? past.over;
-  const by = incident.decided_by ?? (incident.by && (past.closers[incident.by] ?? incident.by));
+  // The end of the game is stated with the result: it need not be one by the Laws.
+  const closer = incident.reason === "game_over" ? "" : incident.by && (past.closers[incident.by] ?? incident.by);
+  const by = incident.decided_by ?? closer;
   const facts = [how, by, counts].filter(Boolean).join(", ");
   return incident.decision ? `${decided(incident.decision)} (${facts})` : facts;
 }

@@ -1,6 +1,6 @@
 //! Rendering of incidents.
 
-use kiebitz_game::events::{ClosedBy, Incident};
+use kiebitz_game::events::{ClosedBy, Incident, IncidentEnd};
 use kiebitz_game::laws;
 use kiebitz_game::laws::{Edition, IncidentKind, Severity};
 use shakmaty::san::SanPlus;
@@ -107,15 +107,20 @@ impl Renderer<'_> {
     fn closing(self, closing: &Closing) -> String {
         let words = self.words;
         let mut text = format!(
-            "{}: {}, {} ({})",
+            "{}: {}, {}",
             words.closed,
             self.time(closing.ts),
             label(words.closings, closing.reason.as_str()),
-            match &closing.decided_by {
-                Some(by) => self.person(by),
-                None => label(words.closers, closing.by.as_str()).to_owned(),
-            },
         );
+        let by = match &closing.decided_by {
+            Some(by) => Some(self.person(by)),
+            // The end of the game is stated with the result: it need not be one by the Laws.
+            None if closing.reason == IncidentEnd::GameOver => None,
+            None => Some(label(words.closers, closing.by.as_str()).to_owned()),
+        };
+        if let Some(by) = by {
+            text.extend([" (", &by, ")"]);
+        }
         if let Some(counts) = closing.counts {
             text.push_str("; ");
             text.push_str(if counts { words.counts } else { words.counts_not });

@@ -67,6 +67,70 @@ fn begins_in(tournament: &Tournament, round: u32, table: u32, second: i64) -> Ev
     event(table, second, kind)
 }
 
+/// Adds a player without an opponent to a round.
+fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<GameResult>) {
+    let round = tournament.rounds.get_mut(&round).expect("a round");
+    round.pairings.push(Pairing {
+        table: None,
+        board: None,
+        white: Some(named(name)),
+        black: None,
+        result,
+        place: crate::tournament::FilePosition::default(),
+    });
+}
+
+#[test]
+fn byes_give_their_points_once_and_begin_no_round() {
+    use GameResult::{Draw, WhiteWins};
+    let mut tournament = rounds(&[
+        &[("Adler", "Berg", Some(WhiteWins))],
+        &[("Berg", "Cohn", None)],
+        &[("Cohn", "Adler", None)],
+    ]);
+    add_bye(&mut tournament, 1, "Cohn", Some(WhiteWins));
+    add_bye(&mut tournament, 2, "Adler", Some(Draw));
+    let mut broadcast = event_of(tournament.clone());
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Adler", 1.0, 1),
+            row(1, "Cohn", 1.0, 0),
+            row(3, "Berg", 0.0, 1)
+        ]
+    );
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!((&standings["round"], &standings["open"]), (&json!(1), &json!(0)));
+    let bye = json!({"round": 1, "table": null, "opponent": null, "color": "white", "score": 1.0});
+    assert_eq!(standings["players"][1]["results"][0], bye);
+    take(
+        &mut broadcast,
+        &[begins_in(&tournament, 2, 1, 5), ended(1, 9, WhiteWins)],
+    );
+    broadcast.advance(at(9));
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Adler", 1.5, 1),
+            row(2, "Berg", 1.0, 2),
+            row(2, "Cohn", 1.0, 1)
+        ]
+    );
+    // A report has the points of byes among those of the players.
+    tournament.carried = Vec::from([CarriedPoints {
+        player: named("Cohn"),
+        half_points: 2,
+    }]);
+    assert_eq!(
+        table(&mut event_of(tournament)),
+        [
+            row(1, "Adler", 1.0, 1),
+            row(1, "Cohn", 1.0, 0),
+            row(3, "Berg", 0.0, 1)
+        ]
+    );
+}
+
 #[test]
 fn results_on_the_boards_count_at_once_and_can_be_corrected() {
     use GameResult::{BlackWins, Draw, WhiteWins};
