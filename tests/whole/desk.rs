@@ -3,6 +3,7 @@
 mod alarms;
 mod first;
 mod hub;
+mod load;
 #[cfg(target_os = "linux")]
 mod login;
 mod review;

@@ -65,9 +65,7 @@ pub(crate) fn files() -> Files {
 const REASONS: &str = "page/reasons.js";
 
 /// A JSON object with the texts in each language, by language code.
-pub(crate) fn in_all_languages(
-    texts: impl Fn(Language) -> BTreeMap<&'static str, &'static str>,
-) -> serde_json::Value {
+fn in_all_languages(texts: impl Fn(Language) -> BTreeMap<&'static str, &'static str>) -> serde_json::Value {
     let languages = Language::ALL.iter();
     let all: BTreeMap<_, _> = languages
         .map(|language| (language.code(), texts(*language)))

@@ -17,6 +17,7 @@ use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{self, mpsc, oneshot, watch};
+use tower_http::compression::CompressionLayer;
 
 use super::first::{self, FirstUserCode};
 use super::limits::{AttemptLimits, Source};
@@ -34,7 +35,7 @@ use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
 use crate::limits::{Listener, Places};
-use crate::outputs::broadcast::{PublishedFile, page as wall};
+use crate::outputs::broadcast::PublishedFile;
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
@@ -114,7 +115,8 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
 
 fn router(state: DeskState) -> Router {
     let state = Arc::new(state);
-    Router::new()
+    // Only files are compressed: the length of a compressed answer could tell others about its content.
+    let assets = Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
             "/desk/{file}",
@@ -124,6 +126,9 @@ fn router(state: DeskState) -> Router {
             "/page/{*file}",
             get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
         )
+        .layer(CompressionLayer::new());
+    Router::new()
+        .merge(assets)
         .route("/session", get(session).post(log_in).delete(log_out))
         .route("/first", axum::routing::post(first::create))
         .route("/stream", get(stream_updates))
@@ -181,8 +186,7 @@ pub(super) fn refused(status: StatusCode, why: &str) -> Response {
 
 /// Serves a file of the page. None of them is private, so no session is needed.
 fn asset(path: &str) -> Response {
-    let own = page::files().remove(path);
-    let Some(file) = own.or_else(|| wall::files().remove(path)) else {
+    let Some(file) = page::files().get(path) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let media_type = HeaderValue::from_static(PublishedFile::media_type(path));

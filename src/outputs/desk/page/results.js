@@ -1,6 +1,7 @@
 // The results of a round on one page: all tables, with a board or without, and what the boards saw.
 
 import { button, make, mark, say } from "/page/dom.js";
+import { askedResults } from "./asked.js";
 import { Deed } from "./deed.js";
 import { isPlaying } from "./lines.js";
 import { address } from "./list.js";
@@ -13,13 +14,6 @@ const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
 /** Choices of a table: result, reason, and text. */
 const MAIN = [["1-0", null, "1–0"], ["1/2-1/2", null, "½–½"], ["0-1", null, "0–1"]];
 const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"], ["0-0", "default", "–/–"]];
-
-/** The round and the table that the address names. Null if the address is not about results. */
-export function asked() {
-  const [whole, round, table] = /^#\/results(?:\/(\d+)(?:\/(\d+))?)?\/?$/.exec(location.hash) ?? [];
-  if (whole === undefined) return null;
-  return { round: round === undefined ? null : Number(round), table: table === undefined ? null : Number(table) };
-}
 
 /** Formats a result with forfeits as signs. */
 function formatted({ result: of, reason }) {
@@ -225,7 +219,7 @@ export class ResultsSheet {
   /** Number of the round that is shown; null if there is none. */
   number() {
     const { rounds, pairings } = this.source;
-    const wanted = asked()?.round ?? pairings.round;
+    const wanted = askedResults()?.round ?? pairings.round;
     if (rounds.has(wanted)) return wanted;
     return rounds.keys().next().value ?? null;
   }
@@ -290,7 +284,7 @@ export class ResultsSheet {
 
   /** Focuses the table that the address names, else the first one without a result, else the title. */
   focus() {
-    const wanted = this.rows.get(asked()?.table);
+    const wanted = this.rows.get(askedResults()?.table);
     const open = [...this.rows.values()].find(({ table }) => table.result === null);
     const row = wanted ?? (this.context.mayEnter ? open : undefined);
     (row?.group ?? this.title).focus({ preventScroll: true });

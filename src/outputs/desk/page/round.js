@@ -1,9 +1,8 @@
 // The round: which games are finished, which results are missing, and the bar that shows it on every page of the desk.
 
 import { button, make, say } from "/page/dom.js";
-import { isPlaying } from "./lines.js";
+import { byTable, isPlaying } from "./lines.js";
 import { address } from "./list.js";
-import { byTable } from "./ready.js";
 import { count, fill, hour, names, place, words } from "./words.js";
 
 /** Time in milliseconds for which a clock must have stood in a game before its result counts as missing. */

@@ -1,0 +1,28 @@
+// English texts of the results sheet.
+
+export const TEXTS = {
+  title: "Results",
+  summary: "{n} of {all} results",
+  keys: "Keys: ↑ and ↓ move between the tables; 1, 5 and 0 enter 1–0, ½–½ and 0–1.",
+  empty: "There are no pairings yet. With a pairing file, all tables of a round are listed here.",
+  none: "no result",
+  result: "Result",
+  noBoard: "no board",
+  saw: "{reason}: {result}, {time}",
+  sawEnd: "{reason}, {time}",
+  reasons: { checkmate: "mate", kings: "kings", result_piece: "result piece", reset: "pieces set up again", gap: "moves lost" },
+  stood: "clock stopped {time}",
+  plays: "move {move}",
+  differs: "differs",
+  by: "{by}, {time}",
+  more: "More results",
+  signed: "signed",
+  signedAt: "signed {time}",
+  signedBy: "signed: {by}, {time}",
+  withdraw: "no result",
+  replaceAsk: "Replace {before} by {after}?",
+  replace: "Replace",
+  others: "Without an opponent or a table",
+  bye: "bye",
+  noTable: "no table number in the pairing file; add one to enter the result",
+};
