@@ -155,7 +155,7 @@ impl Journal {
     }
 
     /// The entries about rounds on a board's stream since that time: results for pairings without a game, and the commands
-    /// that start a round or note a signed score sheet.
+    /// that start a round, note a signed score sheet or set a bye.
     pub fn round_entries(
         &self,
         stream: &str,
@@ -436,7 +436,7 @@ const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     AND type = 'game.started' ORDER BY seq LIMIT 1";
 const ROUND_ENTRIES: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND ts >= ?3 AND (type = 'table.result' OR (type = 'command.taken'
-        AND payload ->> 'error' IS NULL AND (payload ->> 'do' = 'start_round' OR (payload ->> 'do' = 'set_result'
+        AND payload ->> 'error' IS NULL AND (payload ->> 'do' IN ('start_round', 'set_bye') OR (payload ->> 'do' = 'set_result'
             AND payload -> 'arguments' ->> 'signed' IS NOT NULL)))) ORDER BY seq";
 /// The last amendment of a game after the start of the next game.
 const LAST_AMENDED: &str = "SELECT max(seq) FROM event

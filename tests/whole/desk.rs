@@ -6,6 +6,7 @@ mod hub;
 mod load;
 #[cfg(target_os = "linux")]
 mod login;
+mod paper;
 mod review;
 mod round;
 mod setup;

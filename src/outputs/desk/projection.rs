@@ -14,6 +14,7 @@ use kiebitz_game::events::{
     Action, ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd,
     rfc3339_option, time_text,
 };
+use kiebitz_game::hall::ROUNDS;
 use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
@@ -212,6 +213,9 @@ impl Desk {
     /// Applies an event.
     pub(crate) fn take(&mut self, event: &Event) {
         self.rounds.take(event);
+        if is_record_of_rounds(&event.board) {
+            return;
+        }
         let board = self.boards.entry(event.board.clone()).or_default();
         let changed = board.record.take(event);
         let mut needs_update = changed.games || changed.incidents;
@@ -563,6 +567,11 @@ impl DeskBoard {
             _ => Map::new(),
         }
     }
+}
+
+/// Whether this is the [record of rounds](ROUNDS) of this daemon, or at a hub of any daemon, and not a board.
+fn is_record_of_rounds(board: &str) -> bool {
+    board.rsplit('/').next() == Some(ROUNDS)
 }
 
 /// Squares that were emptied or filled, as fields of an update; no fields if there are none.

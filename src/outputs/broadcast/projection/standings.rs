@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::{GameResult, PlayerFacts};
+use kiebitz_game::events::{Bye, GameResult, PlayerFacts};
 use serde::Serialize;
 use shakmaty::Color;
 
 use super::Broadcast;
 use super::rounds::Slot;
 use crate::outputs::report;
-use crate::tournament::{Pairing, Tournament, half_points, name_key};
+use crate::tournament::{Byes, Pairing, Tournament, half_points, name_key};
 
 /// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
@@ -75,13 +75,18 @@ struct TeamRow {
 }
 
 /// Makes the standings. `None` without pairings, or if the results of an earlier round are missing.
-pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> Option<Standings> {
+pub(super) fn standings(
+    tournament: &Tournament,
+    rounds: &BTreeMap<u32, Vec<Slot<'_>>>,
+    byes: &Byes,
+) -> Option<Standings> {
     let is_begun = |slot: &Slot<'_>| slot.game.is_some() || slot.result() != GameResult::Unknown;
     let begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
     let begun = begun.map(|(round, _)| *round).max();
     let in_files = tournament.rounds.iter().filter(|(_, round)| {
         let mut pairings = round.pairings.iter();
-        pairings.any(|pairing| pairing.result.is_some())
+        // Byes may have been granted for rounds to come.
+        pairings.any(|pairing| pairing.is_played() && pairing.result.is_some())
     });
     let last = begun.max(in_files.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
@@ -108,6 +113,9 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
     for slot in rounds.values().flatten().filter(|slot| slot.pairing.is_none()) {
         schedule.extend(field.slot(slot));
     }
+    for round in tournament.rounds.keys() {
+        field.byes(*round, tournament, byes);
+    }
     let crosstable = field.is_round_robin(&schedule);
     let played: Vec<Meeting> = schedule
         .into_iter()
@@ -125,7 +133,7 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
 impl Broadcast {
     /// The standings for the arbiter's report; `None` if they are unknown.
     pub(crate) fn standings_for_report(&self) -> Option<report::Standings> {
-        let standings = standings(self.tournament(), &self.rounds())?;
+        let standings = standings(self.tournament(), &self.rounds(), &self.byes)?;
         let players = standings.players.into_iter().map(|row| report::PlayerStanding {
             name: row.name,
             title: row.title,
@@ -163,8 +171,8 @@ struct Person {
     name: String,
     facts: PlayerFacts,
     half_points: u32,
-    /// Rounds in which the player had no opponent.
-    byes: Vec<u32>,
+    /// Rounds in which the player had no opponent, with the points if they are known.
+    byes: Vec<(u32, Option<Bye>)>,
 }
 
 /// All players, found by FIDE id or else by name.
@@ -212,13 +220,12 @@ impl Field {
         if let Some(slot) = slot.filter(|_| pairing.is_played()) {
             return self.slot(slot);
         }
-        let mut indexes = [&pairing.white, &pairing.black].map(|player| {
+        let indexes = [&pairing.white, &pairing.black].map(|player| {
             let player = player.as_ref()?;
             Some(self.person(&player.name, Some(&player.facts)))
         });
+        // [`byes`](Self::byes) adds players without an opponent.
         let [Some(white), Some(black)] = indexes else {
-            let alone = indexes.iter_mut().find_map(|index| index.take())?;
-            self.people.get_mut(alone)?.byes.push(round);
             return None;
         };
         Some(Meeting {
@@ -228,6 +235,19 @@ impl Field {
             black,
             result: pairing.result.filter(|result| *result != GameResult::Unknown),
         })
+    }
+
+    /// Adds the players without an opponent in a round. The entry of an arbiter replaces the points in the file.
+    fn byes(&mut self, round: u32, tournament: &Tournament, byes: &Byes) {
+        for (player, in_file, is_listed) in tournament.without_opponent(round) {
+            let entered = byes.get(round, &player.name).map(|(points, _)| points);
+            if is_listed || entered.is_some() {
+                let index = self.person(&player.name, Some(&player.facts));
+                if let Some(person) = self.people.get_mut(index) {
+                    person.byes.push((round, entered.or(in_file)));
+                }
+            }
+        }
     }
 
     fn slot(&mut self, slot: &Slot<'_>) -> Option<Meeting> {
@@ -259,7 +279,12 @@ impl Field {
     }
 
     fn rows(self, played: &[Meeting], last: u32) -> Vec<PlayerRow> {
-        let mut totals: Vec<u32> = self.people.iter().map(|person| person.half_points).collect();
+        let byes = |person: &Person| -> u32 {
+            let until = person.byes.iter().filter(|(round, _)| *round <= last);
+            until.filter_map(|(_, bye)| *bye).map(Bye::half_points).sum()
+        };
+        let people = self.people.iter();
+        let mut totals: Vec<u32> = people.map(|person| person.half_points + byes(person)).collect();
         for meeting in played {
             let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
             for (index, points) in [(meeting.white, white), (meeting.black, black)] {
@@ -295,13 +320,13 @@ impl Field {
                 half_points: total(*index),
                 games: 0,
                 results: { person.byes.iter() }
-                    .filter(|round| **round <= last)
-                    .map(|round| RoundResult {
+                    .filter(|(round, _)| *round <= last)
+                    .map(|(round, bye)| RoundResult {
                         round: *round,
                         table: None,
                         opponent: None,
                         color: "white",
-                        score: None,
+                        score: bye.map(|bye| points(bye.half_points())),
                     })
                     .collect(),
             })

@@ -360,6 +360,7 @@ export const ENGLISH = {
     set_players: "Players",
     set_time_control: "Time control",
     set_result: "Result",
+    set_bye: "Bye or absence",
     set_position: "Position",
     correct_moves: "Moves corrected",
     close_incident: "Incident decided",

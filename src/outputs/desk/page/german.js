@@ -360,6 +360,7 @@ export const GERMAN = {
     set_players: "Spieler",
     set_time_control: "Bedenkzeit",
     set_result: "Ergebnis",
+    set_bye: "Freilos oder Abwesenheit",
     set_position: "Stellung",
     correct_moves: "Züge berichtigt",
     close_incident: "Vorfall entschieden",

@@ -23,7 +23,7 @@ function merge({ tables, without = [], ...news }, known) {
   const all = new Map(known?.tables);
   for (const table of without) all.delete(table);
   for (const one of tables) all.set(one.table, one);
-  return { ...news, tables: new Map([...all].sort(([one], [other]) => one - other)) };
+  return { byes: known?.byes ?? [], ...news, tables: new Map([...all].sort(([one], [other]) => one - other)) };
 }
 
 export class DeskSource {
