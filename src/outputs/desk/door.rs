@@ -32,6 +32,7 @@ use super::review::{self, GameReader};
 use super::secrets::{cookie, hex, random};
 use super::sessions::Guest;
 use super::settings::DeskSettings;
+use super::squares;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
 use crate::limits::{Listener, Places};
@@ -63,6 +64,8 @@ pub(super) struct DeskState {
     proxy: Proxy,
     limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
+    /// Takes the names of boards whose test of the squares begins again.
+    pub(super) tests_begun: mpsc::Sender<String>,
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
@@ -76,13 +79,19 @@ pub(super) struct DeskState {
 pub(super) type SharedDesk = State<Arc<DeskState>>;
 
 /// Runs the server until the program ends.
-pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: mpsc::Sender<PageSender>) {
+pub(super) async fn serve(
+    settings: DeskSettings,
+    context: DeskContext,
+    pages: mpsc::Sender<PageSender>,
+    tests_begun: mpsc::Sender<String>,
+) {
     let DeskContext {
         in_hall,
         trials,
         language,
         hall,
         logins,
+        squares: _,
     } = context;
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
@@ -103,6 +112,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         logins,
         limits: Mutex::default(),
         pages,
+        tests_begun,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         page_places: Listener::Desk.stream_places(),
@@ -139,6 +149,7 @@ fn router(state: DeskState) -> Router {
             "/pairings/{name}",
             get(pairings::file).put(pairings::upload).delete(pairings::remove),
         )
+        .route("/squares/{board}", axum::routing::delete(squares::begin_again))
         .route("/status", get(status))
         .route("/outputs", get(outputs::list).post(outputs::test))
         .route("/alarms", get(outputs::alarms).post(outputs::test_alarms))

@@ -41,8 +41,6 @@ class Desk {
     this.isOperator = may(session, "start_round");
     this.room = new Room(this.isHub ? words.halls : words.room);
     this.parts = this.onDemand((text) => say(said, text));
-    /** Squares that were emptied and filled before the set-up was loaded, as arguments of its `touched`. */
-    this.touched = [];
     const begins = () => {
       this.parts.begin.show(true);
       this.begin?.update(true);
@@ -128,7 +126,6 @@ class Desk {
       this.stopParts();
       return;
     }
-    for (const what of this.setup ? this.touched.splice(0) : []) this.setup.touched(...what);
     this.look();
     if (!this.source.isReady) return;
     this.halls?.update(this.source.boards.values());
@@ -170,10 +167,6 @@ class Desk {
       this.drawSoon();
     };
     this.source.roundsChanged = () => this.drawSoon();
-    this.source.touched = (...what) => {
-      if (this.setup) this.setup.touched(...what);
-      else if (setup) this.touched.push(what);
-    };
     halls?.show(true);
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
