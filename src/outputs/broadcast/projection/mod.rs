@@ -225,8 +225,8 @@ impl Broadcast {
                 match due {
                     Due::Event(event) | Due::Earlier(event) => {
                         let entered = self.results.apply(&event);
-                        let is_bye = self.byes.apply(&event).is_some();
-                        self.standings_changed |= entered.is_some() || is_bye || changes_results(&event.kind);
+                        let entered = entered.or_else(|| self.byes.apply(&event));
+                        self.standings_changed |= entered.is_some() || changes_results(&event.kind);
                         self.changed.extend(entered);
                         if let Some(begun) = ShownGame::begin(&event, board.serial.clone()) {
                             board.game = Some(begun.record.game.clone());
