@@ -4,6 +4,7 @@ use core::ops::Range;
 use core::str::FromStr;
 
 use bytesize::ByteSize;
+use kiebitz_game::hall::ROUNDS;
 use kiebitz_game::laws::{
     DefaultTime, DrawnStart, Edition, Language, Mode, Regulations, Rounds, TimeControl,
 };
@@ -237,6 +238,10 @@ fn boards(
             format!("this board already has a name in line {line}")
         })?;
         let (span, name) = (table.name.span(), table.name.into_inner().0);
+        if name.as_str().rsplit('/').next() == Some(ROUNDS) {
+            let message = "this name is taken: kiebitz stores results of tables without a board under it";
+            return Err(SpannedError::new(span, message));
+        }
         names.once(span, name.clone(), |line| {
             format!("the name {:?} is already given in line {line}", name.as_str())
         })?;

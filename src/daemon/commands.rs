@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use kiebitz_game::command::{Answer, Command, Order, Paired, Refusal, SetResult, StandingDecision};
 use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
-use kiebitz_game::hall::Hall;
+use kiebitz_game::hall::{Hall, ROUNDS};
 use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
 use serde_json::json;
@@ -178,7 +178,7 @@ impl Commands {
             },
             CommandSource::Recalled(pending) => return self.finish(now, hall, pairings, *pending),
         };
-        let pending = match resolved(hall, pairings, pending) {
+        let pending = match resolved(pairings, pending) {
             Ok(pending) => pending,
             Err(refused) => {
                 let (asker, answer) = *refused;
@@ -305,10 +305,10 @@ fn board_of(hall: &Hall, level: &str) -> String {
 }
 
 /// Determines the board of a command. A command about a game goes to the board of that game. A result for a round and a
-/// table becomes a result for the game that counts for that pairing or, if there is no such game, for the table itself.
+/// table becomes a result for the game that counts for that pairing or, if there is no such game, for the table itself,
+/// which goes to the record of rounds, as do byes.
 /// Returns the answer as the error if the command is refused.
 fn resolved(
-    hall: &Hall,
     pairings: &Pairings,
     mut pending: PendingCommand,
 ) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
@@ -317,8 +317,10 @@ fn resolved(
     if let Some(board) = board {
         board.clone_into(&mut pending.board);
     }
-    let Order::SetResult(set) = &mut pending.command.order else {
-        return Ok(pending);
+    let set = match &mut pending.command.order {
+        Order::SetResult(set) => set,
+        Order::SetBye(_) => return of_bye(pairings, pending),
+        _ => return Ok(pending),
     };
     let Some((round, table)) = set.pairing() else {
         return Ok(pending);
@@ -329,28 +331,69 @@ fn resolved(
             arguments.insert("game".to_owned(), json!(game));
         }
         board.clone_into(&mut pending.board);
-    } else if !pairings.has_pairing(round, table) {
+        return Ok(pending);
+    }
+    // A result without a game belongs to no board.
+    ROUNDS.clone_into(&mut pending.board);
+    if !pairings.has_pairing(round, table) {
         let reason = format!(
             "round {round} has no table {table}, neither in a pairing file nor with a game; name the game by \
              its id in \"game\""
         );
         let refused = refused(Some(pending.command.id.clone()), reason);
-        log_outcome(&pending.board, &refused);
-        return Err(Box::new((pending.asker, refused)));
-    } else if let Some(standing) = standing(pairings, (round, table), &pending.command.by, set) {
-        let language = Language::default();
-        let refused = pending
-            .command
-            .answer(Err(&Refusal::ResultDecided(standing)), language);
-        log_outcome(&pending.board, &refused);
-        return Err(Box::new((pending.asker, refused)));
-    } else if hall.board(&pending.board).is_none()
-        && let Some(board) = hall.names_of_boards().into_iter().next()
-    {
-        // No board has a game of this pairing: any board can store the entry.
-        pending.board = board;
+        return Err(pending.refused(refused));
     }
-    Ok(pending)
+    match standing(pairings, (round, table), &pending.command.by, set) {
+        Some(standing) => Err(pending.stands(standing)),
+        None => Ok(pending),
+    }
+}
+
+/// Checks a command about a player without an opponent, and sends it to the record of rounds.
+fn of_bye(
+    pairings: &Pairings,
+    mut pending: PendingCommand,
+) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
+    let Order::SetBye(set) = &pending.command.order else {
+        return Ok(pending);
+    };
+    ROUNDS.clone_into(&mut pending.board);
+    if !pairings.seating().is_without_opponent(set.round, &set.player) {
+        let reason = format!(
+            "{} is not a player without an opponent in round {}: the pairing files must have the round and the player",
+            set.player, set.round
+        );
+        let refused = refused(Some(pending.command.id.clone()), reason);
+        return Err(pending.refused(refused));
+    }
+    let entered = pairings.seating().bye(set.round, &set.player);
+    let other = entered.filter(|(points, _)| Some(*points) != set.points);
+    let standing = other.and_then(|(points, decided)| {
+        StandingDecision::against(
+            Some(decided),
+            &pending.command.by,
+            set.replace,
+            points.to_string(),
+        )
+    });
+    match standing {
+        Some(standing) => Err(pending.stands(standing)),
+        None => Ok(pending),
+    }
+}
+
+impl PendingCommand {
+    fn refused(self, answer: Answer) -> Box<(Option<Asker>, Answer)> {
+        log_outcome(&self.board, &answer);
+        Box::new((self.asker, answer))
+    }
+
+    /// Refuses a command that would silently replace another arbiter's entry.
+    fn stands(self, standing: StandingDecision) -> Box<(Option<Asker>, Answer)> {
+        let refusal = Refusal::ResultDecided(standing);
+        let answer = self.command.answer(Err(&refusal), Language::default());
+        self.refused(answer)
+    }
 }
 
 /// A message about another arbiter's entry that a result for a pairing without a game would silently replace.

@@ -154,8 +154,9 @@ impl Journal {
         Ok(events)
     }
 
-    /// The entries about rounds on a board's stream since that time: results for pairings without a game, and the commands
-    /// that start a round or note a signed score sheet.
+    /// The entries on a board's stream since that time that belong to no game: results for pairings without a game, the
+    /// commands that start a round, note a signed score sheet, set a bye or say who goes to a board, and incidents before
+    /// the first move, such as a late start. Such an incident may be closed in the game that follows.
     pub fn round_entries(
         &self,
         stream: &str,
@@ -436,8 +437,9 @@ const NEXT_STARTED: &str = "SELECT seq FROM event INDEXED BY game_edge
     AND type = 'game.started' ORDER BY seq LIMIT 1";
 const ROUND_ENTRIES: &str = "SELECT seq, payload FROM event
     WHERE stream = ?1 AND board = ?2 AND ts >= ?3 AND (type = 'table.result' OR (type = 'command.taken'
-        AND payload ->> 'error' IS NULL AND (payload ->> 'do' = 'start_round' OR (payload ->> 'do' = 'set_result'
-            AND payload -> 'arguments' ->> 'signed' IS NOT NULL)))) ORDER BY seq";
+        AND payload ->> 'error' IS NULL AND (payload ->> 'do' IN ('start_round', 'set_bye', 'attend') OR (payload ->> 'do' = 'set_result'
+            AND payload -> 'arguments' ->> 'signed' IS NOT NULL))) OR type = 'incident.closed'
+        OR (type IN ('incident.opened', 'incident.updated') AND game IS NULL)) ORDER BY seq";
 /// The last amendment of a game after the start of the next game.
 const LAST_AMENDED: &str = "SELECT max(seq) FROM event
     WHERE stream = ?1 AND board = ?2 AND seq >= ?3 AND seq < ?4 AND type = 'game.amended' AND game = ?5";

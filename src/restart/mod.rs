@@ -255,6 +255,10 @@ impl TakenUp {
             run.boards.insert(board, last);
         }
         hall.count_on_after(&run.numbers);
+        // Changes of squares from before the restart were shown then.
+        for board in hall.names_of_boards() {
+            hall.take_seen(&board);
+        }
         Ok((hall, run))
     }
 }

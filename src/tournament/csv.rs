@@ -280,7 +280,11 @@ impl CsvLine<'_> {
         // Without an opponent, the result is the points of the bye.
         let result = match (&white, &black) {
             (Some(_), Some(_)) => self.value(Column::Result, DoubtKind::Value, values::result, doubts),
-            _ => None,
+            (white, _) => {
+                let is_white = white.is_some();
+                let read = |text: &str| values::bye(text, is_white);
+                self.value(Column::Result, DoubtKind::Value, read, doubts)
+            }
         };
         Some(ListedPairing {
             round: round.first().copied().or(self.titles.round),

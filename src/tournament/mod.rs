@@ -6,6 +6,7 @@
 //! the files into one event. An unclear part of a file becomes a [`Doubt`] with its position, and the rest is still
 //! read. `check.rs` reports, before a round, which data are missing.
 
+mod byes;
 mod changes;
 mod check;
 mod csv;
@@ -28,6 +29,7 @@ pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 
+pub(crate) use byes::Byes;
 pub(crate) use changes::{Change, changes};
 pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
@@ -91,7 +93,8 @@ pub struct Pairing {
     pub white: Option<Player>,
     /// Black; `None` if White has no opponent.
     pub black: Option<Player>,
-    /// Result, if the file has one.
+    /// Result, if the file has one. Of a player without an opponent, the points as those of their side: a win, or a
+    /// result with half a point or none for it.
     pub result: Option<GameResult>,
     /// Position of the pairing in its file.
     pub place: FilePosition,

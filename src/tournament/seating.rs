@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use kiebitz_game::command::{Announced, Change, Command, Order, Paired, SetTable, StartRound};
 use kiebitz_game::events::pairing::{EnteredResult, PAIRINGS, PairedGame, TableResults, counting};
-use kiebitz_game::events::{Action, Event, EventKind, GameResult, PlayerFacts, Players};
+use kiebitz_game::events::{Action, Bye, Decision, Event, EventKind, GameResult, PlayerFacts, Players};
 use kiebitz_game::laws::{Rounds, TimeControl};
 use kiebitz_hardware::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Pairing, Tournament};
+use super::{Byes, Pairing, Tournament};
 
 /// Assignment of the pairings to the boards, by table number.
 #[derive(Debug, Default)]
@@ -30,6 +30,7 @@ pub struct Seating {
     requested: Option<(Timestamp, u32)>,
     /// Results that were entered for pairings without a game.
     entered: TableResults,
+    byes: Byes,
     /// Results from the files that were sent to boards, by round and table.
     sent_results: BTreeMap<(u32, u32), GameResult>,
     /// Pairings whose result in the files has changed since the first reading.
@@ -134,6 +135,7 @@ impl Seating {
     /// Applies the next event of a board.
     pub fn apply(&mut self, event: &Event) {
         self.entered.apply(event);
+        self.byes.apply(event);
         if let EventKind::CommandTaken {
             action: Action::SetResult,
             by,
@@ -272,6 +274,17 @@ impl Seating {
     #[must_use]
     pub fn entered(&self, round: u32, table: u32) -> Option<&EnteredResult> {
         self.entered.get(round, table)
+    }
+
+    /// Returns the entry of an arbiter for a player without an opponent, with the points; `None` if there is none.
+    pub(crate) fn bye(&self, round: u32, player: &str) -> Option<(Bye, &Decision)> {
+        let (points, entered) = self.byes.get(round, player)?;
+        Some((points, &entered.decided))
+    }
+
+    /// Returns whether the files know a player of this name and have no opponent for them in the round.
+    pub(crate) fn is_without_opponent(&self, round: u32, player: &str) -> bool {
+        self.tournament.is_without_opponent(round, player)
     }
 
     /// Returns whether the files have a game between two players at a table of a round.

@@ -64,11 +64,17 @@ pub(super) fn read(
 }
 
 /// Returns the points of the players without those from `rounds`. Empty if the points of a player do not fit the rounds,
-/// as in events in which a win counts three points.
+/// as in events in which a win counts three points. The points may lack byes of the latest rounds, as a report made at
+/// the pairing already names these.
 fn carried(entries: &Entries, rounds: &BTreeMap<u32, Round>) -> Vec<CarriedPoints> {
     // Players are identified by their line in the report.
     let mut earned: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut byes: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for pairing in rounds.values().flat_map(|round| &round.pairings) {
+        if let (Some(player), Some(bye)) = (pairing.alone(), pairing.bye()) {
+            byes.entry(player.place.line).or_default().push(bye.half_points());
+            continue;
+        }
         let (white, black) = half_points(pairing.result.unwrap_or(GameResult::Unknown));
         for (player, points) in [(&pairing.white, white), (&pairing.black, black)] {
             if let Some(player) = player {
@@ -82,9 +88,12 @@ fn carried(entries: &Entries, rounds: &BTreeMap<u32, Round>) -> Vec<CarriedPoint
         let in_rounds = earned.get(&entry.player.place.line).copied().unwrap_or_default();
         let has_room =
             usize::try_from(total).is_ok_and(|total| total <= 2 * entry.rounds.iter().flatten().count());
-        let Some(rest) = total.checked_sub(in_rounds).filter(|_| has_room) else {
+        let Some(mut rest) = total.checked_sub(in_rounds).filter(|_| has_room) else {
             return Vec::new();
         };
+        for points in byes.get(&entry.player.place.line).into_iter().flatten() {
+            rest = rest.checked_sub(*points).unwrap_or(rest);
+        }
         carried.push(CarriedPoints {
             player: entry.player.clone(),
             half_points: rest,

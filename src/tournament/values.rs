@@ -1,7 +1,9 @@
 //! Parses values that occur in all formats: ids, ratings, titles, results, dates, and numbers of rounds and tables.
 
-use kiebitz_game::events::GameResult;
+use kiebitz_game::events::{Bye, GameResult};
 use thiserror::Error;
+
+use super::byes;
 
 /// A value that is not valid or not plausible for its field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -139,6 +141,19 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
         "0-1/2" => GameResult::HalfForBlack,
         _ => return Err(ImplausibleValue::Result(text.trim().to_owned())),
     }))
+}
+
+/// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), or a result.
+/// Returns `None` for "*" and empty text.
+pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, ImplausibleValue> {
+    let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let points = match bare.to_uppercase().replace(',', ".").as_str() {
+        "1" | "1.0" | "+" | "F" | "U" => Bye::Full,
+        "½" | "1/2" | "0.5" | ".5" | "=" | "H" => Bye::Half,
+        "0" | "0.0" | "-" | "–" | "Z" => Bye::Zero,
+        _ => return result(text),
+    };
+    Ok(Some(byes::result_of(points, is_white)))
 }
 
 /// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a

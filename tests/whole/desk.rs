@@ -3,8 +3,10 @@
 mod alarms;
 mod first;
 mod hub;
+mod load;
 #[cfg(target_os = "linux")]
 mod login;
+mod paper;
 mod review;
 mod round;
 mod setup;

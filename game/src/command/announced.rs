@@ -102,6 +102,7 @@ impl Announced {
             }
             Action::SetTimeControl
             | Action::SetResult
+            | Action::SetBye
             | Action::AssignGame
             | Action::SetPosition
             | Action::CorrectMoves

@@ -18,7 +18,7 @@ use shakmaty::Color;
 use thiserror::Error;
 
 use crate::clock::Side;
-use crate::events::{Action, EventKind, Players, ResumableGame, color};
+use crate::events::{Action, Bye, EventKind, Players, ResumableGame, color};
 use crate::laws::{ClaimKind, ClaimRuling, Language};
 pub use announced::Announced;
 pub use decision::StandingDecision;
@@ -54,6 +54,8 @@ pub enum Order {
     SetTimeControl(SetTimeControl),
     /// Set the result, or let an ended game continue.
     SetResult(SetResult),
+    /// Set the points of a player without an opponent.
+    SetBye(SetBye),
     /// Assign the game to a pairing.
     AssignGame(AssignGame),
     /// Set the position.
@@ -164,6 +166,22 @@ impl SetResult {
             _ => None,
         }
     }
+}
+
+/// Arguments of `set_bye`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetBye {
+    /// The round, from 1.
+    pub round: u32,
+    /// Name of the player, as in the pairing files.
+    pub player: String,
+    /// The points; null withdraws an earlier entry, so that those of the pairing file count.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub points: Option<Bye>,
+    /// Whether to replace an entry of another arbiter.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// Arguments of `assign_game`.
@@ -443,6 +461,17 @@ impl Command {
         }
     }
 
+    /// Whether the command belongs to a round of the tournament and to no board: a bye, or the result of a table
+    /// without a game.
+    #[must_use]
+    pub fn is_of_round(&self) -> bool {
+        match &self.order {
+            Order::SetResult(set) => set.pairing().is_some(),
+            Order::SetBye(_) => true,
+            _ => false,
+        }
+    }
+
     /// The answer to the command.
     #[must_use]
     pub fn answer(&self, outcome: Result<Option<String>, &Refusal>, language: Language) -> Answer {
@@ -527,6 +556,11 @@ fn order(action: Action, arguments: &Value) -> Result<Order, InvalidCommand> {
             check_pairing(action, set.round, set.table)?;
             Order::SetResult(set)
         }
+        Action::SetBye => {
+            let set: SetBye = read(action, arguments)?;
+            check_pairing(action, Some(set.round), Some(1))?;
+            Order::SetBye(set)
+        }
         Action::AssignGame => {
             let assign: AssignGame = read(action, arguments)?;
             check_pairing(action, assign.round, assign.table)?;
@@ -569,7 +603,7 @@ fn check_names(fields: &Map<String, Value>) -> Result<(), InvalidCommand> {
     for (name, value) in fields {
         let is_name = matches!(
             name.as_str(),
-            "white" | "black" | "title" | "federation" | "team" | "name"
+            "white" | "black" | "player" | "title" | "federation" | "team" | "name"
         );
         match value {
             Value::Object(facts) => check_names(facts)?,

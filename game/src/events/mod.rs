@@ -38,7 +38,7 @@ pub use resumable::{DoubtfulPlies, ResumableGame};
 pub use time::time_text;
 pub use time::{rfc3339, rfc3339_option, some_time, time, time_or_null};
 pub use words::{
-    Action, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, GameResult,
+    Action, Bye, ClaimReason, ClosedBy, CompletedBy, CorrectionReason, DecidedBy, EndReason, GameResult,
     IncidentEnd, Recovery, SettledBy,
 };
 

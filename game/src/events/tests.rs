@@ -24,6 +24,7 @@ macro_rules! words {
 fn vocabularies() -> BTreeMap<&'static str, Vec<&'static str>> {
     let words = words!(
         Action,
+        Bye,
         ClaimReason,
         ClosedBy,
         CompletedBy,

@@ -198,6 +198,31 @@ vocabulary! {
 }
 
 vocabulary! {
+    "points of a bye"
+    /// Points of a player without an opponent in a round.
+    pub enum Bye {
+        /// As for a win: the player was left over in the pairing, or the opponent is absent.
+        Full = "1",
+        /// Half a point, as for an absence that was announced.
+        Half = "1/2",
+        /// None: the player is absent.
+        Zero = "0",
+    }
+}
+
+impl Bye {
+    /// Twice the points.
+    #[must_use]
+    pub const fn half_points(self) -> u32 {
+        match self {
+            Self::Full => 2,
+            Self::Half => 1,
+            Self::Zero => 0,
+        }
+    }
+}
+
+vocabulary! {
     "command"
     /// Action that a command requests.
     pub enum Action {
@@ -207,6 +232,8 @@ vocabulary! {
         SetTimeControl = "set_time_control",
         /// Enter the result, or let the game go on.
         SetResult = "set_result",
+        /// Give a player without an opponent points for a round.
+        SetBye = "set_bye",
         /// Make the game count for a pairing.
         AssignGame = "assign_game",
         /// Set the position.

@@ -61,7 +61,7 @@ impl Board {
             pending_events: Vec::new(),
             was_connected: false,
             last_input: None,
-            forgotten: false,
+            forgotten: name == super::ROUNDS,
             early: Vec::new(),
             seen: Seen::default(),
             steps: Steps::default(),
@@ -244,14 +244,16 @@ impl Board {
         self.presence.is_connected()
     }
 
-    /// Whether the arbiter had the board forgotten and it has not come back.
+    /// Whether the board is not shown: the arbiter had it forgotten and it has not come back, or it is no board but the
+    /// [record of rounds](super::ROUNDS).
     #[must_use]
     pub fn is_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    pub(super) fn with_forgotten(self, forgotten: bool) -> Self {
-        Self { forgotten, ..self }
+    pub(super) fn with_forgotten(mut self, forgotten: bool) -> Self {
+        self.forgotten |= forgotten;
+        self
     }
 
     /// Current or last port of the board; empty if it was never plugged in.

@@ -728,3 +728,58 @@ fn a_moved_board_keeps_its_name_at_another_port() {
     assert_eq!((moved.port(), moved.is_connected()), ("/dev/ttyUSB7", true));
     assert_eq!(twins.hall.boards().count(), 2);
 }
+
+/// Results of tables without a game, and byes, have a stream of their own that is not a board.
+#[test]
+fn what_belongs_to_a_round_needs_no_board() {
+    let now = Timestamp::from_micros(1_789_000_000_000_000);
+    let mut hall = Hall::new("live", Names::Configured(Roster::default()));
+    let send =
+        |hall: &mut Hall, text: &str| hall.command(now, ROUNDS, &Command::parse(text).expect("a command"));
+    let result = r#"{"id":"1","do":"set_result","round":1,"table":7,"result":"1-0"}"#;
+    let bye = r#"{"id":"2","do":"set_bye","round":1,"player":"Zorn, Ute","points":"1/2"}"#;
+    for text in [result, bye] {
+        let answer = send(&mut hall, text);
+        assert!(answer.ok, "{answer:?}");
+    }
+    let events: Vec<Event> = hall
+        .take_events()
+        .into_iter()
+        .map(|explained| explained.event)
+        .collect();
+    let kinds: Vec<(u64, &str, bool)> = events
+        .iter()
+        .map(|event| {
+            let is_result = matches!(event.kind, EventKind::TableResult { table: 7, .. });
+            (event.seq, &*event.board, is_result)
+        })
+        .collect();
+    assert_eq!(kinds, [(1, ROUNDS, false), (2, ROUNDS, true), (3, ROUNDS, false)]);
+    assert!(hall.boards().all(Board::is_forgotten), "it is not shown");
+    // A restart continues it.
+    let mut restarted = Hall::new("live", Names::Configured(Roster::default()));
+    restarted.expect(Board::resumed(
+        ROUNDS,
+        "live",
+        Regulations::default(),
+        &BoardPast::of(&events),
+    ));
+    assert!(restarted.boards().all(Board::is_forgotten));
+    assert!(send(&mut restarted, result).ok);
+    assert_eq!(restarted.take_events()[0].event.seq, 4);
+    // It takes no commands for boards, and is not among the boards that an answer lists.
+    let refused = send(&mut restarted, r#"{"id":"3","do":"new_game"}"#);
+    let error = refused.error.unwrap_or_default();
+    assert!(!refused.ok && !error.contains("rounds,"), "{error}");
+}
+
+#[test]
+fn the_points_of_a_bye_must_be_named() {
+    let parsed = |points: &str| {
+        Command::parse(&format!(
+            r#"{{"id":"1","do":"set_bye","round":1,"player":"A"{points}}}"#
+        ))
+    };
+    assert!(parsed(r#","points":"0""#).is_ok() && parsed(r#","points":null"#).is_ok());
+    assert!(parsed("").is_err() && parsed(r#","points":"2""#).is_err());
+}

@@ -122,7 +122,7 @@ impl Referee {
                     board: self.board.clone(),
                 });
             }
-            Order::Identify | Order::Forget | Order::SetTable(_) => Effect::None,
+            Order::Identify | Order::Forget | Order::SetTable(_) | Order::SetBye(_) => Effect::None,
             Order::SyncClockSides(sync) => Effect::WhiteSide(sync.white),
             Order::StartRound(start) => check_round(now + self.ahead, start)?,
             Order::Claim(claim) => return self.check_claim(claim),

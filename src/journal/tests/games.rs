@@ -1,8 +1,9 @@
 //! Games and gaps as derived from the events of a journal.
 
 use kiebitz_game::events::record::Games;
-use kiebitz_game::events::samples::clock;
-use kiebitz_game::events::{CompletedBy, CorrectionReason, Recovery};
+use kiebitz_game::events::samples::{EVERY, clock};
+use kiebitz_game::events::{Action, ClosedBy, CompletedBy, CorrectionReason, IncidentEnd, Recovery};
+use kiebitz_game::laws::IncidentKind;
 
 use super::*;
 
@@ -324,4 +325,54 @@ fn a_game_includes_amendments_made_after_the_next_one_began() {
         [4, 5, 8].map(result),
         [GameResult::Unknown, GameResult::WhiteWins, GameResult::Draw]
     );
+}
+
+/// A late start is an incident before any game, and an arbiter may go there.
+#[test]
+fn entries_without_a_game_are_found_again() {
+    let place = Place::new();
+    let mut journal = place.open();
+    let without = |seq: u64, kind| Event {
+        game: None,
+        ..event(seq, kind)
+    };
+    let command = |seq: u64, action, arguments| {
+        let kind = EventKind::CommandTaken {
+            id: seq.to_string(),
+            action,
+            by: "meier".to_owned(),
+            arguments,
+            error: None,
+            note: None,
+        };
+        without(seq, kind)
+    };
+    let opened = EVERY
+        .lines()
+        .find(|line| line.contains("\"incident.opened\",\"incident\":1,\"kind\":\"late_start\""));
+    let opened: Event = serde_json::from_str(opened.expect("an example")).expect("an event");
+    let closed = EventKind::IncidentClosed {
+        incident: 1,
+        kind: IncidentKind::LateStart,
+        by: ClosedBy::Board,
+        reason: IncidentEnd::Passed,
+        counts: None,
+        decision: None,
+        decided_by: None,
+    };
+    let events = [
+        without(1, EventKind::ClockConnected {}),
+        without(2, opened.kind),
+        command(3, Action::Attend, serde_json::json!({"incident": 1})),
+        command(4, Action::Annotate, serde_json::json!({"text": "late"})),
+        command(5, Action::Attend, serde_json::json!({})),
+        event(6, started("start", Variant::Standard)),
+        event(7, closed),
+    ];
+    journal.append(&events).expect("they are kept");
+    let entries = journal
+        .round_entries("live", "b", Timestamp::default())
+        .expect("readable");
+    let seqs: Vec<u64> = entries.iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, [2, 3, 5, 7]);
 }

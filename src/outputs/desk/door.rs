@@ -17,6 +17,7 @@ use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{self, mpsc, oneshot, watch};
+use tower_http::compression::CompressionLayer;
 
 use super::first::{self, FirstUserCode};
 use super::limits::{AttemptLimits, Source};
@@ -31,10 +32,11 @@ use super::review::{self, GameReader};
 use super::secrets::{cookie, hex, random};
 use super::sessions::Guest;
 use super::settings::DeskSettings;
+use super::squares;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
 use crate::limits::{Listener, Places};
-use crate::outputs::broadcast::{PublishedFile, page as wall};
+use crate::outputs::broadcast::PublishedFile;
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
@@ -62,6 +64,8 @@ pub(super) struct DeskState {
     proxy: Proxy,
     limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
+    /// Takes the names of boards whose test of the squares begins again.
+    pub(super) tests_begun: mpsc::Sender<String>,
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
@@ -75,13 +79,19 @@ pub(super) struct DeskState {
 pub(super) type SharedDesk = State<Arc<DeskState>>;
 
 /// Runs the server until the program ends.
-pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: mpsc::Sender<PageSender>) {
+pub(super) async fn serve(
+    settings: DeskSettings,
+    context: DeskContext,
+    pages: mpsc::Sender<PageSender>,
+    tests_begun: mpsc::Sender<String>,
+) {
     let DeskContext {
         in_hall,
         trials,
         language,
         hall,
         logins,
+        squares: _,
     } = context;
     let (pairings, archive) = in_hall.map(|in_hall| (in_hall.pairings, in_hall.archive)).unzip();
     let address = settings.listen;
@@ -102,6 +112,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         logins,
         limits: Mutex::default(),
         pages,
+        tests_begun,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         page_places: Listener::Desk.stream_places(),
@@ -114,7 +125,8 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
 
 fn router(state: DeskState) -> Router {
     let state = Arc::new(state);
-    Router::new()
+    // Only files are compressed: the length of a compressed answer could tell others about its content.
+    let assets = Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
             "/desk/{file}",
@@ -124,6 +136,9 @@ fn router(state: DeskState) -> Router {
             "/page/{*file}",
             get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
         )
+        .layer(CompressionLayer::new());
+    Router::new()
+        .merge(assets)
         .route("/session", get(session).post(log_in).delete(log_out))
         .route("/first", axum::routing::post(first::create))
         .route("/stream", get(stream_updates))
@@ -134,6 +149,7 @@ fn router(state: DeskState) -> Router {
             "/pairings/{name}",
             get(pairings::file).put(pairings::upload).delete(pairings::remove),
         )
+        .route("/squares/{board}", axum::routing::delete(squares::begin_again))
         .route("/status", get(status))
         .route("/outputs", get(outputs::list).post(outputs::test))
         .route("/alarms", get(outputs::alarms).post(outputs::test_alarms))
@@ -181,8 +197,7 @@ pub(super) fn refused(status: StatusCode, why: &str) -> Response {
 
 /// Serves a file of the page. None of them is private, so no session is needed.
 fn asset(path: &str) -> Response {
-    let own = page::files().remove(path);
-    let Some(file) = own.or_else(|| wall::files().remove(path)) else {
+    let Some(file) = page::files().get(path) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let media_type = HeaderValue::from_static(PublishedFile::media_type(path));

@@ -27,6 +27,7 @@ mod secrets;
 #[cfg(target_os = "linux")]
 mod sessions;
 mod settings;
+mod squares;
 #[cfg(target_os = "linux")]
 mod task;
 #[cfg(target_os = "linux")]

@@ -1,20 +1,27 @@
 //! The web page of the desk. It also uses files of the [public page](crate::outputs::broadcast::page).
 
-use kiebitz_game::laws::{END_REASON, IncidentKind, title, words_of};
+use core::hash::{Hash, Hasher};
+use std::collections::BTreeMap;
+use std::hash::DefaultHasher;
+use std::sync::LazyLock;
+
+use kiebitz_game::laws::{END_REASON, IncidentKind, Language, title, words_of};
+use serde_json::json;
 
 pub(crate) use crate::outputs::broadcast::page::INDEX;
-use crate::outputs::broadcast::page::{Assets, assets, files_of, in_all_languages};
+use crate::outputs::broadcast::page::{self as wall, Assets, assets, files_of};
 use crate::outputs::broadcast::{Files, PublishedFile};
 
 /// Content security policy of the page: only files and requests of its own server, and no framing.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Files of the page, by path.
+/// The page's own files, by path.
 const ASSETS: Assets = assets![
     "desk/":
     "alarm.js",
     "archive.js",
+    "asked.js",
     "begin.js",
     "board.js",
     "correct.js",
@@ -22,22 +29,24 @@ const ASSETS: Assets = assets![
     "desk.css",
     "diagram.js",
     "draft.js",
-    "entry.js",
+    "english-results.js",
     "english-review.js",
     "english-round.js",
     "english-setup.js",
     "english.js",
+    "entry.js",
     "evidence.js",
     "explain.js",
     "files.js",
     "follow.js",
     "game.js",
     "games.js",
-    "going.js",
+    "german-results.js",
     "german-review.js",
     "german-round.js",
     "german-setup.js",
     "german.js",
+    "going.js",
     "halls.js",
     "incidents.js",
     "judge.js",
@@ -46,15 +55,19 @@ const ASSETS: Assets = assets![
     "main.js",
     "moves.js",
     "outputs.js",
+    "part.js",
     "past.js",
     "position.js",
     "ready.js",
+    "results.css",
     "results.js",
+    "review.css",
     "review.js",
     "room.js",
     "round.js",
     "sensors.js",
     "session.js",
+    "setup.css",
     "setup.js",
     "sheet.js",
     "source.js",
@@ -65,27 +78,55 @@ const ASSETS: Assets = assets![
     "words.js",
 ];
 
-/// Returns all files of the page, including generated ones.
-pub(crate) fn files() -> Files {
-    let mut files = files_of(ASSETS);
-    files.insert(CATALOGUE.into(), PublishedFile::new(catalogue()));
-    files
+/// All files that the page loads: its own, those that are generated, and those of the public page.
+pub(crate) fn files() -> &'static Files {
+    static FILES: LazyLock<Files> = LazyLock::new(|| {
+        let mut files = wall::files();
+        files.extend(files_of(ASSETS));
+        for language in Language::ALL {
+            files.insert(
+                catalogue_of(*language).into(),
+                PublishedFile::new(catalogue(*language)),
+            );
+        }
+        let version = format!(
+            "// Identifies this version of the page.\n\nexport const VERSION = \"{:016x}\";\n",
+            hash_of(&files)
+        );
+        files.insert(VERSION.into(), PublishedFile::new(version));
+        files
+    });
+    &FILES
 }
 
-/// Generated file with the texts of the catalogues of the Laws, in every language.
-const CATALOGUE: &str = "desk/catalogue.js";
+/// Generated file with a hash of all other files. An open page compares its own with the server's before it loads
+/// further modules.
+const VERSION: &str = "desk/version.js";
 
-fn catalogue() -> String {
-    let kinds = in_all_languages(|language| {
-        let kinds = IncidentKind::ALL.iter();
-        kinds
-            .map(|kind| (kind.as_str(), title(language, *kind)))
-            .collect()
-    });
-    let reasons = in_all_languages(|language| words_of(language, END_REASON).collect());
+fn hash_of(files: &Files) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for (path, file) in files {
+        (path, &file.content).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Generated file with the texts of the catalogue of the Laws in this language.
+fn catalogue_of(language: Language) -> String {
+    format!("desk/catalogue-{}.js", language.code())
+}
+
+fn catalogue(language: Language) -> String {
+    let kinds = IncidentKind::ALL.iter();
+    let kinds: BTreeMap<_, _> = kinds
+        .map(|kind| (kind.as_str(), title(language, *kind)))
+        .collect();
+    let reasons: BTreeMap<_, _> = words_of(language, END_REASON).collect();
     format!(
         "// The kinds of incidents and the reasons of results in words.\n\n\
-         export const KINDS = {kinds};\n\nexport const REASONS = {reasons};\n"
+         export const KINDS = {};\n\nexport const REASONS = {};\n",
+        json!(kinds),
+        json!(reasons)
     )
 }
 
@@ -95,15 +136,20 @@ mod tests {
     use serde_json::{Map, Value};
 
     use super::*;
-    use crate::outputs::broadcast::page as wall;
+
+    fn text(path: &str) -> String {
+        let file = files().get(path).expect("a file of this name");
+        String::from_utf8(file.content.to_vec()).expect("text")
+    }
 
     #[test]
     fn the_page_loads_only_its_own_files() {
-        let (own, shared) = (files(), wall::files());
-        for (path, file) in &own {
-            let text = String::from_utf8(file.content.to_vec()).expect("text");
+        let own = files()
+            .keys()
+            .filter(|path| path.starts_with("desk/") || ***path == *INDEX);
+        for path in own {
             // The SVG namespace is not an address of another host.
-            let text = text.replace("http://www.w3.org/2000/svg", "");
+            let text = text(path).replace("http://www.w3.org/2000/svg", "");
             assert!(!text.contains("http://"), "{path} names a host");
             assert!(!text.contains("https://"), "{path} names a host");
             assert!(!text.contains("innerHTML"), "{path}: names are text");
@@ -114,7 +160,7 @@ mod tests {
                     Some(beside) => format!("desk/{beside}"),
                     None => quoted.trim_start_matches('/').to_owned(),
                 };
-                let exists = own.contains_key(&*requested) || shared.contains_key(&*requested);
+                let exists = files().contains_key(&*requested);
                 assert!(!is_file || exists, "{path} asks for {quoted}");
             }
         }
@@ -122,22 +168,30 @@ mod tests {
 
     #[test]
     fn the_page_has_the_texts_of_the_catalogues() {
-        let file = files().remove(CATALOGUE).expect("the catalogue");
-        let text = String::from_utf8(file.content.to_vec()).expect("text");
-        let exported = |name: &str| -> Value {
+        let exported = |language: Language, name: &str| -> Value {
+            let text = text(&catalogue_of(language));
             let (_, after) = text.split_once(&format!("{name} = ")).expect("an export");
             let (object, _) = after.split_once(";\n").expect("an end");
             serde_json::from_str(object).expect("an object")
         };
-        let (kinds, reasons) = (exported("KINDS"), exported("REASONS"));
-        assert_eq!(kinds["en"]["illegal_move"], "Illegal move");
-        assert_eq!(kinds["de"]["illegal_move"], "Regelwidriger Zug");
-        assert_eq!(reasons["de"]["checkmate"], "Matt");
+        let (en, de) = (Language::English, Language::German);
+        assert_eq!(exported(en, "KINDS")["illegal_move"], "Illegal move");
+        let (kinds, reasons) = (exported(de, "KINDS"), exported(de, "REASONS"));
+        assert_eq!(kinds["illegal_move"], "Regelwidriger Zug");
+        assert_eq!(reasons["checkmate"], "Matt");
         for reason in EndReason::ALL {
-            assert!(reasons["en"][reason.as_str()].is_string(), "{reason}");
+            assert!(exported(en, "REASONS")[reason.as_str()].is_string(), "{reason}");
         }
-        let count = |texts: &Value| texts["de"].as_object().map(Map::len);
+        let count = |texts: &Value| texts.as_object().map(Map::len);
         assert_eq!(count(&kinds), Some(IncidentKind::ALL.len()));
         assert_eq!(count(&reasons), Some(EndReason::ALL.len()));
+    }
+
+    #[test]
+    fn another_file_gives_another_version() {
+        let mut changed = files().clone();
+        assert_eq!(hash_of(&changed), hash_of(files()));
+        changed.insert("desk/words.js".into(), PublishedFile::new("changed"));
+        assert_ne!(hash_of(&changed), hash_of(files()));
     }
 }

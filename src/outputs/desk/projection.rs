@@ -14,12 +14,14 @@ use kiebitz_game::events::{
     Action, ClosedBy, Decision, EndReason, Event, EventKind, GameResult, Incident, IncidentEnd,
     rfc3339_option, time_text,
 };
+use kiebitz_game::hall::ROUNDS;
 use kiebitz_game::position::Seen;
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use shakmaty::{Bitboard, Board, Square};
 
+use super::squares::SquareTests;
 use crate::clock::ClockView;
 use crate::outputs::shared::advice;
 use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, Levers};
@@ -34,6 +36,9 @@ pub(crate) struct Desk {
     changed: BTreeSet<String>,
     paired: Paired,
     rounds: Rounds,
+    tests: SquareTests,
+    /// Whether `tests` has changed since the last call of [`poll_tests`](Desk::poll_tests).
+    tests_changed: bool,
     /// Whether the journal lacks an event that is shown.
     unkept: bool,
     /// Value of `unkept` in the last update.
@@ -106,6 +111,8 @@ struct DeskBoardView<'p> {
     /// Other boards that report the same serial number; only the ports tell these boards apart.
     same_number: &'p [String],
     battery: Option<u8>,
+    /// [Test of the squares](SquareTests::of); `None` if none has changed.
+    squares: Option<String>,
     /// Placement that the sensors report, as the first field of a FEN; `None` while unknown.
     placement: Option<String>,
     /// Placement that the game expects; `None` before a start position was set up.
@@ -210,6 +217,9 @@ struct IncidentEnding {
 impl Desk {
     pub(crate) fn take(&mut self, event: &Event) {
         self.rounds.take(event);
+        if is_record_of_rounds(&event.board) {
+            return;
+        }
         let board = self.boards.entry(event.board.clone()).or_default();
         let changed = board.record.take(event);
         let mut needs_update = changed.games || changed.incidents;
@@ -235,6 +245,7 @@ impl Desk {
             .is_some_and(|expected| *expected != status.placement);
         board.differs_since = differs.then(|| board.differs_since.unwrap_or(now));
         board.seen.add(status.seen);
+        self.tests_changed |= self.tests.see(now, &name, status.seen);
         let is_stopped = status.clock.running.is_none();
         board.stopped = status
             .clock
@@ -248,6 +259,24 @@ impl Desk {
     pub(crate) fn set_pairings(&mut self, tournament: Arc<Tournament>) {
         self.rounds.set_pairings(Arc::clone(&tournament));
         self.paired.tournament = tournament;
+    }
+
+    /// Continues the tests of squares from before a restart.
+    pub(super) fn resume_tests(&mut self, tests: SquareTests) {
+        self.tests = tests;
+    }
+
+    /// Begins the test of a board's squares again.
+    pub(super) fn test_again(&mut self, board: &str) {
+        if self.tests.begin_again(board) {
+            self.tests_changed = true;
+            self.changed.insert(board.to_owned());
+        }
+    }
+
+    /// Returns the tests of squares if they have changed since the last call.
+    pub(super) fn poll_tests(&mut self) -> Option<SquareTests> {
+        core::mem::take(&mut self.tests_changed).then(|| self.tests.clone())
     }
 
     /// Sets the round whose pairings boards get.
@@ -273,7 +302,9 @@ impl Desk {
     /// Returns all boards that are shown, as JSON.
     pub(crate) fn all(&self) -> String {
         let boards = self.boards.iter().filter(|(_, board)| !board.is_gone());
-        let boards: Vec<Map<String, Value>> = boards.map(|(name, board)| board.view(name)).collect();
+        let boards: Vec<Map<String, Value>> = boards
+            .map(|(name, board)| board.view(name, self.tests.of(name)))
+            .collect();
         let mut all = serde_json::json!({ "boards": boards });
         if self.unkept {
             all["kept"] = false.into();
@@ -291,7 +322,7 @@ impl Desk {
                 let gone = serde_json::json!({ "board": name });
                 return Some(DeskUpdate::Gone(gone.to_string()));
             }
-            let view = board.view(&name);
+            let view = board.view(&name, self.tests.of(&name));
             let seen = core::mem::take(&mut board.seen);
             let mut changes_of_board = view.clone();
             changes_of_board.retain(|field, value| board.sent.get(field) != Some(value));
@@ -481,7 +512,8 @@ impl DeskBoard {
         self.status.as_ref().is_some_and(|status| status.forgotten)
     }
 
-    fn view(&self, name: &str) -> Map<String, Value> {
+    /// Fields for pages; `squares` is the state of the test of the squares.
+    fn view(&self, name: &str, squares: Option<String>) -> Map<String, Value> {
         let game = self.record.game();
         let players = game.and_then(|game| game.players.as_ref());
         let status = self.status.as_ref();
@@ -514,6 +546,7 @@ impl DeskBoard {
             serial: status.and_then(|status| status.serial.as_deref()),
             same_number: status.map_or(&[], |status| &status.same_number),
             battery: status.and_then(|status| status.battery).filter(|_| connected),
+            squares,
             placement: status.map(|status| status.placement.board_fen().to_string()),
             game_placement: expected.map(|board| board.board_fen().to_string()),
             differs: status
@@ -558,6 +591,11 @@ impl DeskBoard {
             _ => Map::new(),
         }
     }
+}
+
+/// Whether this is the [record of rounds](ROUNDS) of this daemon, or at a hub of any daemon, and not a board.
+fn is_record_of_rounds(board: &str) -> bool {
+    board.rsplit('/').next() == Some(ROUNDS)
 }
 
 /// Returns the squares that were emptied or filled, as fields of an update; no fields if there are none.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::door;
 use super::projection::{Desk, DeskUpdate};
 use super::settings::DeskSettings as Settings;
+use super::squares::{self, SquareTests};
 use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
@@ -30,6 +31,8 @@ pub(super) const PAGE_QUEUE: usize = 512;
 /// Names of the files with sessions. A hub and a daemon may share a state directory.
 const LOGINS: &str = "desk-logins.json";
 const LOGINS_OF_HUB: &str = "hub-desk-logins.json";
+/// Name of the file with the tests of squares, which only a daemon has.
+const SQUARES: &str = "desk-squares.json";
 
 #[derive(Debug, Clone)]
 pub(crate) struct DeskOutput {
@@ -65,6 +68,7 @@ impl Output for DeskOutput {
                 Some(_) => LOGINS,
                 None => LOGINS_OF_HUB,
             }),
+            squares: self.in_hall.is_some().then(|| starting.notes.join(SQUARES)),
         };
         start(self.settings.clone(), context, inputs);
     }
@@ -95,6 +99,8 @@ pub(super) struct DeskContext {
     pub(super) hall: ToHall,
     /// File with sessions and the key of known devices.
     pub(super) logins: PathBuf,
+    /// File with the tests of squares; `None` at a hub.
+    pub(super) squares: Option<PathBuf>,
 }
 
 /// Starts the tasks. Must be called within a Tokio runtime.
@@ -110,27 +116,38 @@ fn start(
         );
     }
     let (pages, opened) = mpsc::channel(NEW_PAGES);
+    let (tests_begun, begun) = mpsc::channel(NEW_PAGES);
+    let squares = context.squares.clone();
     let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
+        tests: watch::Sender::default(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
-    tokio::spawn(task.work(inputs, opened));
-    tokio::spawn(door::serve(settings, context, pages));
+    tokio::spawn(task.work(squares, inputs, opened, begun));
+    tokio::spawn(door::serve(settings, context, pages, tests_begun));
 }
 
 /// Task that owns the projection.
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
+    /// The tests of squares as they are to be stored.
+    tests: watch::Sender<SquareTests>,
 }
 
 impl DeskTask {
     async fn work(
         mut self,
+        squares: Option<PathBuf>,
         mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         mut opened: mpsc::Receiver<PageSender>,
+        mut begun: mpsc::Receiver<String>,
     ) {
+        if let Some(file) = squares {
+            self.desk.resume_tests(squares::read(file.clone()).await);
+            tokio::spawn(squares::keep(file, self.tests.subscribe()));
+        }
         loop {
             tokio::select! {
                 biased;
@@ -142,6 +159,7 @@ impl DeskTask {
                         self.apply(now, &input);
                     }
                 }
+                Some(board) = begun.recv() => self.desk.test_again(&board),
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
                     let pairings = message("pairings", &self.desk.pairings());
@@ -153,6 +171,9 @@ impl DeskTask {
                 }
             }
             self.send_changes();
+            if let Some(tests) = self.desk.poll_tests() {
+                self.tests.send_replace(tests);
+            }
         }
     }
 

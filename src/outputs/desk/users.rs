@@ -35,6 +35,7 @@ impl Role {
             Action::SetPlayers
             | Action::SetTimeControl
             | Action::SetResult
+            | Action::SetBye
             | Action::AssignGame
             | Action::SetPosition
             | Action::CorrectMoves

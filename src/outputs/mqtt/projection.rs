@@ -7,6 +7,7 @@ use kiebitz_game::command::Announced;
 use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::events::record::{GameRecord, Games};
 use kiebitz_game::events::{EndReason, Event, EventKind, Flag, Incident, color, version_text};
+use kiebitz_game::hall::ROUNDS;
 use kiebitz_hardware::Timestamp;
 use serde_json::Value;
 use shakmaty::{ByColor, Color};
@@ -104,7 +105,8 @@ impl Projection {
             public: PublicProjection::new(topics),
             resumed: false,
             awaits_placement: false,
-            forgotten: false,
+            // The record of rounds has events and nothing else.
+            forgotten: board == ROUNDS,
         }
     }
 

@@ -13,7 +13,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use kiebitz_game::events::record::Games;
-use kiebitz_game::events::{Clock, CorrectionReason, Event, EventKind, GameResult, Move};
+use kiebitz_game::events::{Action, Clock, CorrectionReason, Event, EventKind, GameResult, Move};
 use kiebitz_hardware::Timestamp;
 
 use crate::clock::ClockView;
@@ -219,6 +219,11 @@ const fn is_public(kind: &EventKind) -> bool {
             | EventKind::GameResumed { .. }
             | EventKind::GameAmended { .. }
             | EventKind::TableResult { .. }
+            | EventKind::CommandTaken {
+                action: Action::SetBye,
+                error: None,
+                ..
+            }
     )
 }
 

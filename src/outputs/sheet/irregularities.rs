@@ -119,6 +119,10 @@ fn commanded(by: &str, action: Action, error: Option<&str>) -> String {
         Action::SetPlayers => ("named the players", "name the players"),
         Action::SetTimeControl => ("set the time control", "set the time control"),
         Action::SetResult => ("entered the result", "enter the result"),
+        Action::SetBye => (
+            "entered the points of a player without an opponent",
+            "enter the points of a player without an opponent",
+        ),
         Action::AssignGame => (
             "decided which pairing the game counts for",
             "decide which pairing the game counts for",

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kiebitz_game::events::Bye;
+
 use super::super::doubt::{DoubtKind, Doubts};
 use super::super::{Round, values};
 use super::Entries;
@@ -23,7 +25,7 @@ pub(super) struct TrfHeader {
     pub(super) teams: Vec<Team>,
     pub(super) line_ups: Vec<LineUp>,
     /// Players who asked not to be paired and get points.
-    pub(super) byes: Vec<Bye>,
+    pub(super) byes: Vec<ListedBye>,
 }
 
 #[derive(Debug)]
@@ -45,7 +47,8 @@ pub(super) struct LineUp {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bye {
+pub(super) struct ListedBye {
+    pub(super) points: Bye,
     pub(super) round: u32,
     pub(super) player: u32,
     pub(super) line: usize,
@@ -121,16 +124,17 @@ impl TrfHeader {
     /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.
     fn byes(&mut self, line: &str, number: usize) {
         let mut words = line.split_whitespace().skip(1);
-        let is_bye = words
-            .next()
-            .is_some_and(|kind| matches!(kind, "F" | "H" | "f" | "h"));
-        let round = words
-            .next()
-            .and_then(|round| round.parse().ok())
-            .filter(|_| is_bye);
-        let Some(round) = round else { return };
+        let points = match words.next() {
+            Some("F" | "f") => Bye::Full,
+            Some("H" | "h") => Bye::Half,
+            _ => return,
+        };
+        let Some(round) = words.next().and_then(|round| round.parse().ok()) else {
+            return;
+        };
         let players = words.filter_map(|word| word.parse().ok());
-        self.byes.extend(players.map(|player| Bye {
+        self.byes.extend(players.map(|player| ListedBye {
+            points,
             round,
             player,
             line: number,

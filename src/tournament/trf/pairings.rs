@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::GameResult;
+use kiebitz_game::events::{Bye, GameResult};
 use shakmaty::Color;
 
+use super::super::byes;
 use super::super::doubt::{DoubtKind, Doubts};
 use super::super::{Pairing, Round};
 use super::columns::Cell;
@@ -50,7 +51,7 @@ pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts)
         if !is_paired {
             round
                 .pairings
-                .push(without_opponent(entry, doubts, (bye.line, 1)));
+                .push(without_opponent(entry, Some(bye.points), doubts, (bye.line, 1)));
         }
     }
     rounds.retain(|_, round| !round.pairings.is_empty());
@@ -64,13 +65,24 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         let Some(cell) = cell(entry, index) else { continue };
         let place = (entry.player.place.line, cell.column);
         if cell.opponent == 0 {
-            if matches!(cell.result, 'U' | 'F' | 'H' | '+') {
-                pairings.push(without_opponent(entry, doubts, place));
+            let bye = match cell.result {
+                'U' | 'F' | '+' => Some(Bye::Full),
+                'H' => Some(Bye::Half),
+                _ => None,
+            };
+            if bye.is_some() {
+                pairings.push(without_opponent(entry, bye, doubts, place));
             }
             continue;
         }
         if entries.byes.contains(&cell.opponent) {
-            pairings.push(without_opponent(entry, doubts, place));
+            let bye = match cell.result {
+                '1' | '+' | 'W' => Some(Bye::Full),
+                '=' | 'D' => Some(Bye::Half),
+                '0' | '-' | 'L' => Some(Bye::Zero),
+                _ => None,
+            };
+            pairings.push(without_opponent(entry, bye, doubts, place));
             continue;
         }
         let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
@@ -92,7 +104,7 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         // The lines of the players of an absent team have no pairing.
         let is_absent = self::cell(opponent, index).is_none_or(|cell| cell.opponent == 0);
         if cell.result == '+' && is_absent {
-            pairings.push(without_opponent(entry, doubts, place));
+            pairings.push(without_opponent(entry, Some(Bye::Full), doubts, place));
             continue;
         }
         let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
@@ -157,13 +169,18 @@ fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
     entry.rounds.get(index).copied().flatten()
 }
 
-fn without_opponent(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
+fn without_opponent(
+    entry: &PlayerEntry,
+    bye: Option<Bye>,
+    doubts: &Doubts,
+    (line, column): (usize, usize),
+) -> Pairing {
     Pairing {
         table: None,
         board: None,
         white: Some(entry.player.clone()),
         black: None,
-        result: None,
+        result: bye.map(|bye| byes::result_of(bye, true)),
         place: doubts.place(line, column),
     }
 }

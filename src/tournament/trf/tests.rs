@@ -1,8 +1,8 @@
-use kiebitz_game::events::GameResult;
+use kiebitz_game::events::{Bye, GameResult};
 
 use super::super::read_bytes;
 use super::*;
-use crate::tournament::{Doubt, Severity};
+use crate::tournament::{Doubt, Pairing, Severity};
 
 /// Formats a player's line, with rounds such as "   2 w 1".
 fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str, rounds: &[&str]) -> String {
@@ -462,13 +462,25 @@ fn with_points(first: &str, second: &str) -> Tournament {
 }
 
 #[test]
-fn points_beyond_the_games_are_carried() {
-    let carried = with_points("2.0", "0,5").carried;
-    let carried: Vec<_> = carried
-        .iter()
-        .map(|carried| (carried.player.name.as_str(), carried.half_points))
-        .collect();
-    assert_eq!(carried, [("Adler, Jonas", 2), ("Berg, Ina", 1)]);
+fn points_are_those_of_games_and_byes() {
+    let carried = |tournament: &Tournament| -> Vec<(String, u32)> {
+        let carried = tournament.carried.iter();
+        carried
+            .map(|carried| (carried.player.name.clone(), carried.half_points))
+            .collect()
+    };
+    let both = |adler, berg| [("Adler, Jonas".to_owned(), adler), ("Berg, Ina".to_owned(), berg)];
+    let tournament = with_points("2.0", "0,5");
+    assert_eq!(carried(&tournament), both(0, 0));
+    let byes = tournament.rounds[&2].pairings.iter().map(Pairing::bye);
+    assert_eq!(byes.collect::<Vec<_>>(), [Some(Bye::Full), Some(Bye::Half)]);
+    // The report was made at the pairing, and its points lack the byes.
+    assert_eq!(carried(&with_points("1.0", "0")), both(0, 0));
+    assert_eq!(
+        carried(&with_points("1.0", "1.0")),
+        both(0, 1),
+        "half a point from elsewhere"
+    );
 }
 
 #[test]

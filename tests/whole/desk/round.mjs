@@ -71,7 +71,7 @@ async function findsMissingResult() {
   await until("the table", async () => /^Table 1\./.test(await focused()));
   assert.match(page.url(), /#\/results\/1\/1$/);
   assert.equal(await page.locator(".result-row").count(), TABLES);
-  assert.match(await text(page.locator(".sheet-others")), /Zorn, Ute: bye/);
+  assert.match(await text(page.locator(".byes .bye-row")), /Zorn, Ute/);
   assert.match(await text(row(1).locator(".seen-there")), /pieces set up again/);
   assert.match(await text(row(2).locator(".seen-there")), /no board/);
 }

@@ -5,7 +5,8 @@
 //
 // board-1 and board-2 of the desk at ADDRESS must not be plugged in yet. The caller must plug them in when the script
 // creates the file "plug" in FOLDER; then the pieces on e2 and d7 of board-1 must disappear and return, but not the one
-// on a1. The caller must start the games when the script creates the file "play". Needs viewer.mjs, playwright-core and
+// on a1. The caller must stop kiebitz and start it again when the script creates the file "restart", and start the games
+// when it creates the file "play". Needs viewer.mjs, playwright-core and
 // axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
@@ -156,6 +157,40 @@ async function testsSquares() {
   assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/);
   await page.reload();
   await until("it is remembered", async () => (await state("e2")) === "seen");
+  await anotherArbiterSeesTheSame();
+  // Kiebitz keeps the tests over a restart, too.
+  viewer.ignoreNetworkErrors(true);
+  fs.writeFileSync(path.join(folder, "restart"), "");
+  await until("the connection is lost", async () => /Not up to date/.test(await text(page.locator("#state"))));
+  await until("it is back", async () => (await text(page.locator("#state"))) === "");
+  viewer.ignoreNetworkErrors(false);
+  await until("both boards are back", async () => (await step("Boards").locator(".sheet .chip.advice").count()) === 0);
+  assert.equal(await state("e2"), "seen");
+  await squares.getByRole("button", { name: "Begin again" }).click();
+  await until("a new test", async () => (await state("e2")) !== "seen");
+  await until("e2 was seen again", async () => (await state("e2")) === "seen");
+}
+
+/** The tests are the same in a browser that has never been here. */
+async function anotherArbiterSeesTheSame() {
+  const context = await browser(fs.mkdtempSync(path.join(os.tmpdir(), "setup-other-")));
+  try {
+    const other = await Viewer.open(context, address, 1280, false);
+    other.ignoreNetworkErrors(true);
+    await until("the form", () => other.page.locator(".login").isVisible());
+    await other.page.locator("[name=user]").fill(user);
+    await other.page.locator("[name=password]").fill(password);
+    await other.page.locator(".login button").click();
+    await until("the desk", () => other.page.locator(".to-setup").isVisible());
+    await other.go("#/setup");
+    // The first view has the squares that were tested before this browser came.
+    const cell = other.page.locator(".square", { hasText: "e2" });
+    await until("the squares", () => cell.isVisible());
+    assert.equal(await cell.getAttribute("data-state"), "seen");
+    await other.close();
+  } finally {
+    await context.close();
+  }
 }
 
 async function setsClockSides() {

@@ -392,7 +392,7 @@ fn a_round_is_set_up_in_a_browser() {
     let publish = format!("[publish]\nto = {:?}\n", folder.join("live"));
     let written = config.and_then(|mut config| config.write_all(publish.as_bytes()));
     written.expect("a configuration");
-    let daemon = Program::start(folder, &RUN);
+    let mut daemon = Program::start(folder, &RUN);
     let mut script = Command::new("node")
         .args(["setup.mjs", &format!("http://127.0.0.1:{port}/")])
         .args(["chief", "operate-it"])
@@ -403,12 +403,17 @@ fn a_round_is_set_up_in_a_browser() {
         .spawn()
         .expect("node: install it, or let tests/run do so");
     let mut players = None;
-    let mut wants = ["plug", "play"].into_iter().peekable();
+    let mut wants = ["plug", "restart", "play"].into_iter().peekable();
     let ended = loop {
         if let Some(ended) = script.try_wait().expect("it runs") {
             break ended;
         }
         if let Some(wanted) = wants.next_if(|wanted| folder.join(wanted).exists()) {
+            if wanted == "restart" {
+                drop(daemon);
+                daemon = Program::start(folder, &RUN);
+                continue;
+            }
             // Unplugs the old boards first, as the new ones use the same links.
             drop(players.take());
             let lifted = lifted();

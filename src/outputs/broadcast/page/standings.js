@@ -103,7 +103,6 @@ export class Standings {
       const cells = rounds.map((round) => {
         const of = row.results.filter((one) => one.round === round);
         const games = of.map((one) => {
-          // A round without an opponent, with its points if they are known.
           if (one.opponent === null) return one.score === null ? "–" : `– ${points(one.score)}`;
           return game(one, data.players, (score) => `${one.opponent + 1}${words[`${one.color}Letter`]} ${score}`);
         });

@@ -32,7 +32,7 @@ use super::page;
 use crate::clock::ClockView;
 use crate::outputs::pgn;
 use crate::outputs::shared::delayed::{Delayed, Due};
-use crate::tournament::{Round, Tournament};
+use crate::tournament::{Byes, Round, Tournament};
 use game::ShownGame;
 use rounds::Slot;
 
@@ -60,6 +60,7 @@ pub(crate) struct Broadcast {
     games: BTreeMap<String, ShownGame>,
     /// Results entered by arbiters for pairings without a game.
     results: TableResults,
+    byes: Byes,
     files: Files,
     /// Files of the web page; empty if the page is off.
     page: Files,
@@ -136,6 +137,7 @@ impl Broadcast {
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
             results: TableResults::default(),
+            byes: Byes::default(),
             files: Files::new(),
             page: Files::new(),
             address: None,
@@ -223,6 +225,7 @@ impl Broadcast {
                 match due {
                     Due::Event(event) | Due::Earlier(event) => {
                         let entered = self.results.apply(&event);
+                        let entered = entered.or_else(|| self.byes.apply(&event));
                         self.standings_changed |= entered.is_some() || changes_results(&event.kind);
                         self.changed.extend(entered);
                         if let Some(game) = ShownGame::begin(&event, board.serial.clone()) {
@@ -258,7 +261,7 @@ impl Broadcast {
             self.written.clear();
         }
         if self.all_changed || self.standings_changed {
-            let standings = standings::standings(&self.tournament, &self.rounds());
+            let standings = standings::standings(&self.tournament, &self.rounds(), &self.byes);
             self.standings = WrittenStandings::of(standings);
         }
         let mut written = core::mem::take(&mut self.written);

@@ -1,20 +1,20 @@
 //! The standings of the event (`standings.json`): points of all players and teams so far.
 //!
-//! Players begin with the points that the pairing files carry over; the results of all rounds are added. Players with
-//! equal points share a rank, because tie-breaks differ between events.
+//! A file of the pairings says what the players have without its results; the results of all rounds are added. Equal
+//! points share a rank, because tie-breaks differ between events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::{GameResult, PlayerFacts};
+use kiebitz_game::events::{Bye, GameResult, PlayerFacts};
 use serde::Serialize;
 use shakmaty::Color;
 
 use super::Broadcast;
 use super::rounds::Slot;
 use crate::outputs::report;
-use crate::tournament::{Pairing, Tournament, half_points, name_key};
+use crate::tournament::{Byes, Pairing, Tournament, half_points, name_key};
 
-/// Maximum number of players of a round robin that is shown as a crosstable.
+/// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
 
 /// `standings.json`.
@@ -42,7 +42,7 @@ struct PlayerRow {
     points: f32,
     #[serde(skip)]
     half_points: u32,
-    /// Number of games with a result.
+    /// Games with a result.
     games: usize,
     results: Vec<RoundResult>,
 }
@@ -65,27 +65,30 @@ struct RoundResult {
 struct TeamRow {
     rank: usize,
     name: String,
-    /// Two for a won match, one for a drawn match. A match counts once all its games are over.
+    /// Two for a match won, one for a drawn one. A match counts once all its games are over.
     match_points: u32,
     board_points: f32,
     #[serde(skip)]
     half_points: u32,
-    /// Number of matches that are over.
+    /// Matches that are over.
     matches: usize,
 }
 
-/// Makes the standings. Returns `None` before the first game or result, without pairings, or if an earlier round is
-/// missing.
-pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> Option<Standings> {
+/// Makes the standings. `None` without pairings, or if the results of an earlier round are missing.
+pub(super) fn standings(
+    tournament: &Tournament,
+    rounds: &BTreeMap<u32, Vec<Slot<'_>>>,
+    byes: &Byes,
+) -> Option<Standings> {
     let is_begun = |slot: &Slot<'_>| slot.game.is_some() || slot.result() != GameResult::Unknown;
-    let last_begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
-    let last_begun = last_begun.map(|(round, _)| *round).max();
-    let rounds_with_results = tournament.rounds.iter().filter(|(_, round)| {
-        // A bye has its points before the round begins.
-        let mut pairings = round.pairings.iter().filter(|pairing| pairing.is_played());
-        pairings.any(|pairing| pairing.result.is_some_and(|result| result != GameResult::Unknown))
+    let begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
+    let begun = begun.map(|(round, _)| *round).max();
+    let in_files = tournament.rounds.iter().filter(|(_, round)| {
+        let mut pairings = round.pairings.iter();
+        // Byes may have been granted for rounds to come.
+        pairings.any(|pairing| pairing.is_played() && pairing.result.is_some())
     });
-    let last = last_begun.max(rounds_with_results.map(|(round, _)| *round).max())?;
+    let last = begun.max(in_files.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
     if tournament.rounds.is_empty() || (tournament.carried.is_empty() && !(1..=last).all(is_known)) {
         return None;
@@ -97,7 +100,6 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
             person.half_points += carried.half_points;
         }
     }
-    field.has_carried = !tournament.carried.is_empty();
     let mut schedule = Vec::new();
     let no_slots = Vec::new();
     for (round, data) in &tournament.rounds {
@@ -110,6 +112,9 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
     }
     for slot in rounds.values().flatten().filter(|slot| slot.pairing.is_none()) {
         schedule.extend(field.slot(slot));
+    }
+    for round in tournament.rounds.keys() {
+        field.byes(*round, tournament, byes);
     }
     let crosstable = field.is_round_robin(&schedule);
     let played: Vec<Meeting> = schedule
@@ -128,7 +133,7 @@ pub(super) fn standings(tournament: &Tournament, rounds: &BTreeMap<u32, Vec<Slot
 impl Broadcast {
     /// The standings for the arbiter's report; `None` if they are unknown.
     pub(crate) fn standings_for_report(&self) -> Option<report::Standings> {
-        let standings = standings(self.tournament(), &self.rounds())?;
+        let standings = standings(self.tournament(), &self.rounds(), &self.byes)?;
         let players = standings.players.into_iter().map(|row| report::PlayerStanding {
             name: row.name,
             title: row.title,
@@ -150,7 +155,7 @@ impl Broadcast {
     }
 }
 
-/// A game between two players, planned or played.
+/// A game between two players, or one that is planned.
 #[derive(Debug)]
 struct Meeting {
     round: u32,
@@ -166,37 +171,28 @@ struct Person {
     name: String,
     facts: PlayerFacts,
     half_points: u32,
-    byes: Vec<Bye>,
+    /// Rounds in which the player had no opponent, with the points if they are known.
+    byes: Vec<(u32, Option<Bye>)>,
 }
 
-/// A round in which a player has no opponent.
-#[derive(Debug, Clone, Copy)]
-struct Bye {
-    round: u32,
-    /// Twice the points; `None` if the files give none, or count them among the [`CarriedPoints`](crate::tournament::CarriedPoints).
-    half_points: Option<u32>,
-}
-
-/// All players, indexed by FIDE id and by name.
+/// All players, found by FIDE id or else by name.
 #[derive(Debug, Default)]
 struct Field {
     people: Vec<Person>,
     by_id: BTreeMap<u32, usize>,
     by_name: BTreeMap<String, usize>,
-    /// Names that occur with several FIDE ids.
+    /// Names that occur with two FIDE ids.
     ambiguous: BTreeSet<String>,
-    /// Whether a file has the points of the players, with those of byes.
-    has_carried: bool,
 }
 
 impl Field {
-    /// Finds or adds a player. Returns the index in `people`.
+    /// Finds or adds a player. Returns the index.
     fn person(&mut self, name: &str, facts: Option<&PlayerFacts>) -> usize {
         let key = name_key(name);
         let id = facts.and_then(|facts| facts.fide_id);
         let by_id = id.and_then(|id| self.by_id.get(&id)).copied();
         let by_name = self.by_name.get(&key).copied();
-        // The same name with another id is another player.
+        // Another id makes another player of the same name.
         let same_name = by_name.filter(|index| {
             let known = self.people.get(*index).and_then(|person| person.facts.fide_id);
             !self.ambiguous.contains(&key) && (id.is_none() || known.is_none() || known == id)
@@ -224,18 +220,12 @@ impl Field {
         if let Some(slot) = slot.filter(|_| pairing.is_played()) {
             return self.slot(slot);
         }
-        let mut indexes = [&pairing.white, &pairing.black].map(|player| {
+        let indexes = [&pairing.white, &pairing.black].map(|player| {
             let player = player.as_ref()?;
             Some(self.person(&player.name, Some(&player.facts)))
         });
+        // [`byes`](Self::byes) adds players without an opponent.
         let [Some(white), Some(black)] = indexes else {
-            let result =
-                { pairing.result }.filter(|result| *result != GameResult::Unknown && !self.has_carried);
-            let (of_white, of_black) = result.map(half_points).unzip();
-            let sides = indexes.iter_mut().zip([of_white, of_black]);
-            let (alone, half_points) =
-                { sides }.find_map(|(index, half_points)| index.take().map(|index| (index, half_points)))?;
-            self.people.get_mut(alone)?.byes.push(Bye { round, half_points });
             return None;
         };
         Some(Meeting {
@@ -245,6 +235,19 @@ impl Field {
             black,
             result: pairing.result.filter(|result| *result != GameResult::Unknown),
         })
+    }
+
+    /// Adds the players without an opponent in a round. The entry of an arbiter replaces the points in the file.
+    fn byes(&mut self, round: u32, tournament: &Tournament, byes: &Byes) {
+        for (player, in_file, is_listed) in tournament.without_opponent(round) {
+            let entered = byes.get(round, &player.name).map(|(points, _)| points);
+            if is_listed || entered.is_some() {
+                let index = self.person(&player.name, Some(&player.facts));
+                if let Some(person) = self.people.get_mut(index) {
+                    person.byes.push((round, entered.or(in_file)));
+                }
+            }
+        }
     }
 
     fn slot(&mut self, slot: &Slot<'_>) -> Option<Meeting> {
@@ -260,7 +263,7 @@ impl Field {
         })
     }
 
-    /// Whether each player meets each other player, all of them equally often.
+    /// Whether each player meets each other player, and all equally often.
     fn is_round_robin(&self, schedule: &[Meeting]) -> bool {
         let count = self.people.len();
         if !(3..=MAX_CROSSTABLE).contains(&count) {
@@ -271,17 +274,17 @@ impl Field {
             let pair = (meeting.white.min(meeting.black), meeting.white.max(meeting.black));
             *pairs.entry(pair).or_default() += 1;
         }
-        let frequencies: BTreeSet<usize> = pairs.values().copied().collect();
-        pairs.len() == count * (count - 1) / 2 && frequencies.len() == 1
+        let often: BTreeSet<usize> = pairs.values().copied().collect();
+        pairs.len() == count * (count - 1) / 2 && often.len() == 1
     }
 
     fn rows(self, played: &[Meeting], last: u32) -> Vec<PlayerRow> {
-        let mut totals: Vec<u32> = { self.people.iter() }
-            .map(|person| {
-                let byes = person.byes.iter().filter(|bye| bye.round <= last);
-                person.half_points + byes.filter_map(|bye| bye.half_points).sum::<u32>()
-            })
-            .collect();
+        let byes = |person: &Person| -> u32 {
+            let until = person.byes.iter().filter(|(round, _)| *round <= last);
+            until.filter_map(|(_, bye)| *bye).map(Bye::half_points).sum()
+        };
+        let people = self.people.iter();
+        let mut totals: Vec<u32> = people.map(|person| person.half_points + byes(person)).collect();
         for meeting in played {
             let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
             for (index, points) in [(meeting.white, white), (meeting.black, black)] {
@@ -292,15 +295,17 @@ impl Field {
         }
         let total = |index: usize| totals.get(index).copied().unwrap_or_default();
         let mut order: Vec<(usize, &Person)> = self.people.iter().enumerate().collect();
-        order.sort_by(|(index_a, a), (index_b, b)| {
-            let by_points = total(*index_b).cmp(&total(*index_a));
-            let by_rating = b.facts.rating.cmp(&a.facts.rating);
-            by_points.then(by_rating).then_with(|| a.name.cmp(&b.name))
+        order.sort_by(|(one, first), (other, second)| {
+            let by_points = total(*other).cmp(&total(*one));
+            let by_rating = second.facts.rating.cmp(&first.facts.rating);
+            by_points
+                .then(by_rating)
+                .then_with(|| first.name.cmp(&second.name))
         });
-        let row_index: BTreeMap<usize, usize> = order
+        let place: BTreeMap<usize, usize> = order
             .iter()
             .enumerate()
-            .map(|(row_index, (index, _))| (*index, row_index))
+            .map(|(place, (index, _))| (*index, place))
             .collect();
         let ranks = ranks(order.iter().map(|(index, _)| total(*index)));
         let mut rows: Vec<PlayerRow> = { order.iter().zip(ranks) }
@@ -315,13 +320,13 @@ impl Field {
                 half_points: total(*index),
                 games: 0,
                 results: { person.byes.iter() }
-                    .filter(|bye| bye.round <= last)
-                    .map(|bye| RoundResult {
-                        round: bye.round,
+                    .filter(|(round, _)| *round <= last)
+                    .map(|(round, bye)| RoundResult {
+                        round: *round,
                         table: None,
                         opponent: None,
                         color: "white",
-                        score: bye.half_points.map(points),
+                        score: bye.map(|bye| points(bye.half_points())),
                     })
                     .collect(),
             })
@@ -343,13 +348,13 @@ impl Field {
                 ),
             ];
             for (own, opponent, color, score) in sides {
-                let row = row_index.get(&own).and_then(|row_index| rows.get_mut(*row_index));
+                let row = place.get(&own).and_then(|place| rows.get_mut(*place));
                 if let Some(row) = row {
                     row.games += usize::from(score.is_some());
                     row.results.push(RoundResult {
                         round: meeting.round,
                         table: meeting.table,
-                        opponent: row_index.get(&opponent).copied(),
+                        opponent: place.get(&opponent).copied(),
                         color,
                         score: score.map(points),
                     });
@@ -362,8 +367,8 @@ impl Field {
         rows
     }
 
-    /// Returns the teams with their match and board points. Empty if the teams are only clubs of individual players:
-    /// then a team has several opponents in a round, plays against itself, or has a single game in every match.
+    /// The teams with their match and board points. Empty if a team plays several others in a round, as clubs do whose
+    /// players play for themselves.
     fn teams(&self, played: &[Meeting]) -> Vec<TeamRow> {
         let team = |index: usize| self.people.get(index)?.facts.team.as_deref();
         let mut matches: BTreeMap<(u32, [&str; 2]), TeamMatch> = BTreeMap::new();
@@ -374,31 +379,31 @@ impl Field {
             if white == black {
                 return Vec::new();
             }
-            let swapped = black < white;
-            let teams = if swapped { [black, white] } else { [white, black] };
-            let team_match = matches.entry((meeting.round, teams)).or_default();
+            let is_turned = black < white;
+            let teams = if is_turned { [black, white] } else { [white, black] };
+            let of_both = matches.entry((meeting.round, teams)).or_default();
             let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
-            let (first, second) = if swapped { (black, white) } else { (white, black) };
-            team_match.half_points[0] += first;
-            team_match.half_points[1] += second;
-            team_match.games += 1;
-            team_match.open += usize::from(meeting.result.is_none());
+            let (first, second) = if is_turned { (black, white) } else { (white, black) };
+            of_both.half_points[0] += first;
+            of_both.half_points[1] += second;
+            of_both.games += 1;
+            of_both.open += usize::from(meeting.result.is_none());
         }
         let mut in_round = BTreeSet::new();
         let plays_twice = !{ matches.keys() }.all(|(round, [one, other])| {
-            let is_new = in_round.insert((round, one));
-            in_round.insert((round, other)) && is_new
+            let first = in_round.insert((round, one));
+            in_round.insert((round, other)) && first
         });
-        if plays_twice || matches.values().all(|team_match| team_match.games < 2) {
+        if plays_twice || matches.values().all(|of_both| of_both.games < 2) {
             return Vec::new();
         }
         let mut teams: BTreeMap<&str, (u32, u32, usize)> = BTreeMap::new();
-        for ((_, names), team_match) in &matches {
-            let [first, second] = team_match.half_points;
+        for ((_, names), of_both) in &matches {
+            let [first, second] = of_both.half_points;
             for (name, own, others) in [(names[0], first, second), (names[1], second, first)] {
                 let (match_points, half_points, over) = teams.entry(name).or_default();
                 *half_points += own;
-                if team_match.open == 0 {
+                if of_both.open == 0 {
                     *match_points += match own.cmp(&others) {
                         core::cmp::Ordering::Greater => 2,
                         core::cmp::Ordering::Equal => 1,
@@ -409,10 +414,8 @@ impl Field {
             }
         }
         let mut order: Vec<_> = teams.into_iter().collect();
-        order.sort_by(|(name_a, totals_a), (name_b, totals_b)| {
-            (totals_b.0, totals_b.1)
-                .cmp(&(totals_a.0, totals_a.1))
-                .then(name_a.cmp(name_b))
+        order.sort_by(|(first, one), (second, other)| {
+            (other.0, other.1).cmp(&(one.0, one.1)).then(first.cmp(second))
         });
         let ranks = ranks(
             order
@@ -451,7 +454,8 @@ fn ranks<S: PartialEq>(scores: impl Iterator<Item = S>) -> Vec<usize> {
     ranks
 }
 
+/// Points from half points.
 pub(super) fn points(half_points: u32) -> f32 {
-    // An `f32` represents half of any `u16` exactly, and no event has more points.
+    // No event has so many points that they are inexact.
     f32::from(u16::try_from(half_points).unwrap_or(u16::MAX)) / 2.0
 }

@@ -1,6 +1,8 @@
 // Past games: the list, or one opened game.
 
 import { make } from "/page/dom.js";
+import { askedGames } from "./asked.js";
+import { Entries } from "./entry.js";
 import { boardOf } from "./follow.js";
 import { Games } from "./games.js";
 import { Review } from "./review.js";
@@ -10,26 +12,11 @@ import { words } from "./words.js";
 /** Timeout of a request, in milliseconds. The playback of a long recording takes a while. */
 const PATIENCE = 120000;
 
-/** The past game that the address names; `game` is null for the list. Null if the address is not about past games. */
-export function place() {
-  if (/^#\/games\/?$/.test(location.hash)) return { game: null };
-  const [, game] = /^#\/game\/([^/]+)$/.exec(location.hash) ?? [];
-  if (game === undefined) return null;
-  try {
-    return { game: decodeURIComponent(game) };
-  } catch {
-    return { game };
-  }
-}
-
 export class Archive {
-  /**
-   * `say` announces a text to screen readers; `left` is called when the session has ended; `isHere` is whether this
-   * server has past games; `entries` enters results.
-   */
-  constructor(say, left, isHere, entries) {
+  /** `say` announces a text to screen readers; `left` is called when the session has ended. */
+  constructor(session, source, say, left) {
+    const entries = new Entries(session, source, say);
     this.left = left;
-    this.isHere = isHere;
     /** Latest statuses of all boards, by name. */
     this.boards = new Map();
     const look = (address, asked) => this.look(address, asked);
@@ -61,7 +48,7 @@ export class Archive {
 
   /** Shows the page that the address names. Returns whether the address is about past games. */
   go() {
-    const named = this.isHere ? place() : null;
+    const named = askedGames();
     const before = this.isOn ? this.review.id : undefined;
     this.isOn = named !== null;
     this.element.hidden = !this.isOn;

@@ -1,13 +1,11 @@
 // English texts for past games.
 
-export const REVIEW = {
+export const TEXTS = {
   title: "Past games",
   tableResult: "Result of a table",
   tableHelp: "For any table of any round, with or without a board.",
   tableAsk: "Round {round}, table {table}: {result}",
-  toDesk: "To the desk",
   search: "Search past games",
-  keys: "Keys: arrows or j and k move through the list; in a game, ← and → step through the moves, j and k through the sensor data, f turns the board, Esc goes back.",
   fields: { text: "Player, board or game", date: "Date", round: "Round", notice: "Show" },
   notices: { "": "all games", incidents: "with incidents that need action", result: "without a confirmed result" },
   older: "Older games",
@@ -102,25 +100,6 @@ export const REVIEW = {
     recovered: "later evidence showed another line",
     after_end: "the game was already over",
     arbiter: "by the arbiter",
-  },
-  actions: {
-    set_players: "Players",
-    set_time_control: "Time control",
-    set_result: "Result",
-    set_position: "Position",
-    correct_moves: "Moves corrected",
-    close_incident: "Incident decided",
-    annotate: "Note",
-    attend: "On the way to the board",
-    new_game: "New game",
-    end_game: "Game ended without a result",
-    identify: "Name shown on the clock",
-    sync_clock_sides: "White's side of the clock",
-    start_round: "Round started",
-    claim: "Claim recorded",
-    decide_claim: "Claim decided",
-    set_table: "Table",
-    forget: "Board removed from the list",
   },
   notes: {
     gap_memory: "Gap read from the board's memory: {n} changes of squares",

@@ -1,4 +1,4 @@
-// English texts of the round and of its results.
+// English texts of the round.
 
 export const ROUND = {
   title: "Round",
@@ -29,32 +29,4 @@ export const ROUND = {
   setUp: "The pieces are set up again.",
   over: "The game is over.",
   stood: "The clock has stood since {time}: is the game over?",
-};
-
-export const SHEET = {
-  title: "Results",
-  summary: "{n} of {all} results",
-  onlySeen: ["1 shown by the board, not entered", "{n} shown by the boards, not entered"],
-  keys: "Keys: ↑ and ↓ move between the tables; 1, 5 and 0 enter 1–0, ½–½ and 0–1.",
-  empty: "There are no pairings yet. With a pairing file, all tables of a round are listed here.",
-  none: "no result",
-  result: "Result",
-  noBoard: "no board",
-  saw: "{reason}: {result}, {time}",
-  sawEnd: "{reason}, {time}",
-  reasons: { checkmate: "mate", kings: "kings", result_piece: "result piece", reset: "pieces set up again", gap: "moves lost" },
-  stood: "clock stopped {time}",
-  plays: "move {move}",
-  differs: "differs",
-  by: "{by}, {time}",
-  more: "More results",
-  signed: "signed",
-  signedAt: "signed {time}",
-  signedBy: "signed: {by}, {time}",
-  withdraw: "no result",
-  replaceAsk: "Replace {before} by {after}?",
-  replace: "Replace",
-  others: "Without an opponent or a table",
-  bye: "bye",
-  noTable: "no table number in the pairing file; add one to enter the result",
 };

@@ -1,6 +1,6 @@
 // English texts for the set-up.
 
-export const SETUP = {
+export const TEXTS = {
   title: "Set-up",
   back: "Back to the desk",
   done: "done",

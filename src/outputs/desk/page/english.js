@@ -1,9 +1,7 @@
 // English texts of the desk.
 
-import { REVIEW } from "./english-review.js";
-import { ROUND, SHEET } from "./english-round.js";
-import { SETUP } from "./english-setup.js";
-import { KINDS, REASONS } from "./catalogue.js";
+import { ROUND } from "./english-round.js";
+import { KINDS, REASONS } from "./catalogue-en.js";
 
 export const ENGLISH = {
   title: "Arbiter's desk",
@@ -67,7 +65,7 @@ export const ENGLISH = {
   keys: "Keys: j and k or arrows move through the list, Enter opens, Esc goes back; on a board, ← and → step through the moves, f turns the board.",
   severity: { violation: "violation", advice: "act now", hint: "hint", info: "for the record" },
   kinds: {
-    ...KINDS.en,
+    ...KINDS,
     hall_away: "No contact",
     doubtful: "Move in doubt",
     unconfirmed: "Result not confirmed",
@@ -353,7 +351,7 @@ export const ENGLISH = {
     "1/2-0": "½–0 (Black loses)",
     "0-1/2": "0–½ (White loses)",
   },
-  reasons: REASONS.en,
+  reasons: REASONS,
   claims: {
     threefold: "Same position three times",
     fifty_moves: "Fifty moves",
@@ -361,6 +359,26 @@ export const ENGLISH = {
     increment: "Increment in the last two minutes",
   },
   rulings: { accept: "claim accepted", reject: "claim rejected", postpone: "postponed" },
+  actions: {
+    set_players: "Players",
+    set_time_control: "Time control",
+    set_result: "Result",
+    set_bye: "Bye or absence",
+    set_position: "Position",
+    correct_moves: "Moves corrected",
+    close_incident: "Incident decided",
+    annotate: "Note",
+    attend: "On the way to the board",
+    new_game: "New game",
+    end_game: "Game ended without a result",
+    identify: "Name shown on the clock",
+    sync_clock_sides: "White's side of the clock",
+    start_round: "Round started",
+    claim: "Claim recorded",
+    decide_claim: "Claim decided",
+    set_table: "Table",
+    forget: "Board removed from the list",
+  },
   past: {
     title: "What was done, and by whom",
     none: "No entries yet.",
@@ -408,9 +426,16 @@ export const ENGLISH = {
     on: "Sound on",
     off: "Sound off",
   },
-  review: REVIEW,
+  parts: {
+    games: "Past games",
+    toDesk: "To the desk",
+    gamesKeys: "Keys: arrows or j and k move through the list; in a game, ← and → step through the moves, j and k through the sensor data, f turns the board, Esc goes back.",
+    setup: "Set-up",
+    loading: "Loading …",
+    failed: "This part of the page could not be loaded.",
+    silent: "This part of the page could not be loaded: the server does not answer.",
+    again: "Try again",
+  },
   round: ROUND,
-  sheet: SHEET,
-  setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

@@ -2,8 +2,8 @@
 
 import { button, make, say } from "/page/dom.js";
 import { Deed } from "./deed.js";
+import { byTable } from "./lines.js";
 import { HEADERS, ask } from "./session.js";
-import { byTable } from "./ready.js";
 import { fill, locale, words } from "./words.js";
 
 /** Maximum number of listed findings. */

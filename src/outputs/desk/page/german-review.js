@@ -1,13 +1,11 @@
 // German texts for past games.
 
-export const REVIEW = {
+export const TEXTS = {
   title: "Gespielte Partien",
   tableResult: "Ergebnis eines Tischs",
   tableHelp: "Für jeden Tisch jeder Runde, mit oder ohne Brett.",
   tableAsk: "Runde {round}, Tisch {table}: {result}",
-  toDesk: "Zum Schiedsrichtertisch",
   search: "Gespielte Partien suchen",
-  keys: "Tasten: Pfeile oder j und k durch die Liste; in einer Partie ← und → zugweise, j und k durch die Meldungen der Sensoren, f dreht das Brett, Esc zurück.",
   fields: { text: "Spieler, Brett oder Partie", date: "Datum", round: "Runde", notice: "Anzeigen" },
   notices: { "": "alle Partien", incidents: "mit Vorfällen zum Eingreifen", result: "ohne bestätigtes Ergebnis" },
   older: "Ältere Partien",
@@ -102,25 +100,6 @@ export const REVIEW = {
     recovered: "später zeigte sich eine andere Zugfolge",
     after_end: "die Partie war vorher zu Ende",
     arbiter: "durch den Schiedsrichter",
-  },
-  actions: {
-    set_players: "Spieler",
-    set_time_control: "Bedenkzeit",
-    set_result: "Ergebnis",
-    set_position: "Stellung",
-    correct_moves: "Züge berichtigt",
-    close_incident: "Vorfall entschieden",
-    annotate: "Vermerk",
-    attend: "Unterwegs zum Brett",
-    new_game: "Neue Partie",
-    end_game: "Partie ohne Ergebnis beendet",
-    identify: "Name auf der Uhr gezeigt",
-    sync_clock_sides: "Uhrseite von Weiß",
-    start_round: "Runde gestartet",
-    claim: "Antrag aufgenommen",
-    decide_claim: "Antrag entschieden",
-    set_table: "Tisch",
-    forget: "Brett vergessen",
   },
   notes: {
     gap_memory: "Lücke aus dem Speicher des Bretts gelesen: {n} Änderungen von Feldern",

@@ -1,4 +1,4 @@
-// German texts of the round and of its results.
+// German texts of the round.
 
 export const ROUND = {
   title: "Runde",
@@ -29,32 +29,4 @@ export const ROUND = {
   setUp: "Die Figuren sind wieder aufgestellt.",
   over: "Die Partie ist zu Ende.",
   stood: "Die Uhr steht seit {time}: Ist die Partie zu Ende?",
-};
-
-export const SHEET = {
-  title: "Ergebnisse",
-  summary: "{n} von {all} Ergebnissen",
-  onlySeen: ["1 vom Brett angezeigt, nicht eingetragen", "{n} von den Brettern angezeigt, nicht eingetragen"],
-  keys: "Tasten: ↑ und ↓ wechseln den Tisch; 1, 5 und 0 tragen 1–0, ½–½ und 0–1 ein.",
-  empty: "Es gibt noch keine Paarungen. Mit einer Paarungsdatei stehen hier alle Tische einer Runde.",
-  none: "kein Ergebnis",
-  result: "Ergebnis",
-  noBoard: "kein Brett",
-  saw: "{reason}: {result}, {time}",
-  sawEnd: "{reason}, {time}",
-  reasons: { checkmate: "Matt", kings: "Könige", result_piece: "Ergebnisfigur", reset: "Figuren wieder aufgestellt", gap: "Züge verloren" },
-  stood: "Uhr steht seit {time}",
-  plays: "Zug {move}",
-  differs: "abweichend",
-  by: "{by}, {time}",
-  more: "Weitere Ergebnisse",
-  signed: "unterschrieben",
-  signedAt: "unterschrieben {time}",
-  signedBy: "unterschrieben: {by}, {time}",
-  withdraw: "kein Ergebnis",
-  replaceAsk: "{before} durch {after} ersetzen?",
-  replace: "Ersetzen",
-  others: "Ohne Gegner oder ohne Tisch",
-  bye: "spielfrei",
-  noTable: "keine Tischnummer in der Paarungsdatei; ohne sie kann hier kein Ergebnis eingetragen werden",
 };

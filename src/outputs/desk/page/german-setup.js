@@ -1,6 +1,6 @@
 // German texts for the set-up.
 
-export const SETUP = {
+export const TEXTS = {
   title: "Aufbau",
   back: "Zurück zum Schiedsrichtertisch",
   done: "fertig",

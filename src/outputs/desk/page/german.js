@@ -1,9 +1,7 @@
 // German texts of the desk.
 
-import { REVIEW } from "./german-review.js";
-import { ROUND, SHEET } from "./german-round.js";
-import { SETUP } from "./german-setup.js";
-import { KINDS, REASONS } from "./catalogue.js";
+import { ROUND } from "./german-round.js";
+import { KINDS, REASONS } from "./catalogue-de.js";
 
 export const GERMAN = {
   title: "Schiedsrichtertisch",
@@ -67,7 +65,7 @@ export const GERMAN = {
   keys: "Tasten: j und k oder Pfeile durch die Liste, Enter öffnet, Esc zurück; am Brett blättern ← und →, f dreht es.",
   severity: { violation: "Verstoß", advice: "beachten", hint: "Hinweis", info: "zur Kenntnis" },
   kinds: {
-    ...KINDS.de,
+    ...KINDS,
     hall_away: "Kein Kontakt",
     doubtful: "Zug unsicher",
     unconfirmed: "Ergebnis nicht bestätigt",
@@ -353,7 +351,7 @@ export const GERMAN = {
     "1/2-0": "½–0 (Schwarz verliert)",
     "0-1/2": "0–½ (Weiß verliert)",
   },
-  reasons: REASONS.de,
+  reasons: REASONS,
   claims: {
     threefold: "Dreimal dieselbe Stellung",
     fifty_moves: "50 Züge",
@@ -361,6 +359,26 @@ export const GERMAN = {
     increment: "Inkrement in den letzten zwei Minuten",
   },
   rulings: { accept: "Antrag angenommen", reject: "Antrag abgelehnt", postpone: "aufgeschoben" },
+  actions: {
+    set_players: "Spieler",
+    set_time_control: "Bedenkzeit",
+    set_result: "Ergebnis",
+    set_bye: "Freilos oder Abwesenheit",
+    set_position: "Stellung",
+    correct_moves: "Züge berichtigt",
+    close_incident: "Vorfall entschieden",
+    annotate: "Vermerk",
+    attend: "Unterwegs zum Brett",
+    new_game: "Neue Partie",
+    end_game: "Partie ohne Ergebnis beendet",
+    identify: "Name auf der Uhr gezeigt",
+    sync_clock_sides: "Uhrseite von Weiß",
+    start_round: "Runde gestartet",
+    claim: "Antrag aufgenommen",
+    decide_claim: "Antrag entschieden",
+    set_table: "Tisch",
+    forget: "Brett vergessen",
+  },
   past: {
     title: "Was wer entschieden und eingegeben hat",
     none: "Bisher nichts.",
@@ -408,9 +426,16 @@ export const GERMAN = {
     on: "Ton an",
     off: "Ton aus",
   },
-  review: REVIEW,
+  parts: {
+    games: "Gespielte Partien",
+    toDesk: "Zum Schiedsrichtertisch",
+    gamesKeys: "Tasten: Pfeile oder j und k durch die Liste; in einer Partie ← und → zugweise, j und k durch die Meldungen der Sensoren, f dreht das Brett, Esc zurück.",
+    setup: "Aufbau",
+    loading: "Wird geladen …",
+    failed: "Dieser Teil der Seite konnte nicht geladen werden.",
+    silent: "Dieser Teil der Seite konnte nicht geladen werden: Der Server antwortet nicht.",
+    again: "Erneut versuchen",
+  },
   round: ROUND,
-  sheet: SHEET,
-  setup: SETUP,
   units: { s: "s", min: "min", h: "h" },
 };

@@ -38,7 +38,7 @@ export class HallLinks {
 export class HallMenu {
   constructor() {
     this.links = new HallLinks("#/games", words.inHalls.games);
-    const summary = make("summary", "to-past", {}, words.review.title);
+    const summary = make("summary", "to-past", {}, words.parts.games);
     this.element = make("details", "menu", {}, summary, this.links.element);
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !this.element.open) return;

@@ -20,6 +20,16 @@ export function isPlaying(status) {
   return status.game !== null && status.game.ended === null;
 }
 
+/** Boards on each table. */
+export function byTable(boards) {
+  const tables = new Map();
+  for (const status of boards) {
+    if (status.stands_at === null) continue;
+    tables.set(status.stands_at, [...(tables.get(status.stands_at) ?? []), status]);
+  }
+  return tables;
+}
+
 /** Plies in doubt: those that were inferred, or are unsettled although they are not the last. */
 export function doubtful(status) {
   const { moves = [] } = status.game ?? {};

@@ -3,16 +3,12 @@
 import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
-import { Archive } from "./archive.js";
-import { Begin } from "./begin.js";
-import { Board } from "./board.js";
+import { askedBoard, askedGames, askedResults, isSetup } from "./asked.js";
 import { forgetDrafts } from "./draft.js";
-import { Entries } from "./entry.js";
 import { attend } from "./going.js";
-import { HallMenu } from "./halls.js";
 import { Memory, isPlaying, keysOf, lines } from "./lines.js";
 import { List, addressOf } from "./list.js";
-import { ResultsSheet, asked as askedResults } from "./results.js";
+import { PARTS, Part } from "./part.js";
 import { Room } from "./room.js";
 import { RoundBar, awaits, missingLines, seated } from "./round.js";
 import { current, form, logOut, may } from "./session.js";
@@ -25,28 +21,8 @@ const LOOK = 5000;
 /** Delay in milliseconds by which the changes of several boards are drawn together. */
 const SOON = 150;
 
-/** The board and the incident that the address names. */
-function asked() {
-  const [, board, number] = /^#\/board\/([^/]+)(?:\/incident\/(\d+))?$/.exec(location.hash) ?? [];
-  return { board: board === undefined ? null : decoded(board), number: number === undefined ? null : Number(number) };
-}
-
-function decoded(name) {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
-
-/** Whether the address names the set-up. */
-function isSetup() {
-  return location.hash === "#/setup";
-}
-
 class Desk {
-  /** `Setup` is the class of the set-up; null for users who may not do all of its steps. */
-  constructor(session, Setup) {
+  constructor(session) {
     this.session = session;
     this.source = new DeskSource((board) => this.changed(board), () => leave(words.login.over));
     this.memory = new Memory();
@@ -61,29 +37,23 @@ class Desk {
       },
     });
     // A hub has the boards of all halls, but no past games.
-    const isHub = session.hub === true;
-    this.room = new Room(isHub ? words.halls : words.room, (status) => seated(status, this.source));
-    const announce = (text) => say(said, text);
-    const entries = new Entries(session, this.source, announce);
-    this.archive = new Archive(announce, () => leave(words.login.over), !isHub, entries);
-    this.board = new Board(session, this.source, { say: (text) => say(said, text), back: () => (location.hash = "#/") });
-    this.setup = Setup ? new Setup(this.source, (text) => say(said, text), isHub) : null;
-    this.results = new ResultsSheet(session, this.source, announce);
-    // The bar shows the round that was begun.
-    const begun = () => {
-      this.beginning.close();
-      this.bar.begin.focus({ preventScroll: true });
-    };
-    this.begin = this.setup && new Begin(this.source, announce, { done: begun });
-    this.beginning = this.setup && this.dialog();
+    this.isHub = session.hub === true;
+    this.isOperator = may(session, "start_round");
+    this.room = new Room(this.isHub ? words.halls : words.room, (status) => seated(status, this.source));
+    this.parts = this.onDemand((text) => say(said, text));
     const begins = () => {
-      this.begin.update(true);
+      this.parts.begin.show(true);
+      this.begin?.update(true);
       this.beginning.showModal();
     };
-    this.bar = new RoundBar(this.source, this.setup && begins);
-    this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.setup.title);
+    this.beginning = this.isOperator ? this.dialog() : null;
+    this.bar = new RoundBar(this.source, this.isOperator ? begins : null);
+    this.toSetup = make("a", "to-setup", { href: "#/setup" }, words.parts.setup);
     this.alarms = new Alarms(alarm, (line) => (location.hash = addressOf(line)), may(session, "attend"));
     this.opened = null;
+    this.wasPast = this.isPast();
+    /** A part that is being loaded and gets the focus then, with the function that moves it. */
+    this.toFocus = null;
     this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
     this.keys = make("p", "quiet keys-help", {}, words.keys);
     this.waiting = make("p", "quiet", {}, words.waiting);
@@ -92,17 +62,85 @@ class Desk {
     this.others = make("a", "others-to-do", { href: "#/" });
     this.past = make("a", "to-past");
     this.elsewhere = make("p", "quiet", {}, words.hub);
-    this.elsewhere.hidden = !isHub;
-    this.halls = isHub ? new HallMenu() : null;
+    this.elsewhere.hidden = !this.isHub;
     this.element = make("div", "desk");
+  }
+
+  /** The parts that are loaded when they are first opened. */
+  onDemand(announce) {
+    const { session, source, isHub } = this;
+    const arrived = (part) => this.arrived(part);
+    const board = { say: announce, back: () => (location.hash = "#/") };
+    const parts = {
+      board: new Part(PARTS.board, ({ Board }) => new Board(session, source, board), arrived),
+      results: new Part(PARTS.results, ({ ResultsSheet }) => new ResultsSheet(session, source, announce), arrived),
+    };
+    if (isHub) parts.halls = new Part(PARTS.halls, ({ HallMenu }) => new HallMenu(), arrived);
+    else {
+      const left = () => leave(words.login.over);
+      parts.games = new Part(PARTS.games, ({ Archive }) => new Archive(session, source, announce, left), arrived);
+    }
+    if (this.isOperator) {
+      parts.setup = new Part(PARTS.setup, ({ Setup }) => new Setup(source, announce, isHub), arrived);
+      // The bar shows the round that was begun.
+      const done = () => {
+        this.beginning.close();
+        this.bar.begin.focus({ preventScroll: true });
+      };
+      parts.begin = new Part(PARTS.begin, ({ Begin }) => new Begin(source, announce, { done }), () => this.begin.update(true));
+    }
+    return parts;
+  }
+
+  /** The part that shows an opened board; null until it is loaded, like the other parts. */
+  get board() {
+    return this.parts.board.it;
+  }
+
+  get archive() {
+    return this.parts.games?.it ?? null;
+  }
+
+  get results() {
+    return this.parts.results.it;
+  }
+
+  get setup() {
+    return this.parts.setup?.it ?? null;
+  }
+
+  get begin() {
+    return this.parts.begin?.it ?? null;
+  }
+
+  get halls() {
+    return this.parts.halls?.it ?? null;
   }
 
   /** The dialog that begins a round. */
   dialog() {
     const dialog = make("dialog", "settings", { "aria-labelledby": "begin-round" });
     const close = button("", words.alarms.close, words.alarms.close, () => dialog.close());
-    dialog.append(make("h2", "", { id: "begin-round" }, words.round.beginTitle), this.begin.element, close);
+    dialog.append(make("h2", "", { id: "begin-round" }, words.round.beginTitle), this.parts.begin.place, close);
     return dialog;
+  }
+
+  /** Brings a part that was loaded just now up to date. */
+  arrived(part) {
+    if (this.isOver) {
+      this.stopParts();
+      return;
+    }
+    this.look();
+    if (!this.source.isReady) return;
+    this.halls?.update(this.source.boards.values());
+    this.archive?.follow(this.source.boards);
+    this.drawBoard();
+    this.repair = true;
+    this.drawSoon();
+    if (this.toFocus?.part !== part) return;
+    this.toFocus.act(part.it);
+    this.toFocus = null;
   }
 
   start() {
@@ -113,14 +151,16 @@ class Desk {
       leave();
     });
     const who = make("p", "facts", {}, `${user} · ${words.roles[role] ?? role}`);
-    const places = [this.halls?.element ?? this.past, ...(this.setup ? [this.toSetup] : [])];
+    const { halls, games, results, setup, board } = this.parts;
+    const places = [halls?.place ?? this.past, ...(setup ? [this.toSetup] : [])];
     const tools = make("div", "tools", {}, ...places, this.alarms.sound, this.alarms.settings, out);
     const about = make("div", "about", {}, this.summary, who);
     head.replaceChildren(make("div", "", {}, make("h1", "", {}, words.title), about), this.others, tools);
-    this.element.append(this.list.element, make("div", "side-of", {}, this.lost, this.board.element, this.room.element));
-    const parts = [this.element, this.archive.element, this.results.element, ...(this.setup ? [this.setup.element, this.beginning] : [])];
+    this.element.append(this.list.element, make("div", "side-of", {}, this.lost, board.place, this.room.element));
+    const whole = [games, results, setup].filter(Boolean).map(({ place }) => place);
     main.before(this.bar.element);
-    main.replaceChildren(this.waiting, ...parts, this.elsewhere, this.keys, this.alarms.dialog);
+    main.replaceChildren(this.waiting, this.element, ...whole, this.elsewhere, this.keys, this.alarms.dialog);
+    if (this.beginning) main.append(this.beginning);
     this.element.hidden = true;
     this.look();
     this.source.troubled = () => this.drawState();
@@ -137,7 +177,7 @@ class Desk {
       this.repair = true;
       this.drawSoon();
     };
-    this.source.touched = (...what) => this.setup?.touched(...what);
+    halls?.show(true);
     this.source.start();
     this.timer = setInterval(() => this.drawList(), LOOK);
     this.pass = () => this.passing();
@@ -147,14 +187,18 @@ class Desk {
 
   stop() {
     this.source.stop();
-    this.archive.stop();
-    this.setup?.stop();
-    this.halls?.stop();
+    this.stopParts();
     this.bar.stop();
     clearInterval(this.timer);
     this.isOver = true;
     say(state, "");
     document.body.classList.remove("stale", "unkept", "one", "past", "setting-up", "results-shown");
+  }
+
+  stopParts() {
+    this.archive?.stop();
+    this.setup?.stop();
+    this.halls?.stop();
   }
 
   /** Handles the change of a board, or with null, of the set of boards. */
@@ -163,13 +207,21 @@ class Desk {
     this.show();
     this.setup?.changed();
     const { boards } = this.source;
-    this.archive.follow(boards);
+    this.archive?.follow(boards);
     this.halls?.update(boards.values());
     if (board === null) this.room.update(boards, this.opened);
     else this.room.change(boards.get(board), this.opened);
     if (board === null || board === this.opened) this.drawBoard();
     if (board === null) this.drawList();
     else this.drawSoon();
+    if (!this.isUsable) this.prepare();
+  }
+
+  /** Loads the part for opened boards once the list can be used, as a decision must not wait for the network. */
+  prepare() {
+    this.isUsable = true;
+    performance.mark("kiebitz-usable");
+    setTimeout(() => this.parts.board.open());
   }
 
   drawSoon() {
@@ -179,27 +231,38 @@ class Desk {
   /** Shows or hides the main parts: past games and the set-up replace everything else. */
   show() {
     const { isReady } = this.source;
-    const isPast = this.archive.isOn;
-    const setsUp = this.setup !== null && isSetup();
+    const { games, results, setup } = this.parts;
+    const isPast = this.isPast();
+    const setsUp = Boolean(setup) && isSetup();
     const isSheet = askedResults() !== null;
     this.element.hidden = isPast || setsUp || isSheet || !isReady;
     this.waiting.hidden = isPast || isReady;
     document.body.classList.toggle("past", isPast);
     document.body.classList.toggle("setting-up", setsUp);
     document.body.classList.toggle("results-shown", isSheet);
+    games?.show(isPast);
+    setup?.show(setsUp && isReady);
+    results.show(isSheet && isReady);
     this.setup?.show(setsUp && isReady);
-    this.results.show(isSheet && isReady);
+    this.results?.show(isSheet && isReady);
     mark(this.bar.results, "aria-current", isSheet ? "page" : null);
     mark(this.toSetup, "aria-current", setsUp ? "page" : null);
   }
 
+  /** Whether past games are shown. */
+  isPast() {
+    return Boolean(this.parts.games) && askedGames() !== null;
+  }
+
   drawBoard() {
-    const { board, number } = asked();
+    const { board, number } = askedBoard();
     const status = this.source.boards.get(board);
     const isOther = board !== this.opened;
     this.opened = board;
     document.body.classList.toggle("one", board !== null);
     this.lost.hidden = board === null || Boolean(status);
+    this.parts.board.show(Boolean(status));
+    if (!this.board) return;
     this.board.element.hidden = !status;
     if (!status) return;
     if (isOther || this.board.board !== board) this.board.open(status, number);
@@ -218,19 +281,19 @@ class Desk {
     if (this.repair) {
       this.repair = false;
       this.room.pair();
-      this.board.seat();
+      this.board?.seat();
     }
     this.bar.update(now);
     this.begin?.update();
-    this.results.draw();
+    this.results?.draw();
     const all = lines(boards.values(), this.memory, now, missingLines(this.source, now), (status) => awaits(status, this.source));
-    const { board, number } = asked();
-    const shown = board === null ? null : this.board.evidence?.incident?.incident ?? number;
+    const { board, number } = askedBoard();
+    const shown = board === null ? null : this.board?.evidence?.incident?.incident ?? number;
     const isOpened = (line) => board !== null && line.board === board && (line.incident === null || line.incident === shown);
     // An opened line counts as seen.
     const single = all.flatMap((line) => line.members ?? [line]);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
-    this.board.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
+    this.board?.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
     this.list.update(all, isOpened);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint");
@@ -250,9 +313,10 @@ class Desk {
 
   /** Shows past games if the address names them, and returns whether it does. */
   look() {
-    const isPast = this.archive.go();
-    say(this.keys, isPast ? words.review.keys : words.keys);
-    say(this.past, isPast ? words.review.toDesk : words.review.title);
+    const isPast = this.isPast();
+    this.archive?.go();
+    say(this.keys, isPast ? words.parts.gamesKeys : words.keys);
+    say(this.past, isPast ? words.parts.toDesk : words.parts.games);
     this.past.href = isPast ? "#/" : "#/games";
     this.show();
     return isPast;
@@ -260,26 +324,35 @@ class Desk {
 
   /** Follows a change of the address. */
   go() {
-    const wasPast = this.archive.isOn;
+    const { wasPast } = this;
     const isPast = this.look();
+    this.wasPast = isPast;
+    this.toFocus = null;
     if (!this.source.isReady) return;
     const before = this.opened;
-    const setsUp = this.setup !== null && isSetup();
     this.beginning?.close();
     this.drawBoard();
     this.room.update(this.source.boards, this.opened);
     this.drawList();
-    if (setsUp) {
+    if (this.parts.setup && isSetup()) {
       scrollTo(0, 0);
-      this.setup.title.focus({ preventScroll: true });
+      this.focus(this.parts.setup, (setup) => setup.title.focus({ preventScroll: true }));
     } else if (askedResults() !== null) {
-      this.results.focus();
+      this.focus(this.parts.results, (results) => results.focus());
     } else if (this.opened !== null && this.opened !== before) {
       scrollTo(0, 0);
-      this.board.diagram.fit();
-      this.board.title.focus({ preventScroll: true });
+      this.focus(this.parts.board, (board) => {
+        board.diagram.fit();
+        board.title.focus({ preventScroll: true });
+      });
     } else if (this.opened === null && before !== null && !isPast) this.list.focus(before);
     else if (wasPast && !isPast && this.opened === null) this.list.title.focus({ preventScroll: true });
+  }
+
+  /** Moves the focus to a part by `act`, now or when the part is loaded. */
+  focus(part, act) {
+    if (part.it) act(part.it);
+    else this.toFocus = { part, act };
   }
 
   drawState() {
@@ -296,17 +369,18 @@ class Desk {
     this.drawState();
     this.list.pass();
     const hurries = this.room.pass();
-    return (this.opened !== null && this.board.pass()) || hurries;
+    const isOpened = this.opened !== null && this.source.boards.has(this.opened);
+    return (isOpened && Boolean(this.board?.pass())) || hurries;
   }
 
   /** Handles a key; returns whether it has a function here. */
   press(name) {
-    if (this.archive.isOn) return this.archive.press(name);
-    if (this.setup && isSetup()) {
+    if (this.isPast()) return this.archive?.press(name) ?? false;
+    if (this.parts.setup && isSetup()) {
       if (name === "Escape") location.hash = "#/";
       return name === "Escape";
     }
-    if (askedResults() !== null) return this.results.press(name);
+    if (askedResults() !== null) return this.results?.press(name) ?? false;
     const isStep = { j: 1, k: -1 }[name];
     if (isStep) {
       this.list.step(isStep);
@@ -314,7 +388,7 @@ class Desk {
     }
     if (this.opened !== null && this.source.boards.has(this.opened)) {
       // If the board does not use the key, up and down move through the list.
-      if (this.board.press(name)) return true;
+      if (this.board?.press(name)) return true;
     }
     const by = { ArrowDown: 1, ArrowUp: -1 }[name];
     const isInList = this.list.element.contains(document.activeElement) || document.activeElement === document.body;
@@ -326,16 +400,10 @@ class Desk {
 
 let context = null;
 
-async function enter(session) {
-  // Only operators load the set-up.
-  const part = may(session, "start_round") ? await import("./setup.js").catch(() => null) : { Setup: null };
-  if (!part) {
-    leave(words.login.silent);
-    return;
-  }
-  context = new Desk(session, part.Setup);
+function enter(session) {
+  context = new Desk(session);
   context.start();
-  if (!context.archive.isOn) context.list.title.focus({ preventScroll: true });
+  if (!context.isPast()) context.list.title.focus({ preventScroll: true });
 }
 
 /** Ends the session and shows the login form with `reason`. `isFirst` selects the form for the first operator. */

@@ -20,7 +20,7 @@ function entry(game, { do: action, arguments: given }) {
   if (action === "set_result" && given.result === "*") return words.deeds.goOn;
   const what = details(given, action);
   const from = action === "correct_moves" ? `${numberOf(game, given.from ?? 1)} ` : "";
-  return [words.review.actions[action] ?? action, what && `${from}${what}`].filter(Boolean).join(": ");
+  return [words.actions[action] ?? action, what && `${from}${what}`].filter(Boolean).join(": ");
 }
 
 /** What was decided and entered, as a list of {at, by, text, href}, the oldest first. */

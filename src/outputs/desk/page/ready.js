@@ -1,18 +1,8 @@
 // Problems to solve before a round, as sentences, for each step of the set-up.
 
-import { isPlaying } from "./lines.js";
+import { byTable, isPlaying } from "./lines.js";
 import { SQUARES } from "./squares.js";
 import { fill, shownTime, words } from "./words.js";
-
-/** Boards on each table. */
-export function byTable(boards) {
-  const tables = new Map();
-  for (const status of boards) {
-    if (status.stands_at === null) continue;
-    tables.set(status.stands_at, [...(tables.get(status.stands_at) ?? []), status]);
-  }
-  return tables;
-}
 
 /** The first six names, and the number of the others. */
 export function some(names) {

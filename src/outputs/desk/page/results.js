@@ -1,31 +1,23 @@
 // The results of a round on one page: all tables, with a board or without, and what the boards saw.
 
 import { button, make, mark, say } from "/page/dom.js";
+import { askedResults } from "./asked.js";
 import { Deed } from "./deed.js";
 import { gameAddress } from "./games.js";
 import { isPlaying } from "./lines.js";
 import { address } from "./list.js";
-import { sheet, stoodSince } from "./round.js";
+import { FORFEITS, formatted, sheet, stoodSince } from "./round.js";
 import { may } from "./session.js";
-import { count, fill, hour, names, numberOf, result, words } from "./words.js";
+import { count, fill, hour, names, numberOf, words } from "./words.js";
 
 /** Results with a key of their own. */
 const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
 /** Choices of a table: result, reason, and text. */
 const MAIN = [["1-0", null, "1–0"], ["1/2-1/2", null, "½–½"], ["0-1", null, "0–1"]];
-const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"], ["0-0", "default", "–/–"]];
 
-/** The round and the table that the address names. Null if the address is not about results. */
-export function asked() {
-  const [whole, round, table] = /^#\/results(?:\/(\d+)(?:\/(\d+))?)?\/?$/.exec(location.hash) ?? [];
-  if (whole === undefined) return null;
-  return { round: round === undefined ? null : Number(round), table: table === undefined ? null : Number(table) };
-}
-
-/** Formats a result with forfeits as signs. */
-export function formatted({ result: of, reason }) {
-  const forfeit = reason === "default" && FORFEITS.find(([one]) => one === of);
-  return forfeit ? forfeit[2] : result(of);
+/** Any board: the server needs none for what belongs to a round. */
+function anyBoard({ boards }) {
+  return boards.keys().next().value ?? "";
 }
 
 /** The entry of a result. Its "Undo" has a place of its own, so that no row moves under the finger after a tap. */
@@ -179,6 +171,63 @@ class Row {
   }
 }
 
+/** A player without an opponent, whose points can be entered. */
+class Bye {
+  constructor(round, context) {
+    this.round = round;
+    const texts = words.sheet;
+    this.name = make("span", "name");
+    this.shown = make("b", "shown-result");
+    this.entered = make("span", "entered-by");
+    this.deed = new Entry(
+      { send: context.sendOfRound, did: (job) => context.did(null, job) },
+      { label: texts.result, command: () => null, undo: () => this.command(this.bye.decided ? this.bye.points : null), ask: () => null },
+    );
+    this.choices = Object.entries(texts.bye).map(([points, text]) => ({ points, text, element: button("choice", text, text, () => this.enter(points)) }));
+    // Objects list keys that are numbers first.
+    this.choices.sort((one, other) => ["1", "1/2", "0"].indexOf(one.points) - ["1", "1/2", "0"].indexOf(other.points));
+    this.withdraw = button("choice", texts.withdrawBye, texts.withdrawBye, () => this.send(this.command(null)));
+    const main = make("span", "choices-bye", {}, ...this.choices.map(({ element }) => element), this.withdraw);
+    this.group = make("div", `bye-row ${context.mayEnter ? "may-enter" : ""}`.trim(), { role: "group" }, this.name, this.shown);
+    if (context.mayEnter) this.group.append(main, this.deed.undone);
+    this.group.append(this.entered, this.deed.element);
+    this.element = make("li", "", {}, this.group);
+  }
+
+  update(bye) {
+    this.bye = bye;
+    const texts = words.sheet;
+    const { player, points, decided } = bye;
+    say(this.name, player);
+    say(this.shown, points === null ? texts.noPoints : texts.bye[points]);
+    mark(this.group, "aria-label", fill(texts.points, { player }));
+    for (const { points: one, text, element } of this.choices) {
+      mark(element, "aria-pressed", String(one === points));
+      mark(element, "aria-label", `${text}, ${player}`);
+    }
+    this.withdraw.hidden = !decided;
+    mark(this.withdraw, "aria-label", `${texts.withdrawBye}, ${player}`);
+    say(this.entered, decided ? fill(texts.by, { by: decided.by, time: hour(decided.at) }) : points === null ? "" : texts.ofFile);
+  }
+
+  /** The command that enters points, or with null withdraws the entry. */
+  command(points) {
+    return { do: "set_bye", round: this.round, player: this.bye.player, points };
+  }
+
+  enter(points) {
+    if (this.bye.points === points && this.bye.decided) return;
+    this.send(this.command(points));
+  }
+
+  send(command) {
+    const text = command.points === null ? words.sheet.withdrawBye : words.sheet.bye[command.points];
+    this.deed.about.label = `${command.player}: ${text}`;
+    this.deed.stop();
+    this.deed.send(command);
+  }
+}
+
 /** Describes what the board at a table has seen. */
 function observed(table, boards) {
   const texts = words.sheet;
@@ -200,14 +249,14 @@ export class ResultsSheet {
   constructor(session, source, announce) {
     this.source = source;
     const texts = words.sheet;
-    const anyBoard = () => source.boards.keys().next().value ?? "";
     const standing = (table) => [...source.boards.values()].find((one) => one.stands_at === table)?.board;
     this.context = {
       // A hub has no past games.
       hasPast: session.hub !== true,
       mayEnter: may(session, "set_result"),
-      // The server finds the game of the table. A table without a board needs any board to store the result.
-      send: ({ table, board }, command) => source.command(board ?? standing(table) ?? anyBoard(), command),
+      // The server finds the game of the table. A result without a game belongs to the round.
+      send: ({ table, board }, command) => source.command(board ?? standing(table) ?? anyBoard(source), command),
+      sendOfRound: (command) => source.command(anyBoard(source), command),
       did: (_, job) => announce(`${job.label}. ${job.answer.ok ? words.deeds.done : job.answer.error ?? ""}`),
     };
     this.rows = new Map();
@@ -221,17 +270,26 @@ export class ResultsSheet {
     const head = make("div", "setup-head", {}, make("div", "sheet-title", {}, this.title, this.choice, this.summary, keys), back);
     this.list = make("ol", "results");
     this.empty = make("p", "quiet", { hidden: "" }, texts.empty);
+    this.byes = make("ul", "byes");
+    this.alone = make("section", "", { hidden: "", "aria-label": texts.byes }, make("h3", "", {}, texts.byes), this.byes);
+    this.unpaired = make("ul", "byes");
+    this.unpairedTitle = make("summary", "");
+    const unpairedHow = make("p", "quiet", {}, texts.unpairedHow);
+    unpairedHow.hidden = !this.context.mayEnter;
+    const folded = make("div", "folded", {}, unpairedHow, this.unpaired);
+    this.absent = make("details", "fold", { hidden: "" }, this.unpairedTitle, folded);
+    this.byeRows = new Map();
     this.othersTitle = make("h3", "", {}, texts.others);
     this.others = make("ul", "sheet-others");
     this.rest = make("div", "", { hidden: "" }, this.othersTitle, this.others);
     this.element = make("section", "results-sheet", { hidden: "", "aria-label": texts.title });
-    this.element.append(head, this.empty, this.list, this.rest);
+    this.element.append(head, this.empty, this.list, this.alone, this.absent, this.rest);
   }
 
   /** Number of the round that is shown; null if there is none. */
   number() {
     const { rounds, pairings } = this.source;
-    const wanted = asked()?.round ?? pairings.round;
+    const wanted = askedResults()?.round ?? pairings.round;
     if (rounds.has(wanted)) return wanted;
     return rounds.keys().next().value ?? null;
   }
@@ -259,6 +317,9 @@ export class ResultsSheet {
       this.shown = number;
       this.rows.clear();
       this.list.replaceChildren();
+      this.byeRows.clear();
+      this.byes.replaceChildren();
+      this.unpaired.replaceChildren();
     }
     const tables = round ? [...round.tables.values()] : [];
     const known = new Set(tables.map(({ table }) => table));
@@ -280,7 +341,34 @@ export class ResultsSheet {
     const seen = tables.filter(({ result: of, confirmed }) => of !== null && !confirmed).length;
     const summary = round ? fill(words.sheet.summary, { n: entered - seen, all: tables.length }) : "";
     say(this.summary, [summary, seen && count(words.sheet.onlySeen, seen)].filter(Boolean).join(" · "));
+    this.drawByes(number, round?.byes ?? []);
     this.drawOthers(round?.others ?? []);
+  }
+
+  /** Players without an opponent. Those who are not paired are folded away until points are entered for them. */
+  drawByes(number, byes) {
+    const known = new Set(byes.map(({ player }) => player));
+    for (const [player, row] of this.byeRows) {
+      if (known.has(player)) continue;
+      row.element.remove();
+      this.byeRows.delete(player);
+    }
+    const isAlone = ({ listed, decided }) => listed || decided !== null;
+    for (const [list, of] of [[this.byes, byes.filter(isAlone)], [this.unpaired, byes.filter((bye) => !isAlone(bye))]]) {
+      of.forEach((bye, at) => {
+        let row = this.byeRows.get(bye.player);
+        if (!row) {
+          row = new Bye(number, this.context);
+          this.byeRows.set(bye.player, row);
+        }
+        row.update(bye);
+        if (list.children[at] !== row.element) list.insertBefore(row.element, list.children[at] ?? null);
+      });
+    }
+    this.alone.hidden = this.byes.children.length === 0;
+    const { length } = this.unpaired.children;
+    this.absent.hidden = length === 0;
+    say(this.unpairedTitle, fill(words.sheet.unpaired, { n: length }));
   }
 
   drawOthers(others) {
@@ -288,17 +376,13 @@ export class ResultsSheet {
     const key = JSON.stringify(others);
     if (key === this.othersKey) return;
     this.othersKey = key;
-    const text = (one) => {
-      if (one.white && one.black) return `${names({ players: one })}: ${words.sheet.noTable}`;
-      const points = one.result ? ` (${result(one.result)})` : "";
-      return `${one.white ?? one.black ?? words.nobody}: ${words.sheet.bye}${points}`;
-    };
+    const text = (one) => `${names({ players: one })}: ${words.sheet.noTable}`;
     this.others.replaceChildren(...others.map((one) => make("li", "", {}, text(one))));
   }
 
   /** Focuses the table that the address names, else the first one without a result, else the title. */
   focus() {
-    const wanted = this.rows.get(asked()?.table);
+    const wanted = this.rows.get(askedResults()?.table);
     const open = [...this.rows.values()].find(({ table }) => table.result === null);
     const row = wanted ?? (this.context.mayEnter ? open : undefined);
     (row?.group ?? this.title).focus({ preventScroll: true });

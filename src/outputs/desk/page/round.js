@@ -1,10 +1,9 @@
 // The round: which games are finished, which results are missing, and the bar that shows it on every page of the desk.
 
 import { button, make, say } from "/page/dom.js";
-import { isPlaying } from "./lines.js";
+import { byTable, isPlaying } from "./lines.js";
 import { address } from "./list.js";
-import { byTable } from "./ready.js";
-import { count, fill, hour, names, place, words } from "./words.js";
+import { count, fill, hour, names, place, result, words } from "./words.js";
 
 /** Time in milliseconds for which a clock must have stood in a game before its result counts as missing. */
 const STOOD = 5 * 60 * 1000;
@@ -14,6 +13,15 @@ const NAMED = 6;
 const TRIAL = 10;
 /** Number of missing results in a round above which they are one line of the queue. */
 const SEPARATE = 4;
+
+/** Results by default: result, reason, and text. */
+export const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"], ["0-0", "default", "–/–"]];
+
+/** Formats a result with forfeits as signs. */
+export function formatted({ result: of, reason }) {
+  const forfeit = reason === "default" && FORFEITS.find(([one]) => one === of);
+  return forfeit ? forfeit[2] : result(of);
+}
 
 /** Address of the results of a round, or of one of its tables. */
 export function sheet(round, table = null) {

@@ -49,7 +49,7 @@ export class Setup {
     this.isHub = isHub;
     this.status = null;
     this.found = [];
-    this.tests = new Tests();
+    this.tests = new Tests(source);
     const { setup } = words;
     this.boards = new Sheet(source, announce, {
       isHub,
@@ -132,11 +132,6 @@ export class Setup {
     this.status = await answer.json();
     this.outputs.update(this.status);
     this.draw();
-  }
-
-  touched(board, emptied, filled) {
-    this.tests.see(board, emptied, filled);
-    this.changed();
   }
 
   changed() {

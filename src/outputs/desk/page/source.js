@@ -23,7 +23,7 @@ function merge({ tables, without = [], ...news }, known) {
   const all = new Map(known?.tables);
   for (const table of without) all.delete(table);
   for (const one of tables) all.set(one.table, one);
-  return { ...news, tables: new Map([...all].sort(([one], [other]) => one - other)) };
+  return { byes: known?.byes ?? [], ...news, tables: new Map([...all].sort(([one], [other]) => one - other)) };
 }
 
 export class DeskSource {
@@ -41,8 +41,6 @@ export class DeskSource {
     this.roundsChanged = null;
     /** Called when the pairings have changed. */
     this.paired = null;
-    /** Called with a board, the squares that were emptied, and those that were filled. */
-    this.touched = null;
     this.isReady = false;
     /** Whether the journal has every event that is shown. */
     this.isKept = true;
@@ -125,11 +123,10 @@ export class DeskSource {
       this.isReady = true;
       this.shown(null);
     });
-    hear("board", ({ emptied = [], filled = [], ...status }) => {
+    hear("board", (status) => {
       const hasMoved = !this.boards.has(status.board) || "table" in status;
       this.boards.set(status.board, read(status, this.boards.get(status.board)));
       if (hasMoved) this.compare();
-      if (emptied.length || filled.length) this.touched?.(status.board, emptied, filled);
       this.shown(hasMoved ? null : status.board);
     });
     hear("pairings", (pairings) => {

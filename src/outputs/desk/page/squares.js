@@ -1,70 +1,40 @@
-// Test of every square: each piece is lifted and put back, and the page ticks the squares that reported it.
+// Test of every square: each piece is lifted and put back, and the page ticks the squares that reported it to the server.
 
 import { button, choose, make, mark, say } from "/page/dom.js";
+import { HEADERS, ask } from "./session.js";
 import { fill, words } from "./words.js";
 
 const FILES = [..."abcdefgh"];
 const RANKS = [8, 7, 6, 5, 4, 3, 2, 1];
 export const SQUARES = RANKS.flatMap((rank) => FILES.map((file) => `${file}${rank}`));
-const KEPT = "kiebitz-desk-squares";
-/** Age in milliseconds at which a test expires. Sensors may fail from one day to the next. */
-const HOLDS = 18 * 3600 * 1000;
 
-/** Test results of each board's squares. */
+/** Index of a square in the state that the server sends, which begins with a1, b1. */
+function indexOf(square) {
+  return FILES.indexOf(square[0]) + 8 * (Number(square[1]) - 1);
+}
+
+/** Test results of each board's squares. The server keeps them, so that all desks show the same. */
 export class Tests {
-  constructor() {
-    this.boards = new Map();
-    try {
-      const { at = 0, boards = [] } = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
-      if (Date.now() - at > HOLDS) return;
-      for (const [board, [emptied, filled]] of boards) {
-        this.boards.set(board, { emptied: new Set(emptied), filled: new Set(filled) });
-      }
-    } catch {
-      // Unreadable results: the test starts again.
-    }
-  }
-
-  of(board) {
-    if (!this.boards.has(board)) this.boards.set(board, { emptied: new Set(), filled: new Set() });
-    return this.boards.get(board);
-  }
-
-  /** Notes squares of a board that were emptied or filled. */
-  see(board, emptied, filled) {
-    const test = this.of(board);
-    for (const square of emptied) test.emptied.add(square);
-    for (const square of filled) test.filled.add(square);
-    this.keep();
-  }
-
-  forget(board) {
-    this.boards.delete(board);
-    this.keep();
-  }
-
-  keep() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
-      const boards = [...this.boards].map(([board, { emptied, filled }]) => [board, [[...emptied], [...filled]]]);
-      try {
-        localStorage.setItem(KEPT, JSON.stringify({ at: Date.now(), boards }));
-      } catch {
-        // Without storage, the results last until the page is closed.
-      }
-    }, 500);
+  constructor(source) {
+    this.source = source;
   }
 
   /** State of a square: "seen" if it was emptied and filled, "half" after one of them, else "open". */
   state(board, square) {
-    const { emptied, filled } = this.of(board);
-    if (emptied.has(square) && filled.has(square)) return "seen";
-    return emptied.has(square) || filled.has(square) ? "half" : "open";
+    const digit = this.source.boards.get(board)?.squares?.[indexOf(square)] ?? "0";
+    return { 0: "open", 3: "seen" }[digit] ?? "half";
   }
 
   /** Squares that were not both emptied and filled. */
   missing(board) {
     return SQUARES.filter((square) => this.state(board, square) !== "seen");
+  }
+
+  /** Begins the test of a board again; returns whether the server has done so. */
+  async forget(board) {
+    const options = { method: "DELETE", headers: HEADERS };
+    const answer = await ask(`/squares/${encodeURIComponent(board)}`, options).catch(() => null);
+    return answer?.ok ?? false;
   }
 }
 
@@ -96,13 +66,16 @@ export class Squares {
       this.finished.add(this.board);
       this.draw();
     });
-    const again = button("", squares.again, squares.again, () => {
-      this.tests.forget(this.board);
-      this.finished.delete(this.board);
+    this.failed = make("p", "answer bad", { role: "alert" });
+    const again = button("", squares.again, squares.again, async () => {
+      const { board } = this;
+      say(this.failed, "");
+      if (await this.tests.forget(board)) this.finished.delete(board);
+      else say(this.failed, words.login.silent);
       this.changed?.();
     });
     const beside = make("div", "beside", {}, this.choice, this.count, ...this.halves);
-    beside.append(make("div", "buttons", {}, this.finish, again), this.dead);
+    beside.append(make("div", "buttons", {}, this.finish, again), this.failed, this.dead);
     this.none = make("p", "quiet", {}, words.setup.wrong.noBoards);
     this.test = make("div", "testing", {}, this.grid, beside);
     this.element = make("div", "", {}, make("p", "", {}, squares.how), this.none, this.test);

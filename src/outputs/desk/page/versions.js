@@ -47,7 +47,7 @@ export function details(given, action) {
 function amendment({ what, ts, by, action, arguments: given, error, note }) {
   // A change of the game repeats the command that caused it.
   if (what !== "command") return null;
-  const text = [words.review.actions[action] ?? action, details(given, action)].filter(Boolean).join(": ");
+  const text = [words.actions[action] ?? action, details(given, action)].filter(Boolean).join(": ");
   const answer = error ? fill(words.deeds.failed, { error }) : note ?? "";
   return { at: ts, by, text: answer ? `${text} (${answer})` : text };
 }

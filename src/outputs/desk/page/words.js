@@ -9,6 +9,25 @@ export { fill, language, locale, move, result };
 /** Only the texts of the page's language are loaded. */
 export const words = language === "de" ? (await import("./german.js")).GERMAN : (await import("./english.js")).ENGLISH;
 
+/** Texts that only some parts of the page need, by their name in `words`. */
+const MORE =
+  language === "de"
+    ? {
+        review: () => import("./german-review.js"),
+        setup: () => import("./german-setup.js"),
+        sheet: () => import("./german-results.js"),
+      }
+    : {
+        review: () => import("./english-review.js"),
+        setup: () => import("./english-setup.js"),
+        sheet: () => import("./english-results.js"),
+      };
+
+/** Loads the texts with this name into `words`. */
+export async function loadTexts(name) {
+  words[name] ??= (await MORE[name]()).TEXTS;
+}
+
 /** Location of a line: "Table 37", the board's name, or for a whole hall the name of its computer. */
 export function place(status) {
   if (typeof status.hall === "string") return status.hall;

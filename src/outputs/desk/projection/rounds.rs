@@ -8,13 +8,14 @@ use std::sync::Arc;
 use kiebitz_game::command::{SetResult, StartRound};
 use kiebitz_game::events::pairing::{PAIRINGS, PairedGame, TableResults, counting};
 use kiebitz_game::events::{
-    Action, DecidedBy, Decision, EndReason, Event, EventKind, GameResult, Players, rfc3339, rfc3339_option,
+    Action, Bye, DecidedBy, Decision, EndReason, Event, EventKind, GameResult, Players, rfc3339,
+    rfc3339_option,
 };
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tournament::{Pairing, Round, Tournament};
+use crate::tournament::{Byes, Pairing, Round, Tournament};
 
 /// The rounds of the event, and the parts that were sent to pages.
 #[derive(Debug, Default)]
@@ -22,6 +23,7 @@ pub(super) struct Rounds {
     tournament: Arc<Tournament>,
     games: BTreeMap<String, RoundGame>,
     entered: TableResults,
+    byes: Byes,
     /// Last entry about a signed score sheet, by round and table.
     signatures: BTreeMap<(u32, u32), Signature>,
     starts: BTreeMap<u32, RoundStart>,
@@ -82,7 +84,9 @@ struct RoundView<'r> {
     #[serde(serialize_with = "rfc3339_option")]
     begun: Option<Timestamp>,
     tables: Vec<TableView<'r>>,
-    /// Players without an opponent, and pairings without a table.
+    /// Players without an opponent.
+    byes: Vec<ByeView<'r>>,
+    /// Pairings of two players without a table, which cannot get a result here.
     others: Vec<OtherView<'r>>,
 }
 
@@ -110,7 +114,19 @@ struct TableView<'r> {
     signed: Option<&'r Decision>,
 }
 
-/// A pairing that cannot get a result here: a bye, or two players without a table.
+/// A player without an opponent in a round.
+#[derive(Debug, Serialize)]
+struct ByeView<'r> {
+    player: &'r str,
+    /// Points, as entered or else as in the pairing file; `None` if there are none.
+    points: Option<Bye>,
+    /// Whether the pairing file lists the player without an opponent. Otherwise the player is not paired.
+    listed: bool,
+    /// Arbiter who entered the points, and when; `None` if they are those of the file.
+    decided: Option<&'r Decision>,
+}
+
+/// Two players without a table.
 #[derive(Debug, Serialize)]
 struct OtherView<'r> {
     white: Option<&'r str>,
@@ -127,6 +143,7 @@ impl Rounds {
 
     pub(super) fn take(&mut self, event: &Event) {
         self.changed.extend(self.entered.apply(event));
+        self.changed.extend(self.byes.apply(event));
         match &event.kind {
             EventKind::CommandTaken {
                 action,
@@ -290,7 +307,7 @@ impl Rounds {
         });
         let tables: Vec<TableView<'r>> = tables.collect();
         let others = pairings()
-            .filter(|pairing| !is_table(pairing))
+            .filter(|pairing| pairing.is_played() && !is_table(pairing))
             .map(|pairing| OtherView {
                 white: name(pairing.white.as_ref()),
                 black: name(pairing.black.as_ref()),
@@ -307,8 +324,23 @@ impl Rounds {
             round,
             begun: started.or_else(|| first.min()),
             tables,
+            byes: self.byes_of(round),
             others: others.collect(),
         }
+    }
+
+    fn byes_of(&self, round: u32) -> Vec<ByeView<'_>> {
+        let players = self.tournament.without_opponent(round).into_iter();
+        let views = players.map(|(player, in_file, listed)| {
+            let entered = self.byes.get(round, &player.name);
+            ByeView {
+                player: &player.name,
+                points: entered.map(|(points, _)| points).or(in_file),
+                listed,
+                decided: entered.map(|(_, entered)| &entered.decided),
+            }
+        });
+        views.collect()
     }
 
     fn table<'r>(
@@ -442,8 +474,8 @@ fn name(player: Option<&crate::tournament::Player>) -> Option<&str> {
     player.map(|player| &*player.name)
 }
 
-/// Returns the update that turns one view of a round into another: all fields but `tables`, the tables that have
-/// changed, and the numbers of the tables that are gone. `None` if the views are the same.
+/// Returns the update that turns one view of a round into another: the tables that have changed, the numbers of those
+/// that are gone, `byes` if they have changed, and all other fields. `None` if the views are the same.
 fn difference(sent: Option<&Value>, view: &Value) -> Option<Value> {
     if sent == Some(view) {
         return None;
@@ -468,6 +500,11 @@ fn difference(sent: Option<&Value>, view: &Value) -> Option<Value> {
     let mut update = view.clone();
     update["tables"] = serde_json::json!(changed);
     update["without"] = serde_json::json!(gone);
+    if let Some(fields) = update.as_object_mut()
+        && sent.is_some_and(|sent| sent["byes"] == view["byes"])
+    {
+        fields.remove("byes");
+    }
     Some(update)
 }
 
@@ -566,10 +603,9 @@ mod tests {
             (&tables[1]["result"], &tables[1]["white"]),
             (&json!("1-0"), &json!("Clausen"))
         );
-        assert_eq!(
-            first["others"],
-            json!([{"white": "Graf", "black": null, "result": null}])
-        );
+        assert_eq!(first["others"], json!([]));
+        let graf = json!([{"player": "Graf", "points": null, "listed": true, "decided": null}]);
+        assert_eq!(first["byes"], graf);
         rounds.take(&begins(1, 1));
         let begun = update(&mut rounds);
         assert_eq!(
@@ -694,6 +730,30 @@ mod tests {
         assert_eq!(update(&mut rounds)["tables"][0]["result"], "0-1");
         rounds.take(&table_result(7, 2, GameResult::Unknown));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], "1-0");
+    }
+
+    #[test]
+    fn a_player_without_an_opponent_gets_points_that_can_be_withdrawn() {
+        let mut rounds = rounds();
+        let _ = update(&mut rounds);
+        let set = |points: Value| json!({"round": 2, "player": "Graf", "points": points});
+        rounds.take(&command(1, Action::SetBye, set(json!("1/2"))));
+        let entered = update(&mut rounds);
+        assert_eq!(
+            (
+                &entered["byes"][0]["points"],
+                &entered["byes"][0]["decided"]["by"]
+            ),
+            (&json!("1/2"), &json!("meier"))
+        );
+        assert_eq!(entered["tables"], json!([]), "no table has changed");
+        rounds.take(&command(2, Action::SetBye, set(Value::Null)));
+        assert_eq!(update(&mut rounds)["byes"][0]["points"], Value::Null);
+        rounds.take(&table_result(3, 1, GameResult::Draw));
+        assert!(
+            update(&mut rounds).get("byes").is_none(),
+            "the byes have not changed"
+        );
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn quick_changes_of_squares_are_sent_once() {
     };
     desk.set_status(at(5), with_seen(seen));
     desk.set_status(at(5), with_seen(put_back));
-    let expected = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"]});
+    let expected = serde_json::json!({"board": "b", "emptied": ["a1"], "filled": ["a1"], "squares": format!("3{}", "0".repeat(63))});
     assert_eq!(
         change(&mut desk),
         expected,
@@ -178,6 +178,12 @@ fn quick_changes_of_squares_are_sent_once() {
         change(&mut desk)["emptied"],
         serde_json::json!(["a1"]),
         "once more"
+    );
+    assert!(desk.poll_tests().is_some() && desk.poll_tests().is_none());
+    desk.test_again("b");
+    assert_eq!(
+        change(&mut desk),
+        serde_json::json!({"board": "b", "squares": null})
     );
     let pressed = Levers {
         up: Some(Side::Left),

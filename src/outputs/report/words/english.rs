@@ -231,6 +231,7 @@ pub(super) const WORDS: Words = Words {
         ("set_players", "players"),
         ("set_time_control", "time control"),
         ("set_result", "result"),
+        ("set_bye", "bye or absence"),
         ("assign_game", "pairing"),
         ("set_position", "position"),
         ("correct_moves", "moves"),

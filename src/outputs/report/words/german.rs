@@ -234,6 +234,7 @@ pub(super) const WORDS: Words = Words {
         ("set_players", "Spieler"),
         ("set_time_control", "Bedenkzeit"),
         ("set_result", "Ergebnis"),
+        ("set_bye", "Freilos oder Abwesenheit"),
         ("assign_game", "Paarung"),
         ("set_position", "Stellung"),
         ("correct_moves", "Züge"),
