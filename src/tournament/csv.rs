@@ -14,7 +14,7 @@ use kiebitz_game::events::PlayerFacts;
 use super::doubt::{DoubtKind, Doubts, FileError};
 use super::games::{self, ListedPairing};
 use super::values::{self, ImplausibleValue};
-use super::{Pairing, Player, ReadError, Tournament, names};
+use super::{Pairing, Player, ReadError, Tournament, UnplayedRound, names};
 use header::{Column, Fact, Side};
 use titles::Titles;
 
@@ -278,9 +278,15 @@ impl CsvLine<'_> {
         }
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
         // Without an opponent, the result is the points of the bye.
-        let result = match (&white, &black) {
-            (Some(_), Some(_)) => self.value(Column::Result, DoubtKind::Value, values::result, doubts),
-            _ => None,
+        let written = self.get(Column::Result).map(|(text, _)| text);
+        let (result, unplayed) = match (&white, &black) {
+            (Some(_), Some(_)) => (
+                self.value(Column::Result, DoubtKind::Value, values::result, doubts),
+                written
+                    .filter(|text| values::is_forfeit(text))
+                    .map(|_| UnplayedRound::Forfeit),
+            ),
+            _ => (None, written.and_then(values::bye)),
         };
         Some(ListedPairing {
             round: round.first().copied().or(self.titles.round),
@@ -296,6 +302,7 @@ impl CsvLine<'_> {
                 white,
                 black,
                 result: result.flatten(),
+                unplayed,
                 place: doubts.place(place.0, place.1),
             },
             date: text(Column::Date)

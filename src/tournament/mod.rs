@@ -22,6 +22,7 @@ mod read;
 pub mod seating;
 mod table;
 mod text;
+pub(crate) mod tie_breaks;
 mod trf;
 mod values;
 pub(crate) mod watch;
@@ -38,6 +39,7 @@ pub(crate) use read::{MAX_FILE_BYTES, read_with};
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
 pub use table::table_of;
+pub use tie_breaks::{TieBreak, UnknownTieBreak};
 
 use kiebitz_game::events::{GameResult, PlayerFacts, Players};
 
@@ -81,7 +83,7 @@ pub struct Round {
 }
 
 /// Two players who meet in a round, or one player without an opponent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pairing {
     /// Table number, counted from 1.
     pub table: Option<u32>,
@@ -93,8 +95,37 @@ pub struct Pairing {
     pub black: Option<Player>,
     /// Result, if the file has one.
     pub result: Option<GameResult>,
+    /// Reason why the pairing was not played; `None` if it was, or if the file does not say.
+    pub unplayed: Option<UnplayedRound>,
     /// Position of the pairing in its file.
     pub place: FilePosition,
+}
+
+/// Reason why a player did not play in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnplayedRound {
+    /// An opponent did not appear. Without an opponent, the player has a full point.
+    Forfeit,
+    /// A bye from the pairing program, because the number of players was odd: a full point.
+    AllocatedBye,
+    /// A bye with a full point.
+    FullPointBye,
+    /// A bye with half a point, at the player's request.
+    HalfPointBye,
+    /// A bye without points, at the player's request.
+    ZeroPointBye,
+}
+
+impl UnplayedRound {
+    /// Returns twice the points for a round without an opponent.
+    #[must_use]
+    pub const fn half_points(self) -> u32 {
+        match self {
+            Self::Forfeit | Self::AllocatedBye | Self::FullPointBye => 2,
+            Self::HalfPointBye => 1,
+            Self::ZeroPointBye => 0,
+        }
+    }
 }
 
 /// A player.

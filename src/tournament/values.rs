@@ -3,6 +3,8 @@
 use kiebitz_game::events::GameResult;
 use thiserror::Error;
 
+use super::UnplayedRound;
+
 /// A value that is not valid or not plausible for its field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum ImplausibleValue {
@@ -139,6 +141,26 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
         "0-1/2" => GameResult::HalfForBlack,
         _ => return Err(ImplausibleValue::Result(text.trim().to_owned())),
     }))
+}
+
+/// Returns whether a result was decided without play, as in "+--" or "1-0F".
+pub(super) fn is_forfeit(text: &str) -> bool {
+    let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let bare = bare.to_uppercase().replace(':', "-");
+    let is_decided = matches!(result(text), Ok(Some(_)));
+    is_decided && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
+}
+
+/// Parses the result of a bye, such as "1", "½" or "+". Returns `None` if it is unclear.
+pub(super) fn bye(text: &str) -> Option<UnplayedRound> {
+    match text.trim() {
+        "1" | "1.0" | "1,0" | "+" | "1-0" | "1:0" | "+--" | "1 - 0" | "+ - -" => {
+            Some(UnplayedRound::AllocatedBye)
+        }
+        "½" | "1/2" | "0.5" | "0,5" | "=" => Some(UnplayedRound::HalfPointBye),
+        "0" | "0.0" | "0,0" | "-" | "--" | "---" => Some(UnplayedRound::ZeroPointBye),
+        _ => None,
+    }
 }
 
 /// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a
@@ -294,6 +316,20 @@ mod tests {
             assert_eq!(result(none), Ok(None));
         }
         assert!(result("won").is_err());
+    }
+
+    #[test]
+    fn forfeits_and_byes_are_told_from_games() {
+        for forfeit in ["+--", "- - +", "---", "--", "0-1F", "1-0K", "+:-"] {
+            assert!(is_forfeit(forfeit), "{forfeit}");
+        }
+        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won"] {
+            assert!(!is_forfeit(played), "{played}");
+        }
+        assert_eq!(bye("1"), Some(UnplayedRound::AllocatedBye));
+        assert_eq!(bye(" ½ "), Some(UnplayedRound::HalfPointBye));
+        assert_eq!(bye("0"), Some(UnplayedRound::ZeroPointBye));
+        assert_eq!(bye(""), None);
     }
 
     #[test]

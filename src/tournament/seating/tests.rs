@@ -4,7 +4,7 @@ use kiebitz_game::events::{DecidedBy, EndReason, GameResult};
 use kiebitz_game::position::Variant;
 
 use super::*;
-use crate::tournament::{FilePosition, Pairing, Player, Round};
+use crate::tournament::{Pairing, Player, Round};
 
 /// A playing hall with two boards that accept every command.
 struct Room {
@@ -31,11 +31,9 @@ fn tournament(rounds: &[&[(u32, &str, &str)]]) -> Arc<Tournament> {
             .iter()
             .map(|(table, white, black)| Pairing {
                 table: Some(*table),
-                board: None,
                 white: player(white),
                 black: player(black),
-                result: None,
-                place: FilePosition::default(),
+                ..Pairing::default()
             })
             .collect(),
         ..Round::default()

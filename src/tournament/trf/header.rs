@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::doubt::{DoubtKind, Doubts};
-use super::super::{Round, values};
+use super::super::{Round, UnplayedRound, values};
 use super::Entries;
 use super::columns::{FIRST_ROUND, WIDTH};
 
@@ -48,6 +48,7 @@ pub(super) struct LineUp {
 pub(super) struct Bye {
     pub(super) round: u32,
     pub(super) player: u32,
+    pub(super) kind: UnplayedRound,
     pub(super) line: usize,
 }
 
@@ -121,18 +122,19 @@ impl TrfHeader {
     /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.
     fn byes(&mut self, line: &str, number: usize) {
         let mut words = line.split_whitespace().skip(1);
-        let is_bye = words
-            .next()
-            .is_some_and(|kind| matches!(kind, "F" | "H" | "f" | "h"));
-        let round = words
-            .next()
-            .and_then(|round| round.parse().ok())
-            .filter(|_| is_bye);
-        let Some(round) = round else { return };
+        let kind = match words.next() {
+            Some("F" | "f") => UnplayedRound::FullPointBye,
+            Some("H" | "h") => UnplayedRound::HalfPointBye,
+            _ => return,
+        };
+        let Some(round) = words.next().and_then(|round| round.parse().ok()) else {
+            return;
+        };
         let players = words.filter_map(|word| word.parse().ok());
         self.byes.extend(players.map(|player| Bye {
             round,
             player,
+            kind,
             line: number,
         }));
     }

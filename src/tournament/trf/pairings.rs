@@ -6,7 +6,7 @@ use kiebitz_game::events::GameResult;
 use shakmaty::Color;
 
 use super::super::doubt::{DoubtKind, Doubts};
-use super::super::{Pairing, Round};
+use super::super::{Pairing, Round, UnplayedRound};
 use super::columns::Cell;
 use super::header::TrfHeader;
 use super::line_ups;
@@ -48,7 +48,9 @@ pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts)
             players.into_iter().any(|player| *player == entry.player)
         });
         if !is_paired {
-            round.pairings.push(alone(entry, doubts, (bye.line, 1)));
+            round
+                .pairings
+                .push(alone(entry, Some(bye.kind), doubts, (bye.line, 1)));
         }
     }
     rounds.retain(|_, round| !round.pairings.is_empty());
@@ -62,13 +64,13 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         let Some(cell) = cell(entry, index) else { continue };
         let place = (entry.player.place.line, cell.column);
         if cell.opponent == 0 {
-            if matches!(cell.result, 'U' | 'F' | 'H' | '+') {
-                pairings.push(alone(entry, doubts, place));
+            if let Some(kind) = bye(cell.result) {
+                pairings.push(alone(entry, Some(kind), doubts, place));
             }
             continue;
         }
         if entries.byes.contains(&cell.opponent) {
-            pairings.push(alone(entry, doubts, place));
+            pairings.push(alone(entry, bye_of_result(cell.result), doubts, place));
             continue;
         }
         let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
@@ -90,7 +92,7 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         // A team that is absent has no pairing in its players' lines.
         let is_absent = self::cell(opponent, index).is_none_or(|cell| cell.opponent == 0);
         if cell.result == '+' && is_absent {
-            pairings.push(alone(entry, doubts, place));
+            pairings.push(alone(entry, Some(UnplayedRound::Forfeit), doubts, place));
             continue;
         }
         let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
@@ -147,6 +149,10 @@ fn game(
         white: Some(white.player.clone()),
         black: Some(black.player.clone()),
         result: result(of_white.result, of_black.result),
+        unplayed: [of_white, of_black]
+            .iter()
+            .any(|cell| matches!(cell.result, '+' | '-'))
+            .then_some(UnplayedRound::Forfeit),
         place: doubts.place(place.0, place.1),
     })
 }
@@ -155,14 +161,38 @@ fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
     entry.rounds.get(index).copied().flatten()
 }
 
-fn alone(entry: &PlayerEntry, doubts: &Doubts, (line, column): (usize, usize)) -> Pairing {
+fn alone(
+    entry: &PlayerEntry,
+    unplayed: Option<UnplayedRound>,
+    doubts: &Doubts,
+    (line, column): (usize, usize),
+) -> Pairing {
     Pairing {
-        table: None,
-        board: None,
         white: Some(entry.player.clone()),
-        black: None,
-        result: None,
+        unplayed,
         place: doubts.place(line, column),
+        ..Pairing::default()
+    }
+}
+
+/// Returns the kind of a round without an opponent; `None` for an absence.
+const fn bye(result: char) -> Option<UnplayedRound> {
+    match result {
+        'U' => Some(UnplayedRound::AllocatedBye),
+        'F' => Some(UnplayedRound::FullPointBye),
+        'H' => Some(UnplayedRound::HalfPointBye),
+        '+' => Some(UnplayedRound::Forfeit),
+        _ => None,
+    }
+}
+
+/// Returns the kind of a bye that is written as a game against nobody.
+const fn bye_of_result(result: char) -> Option<UnplayedRound> {
+    match result {
+        '1' | '+' | 'W' | 'U' | 'F' => Some(UnplayedRound::AllocatedBye),
+        '=' | 'D' | 'H' => Some(UnplayedRound::HalfPointBye),
+        '0' | '-' | 'L' | 'Z' => Some(UnplayedRound::ZeroPointBye),
+        _ => None,
     }
 }
 

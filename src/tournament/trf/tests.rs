@@ -2,7 +2,7 @@ use kiebitz_game::events::GameResult;
 
 use super::super::read_bytes;
 use super::*;
-use crate::tournament::{Doubt, Severity};
+use crate::tournament::{Doubt, Severity, UnplayedRound};
 
 /// Formats a player's line, with rounds such as "   2 w 1".
 fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str, rounds: &[&str]) -> String {
@@ -468,6 +468,18 @@ fn points_that_no_game_gave_are_those_of_byes() {
         .map(|carried| (carried.player.name.as_str(), carried.half_points))
         .collect();
     assert_eq!(carried, [("Adler, Jonas", 2), ("Berg, Ina", 1)]);
+    let tournament = with_points("2.0", "0.5");
+    let byes = tournament.rounds[&2]
+        .pairings
+        .iter()
+        .map(|pairing| pairing.unplayed);
+    assert_eq!(
+        byes.collect::<Vec<_>>(),
+        [
+            Some(UnplayedRound::AllocatedBye),
+            Some(UnplayedRound::HalfPointBye)
+        ]
+    );
 }
 
 #[test]
