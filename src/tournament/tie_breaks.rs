@@ -8,6 +8,7 @@
 use core::cmp::Reverse;
 use core::fmt;
 use core::str::FromStr;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -234,9 +235,11 @@ impl ScoreTable {
             let mut refined = Vec::new();
             for group in groups {
                 if *tie_break == TieBreak::DirectEncounter {
+                    let members: BTreeSet<usize> = group.iter().copied().collect();
                     for player in &group {
-                        let is_tied = group.len() > 1;
-                        put(*player, is_tied.then(|| 2 * self.points_among(*player, &group)));
+                        let games = self.games_among(*player, &members);
+                        let points: u32 = games.values().map(|(points, _)| 2 * points).sum();
+                        put(*player, (group.len() > 1).then_some(points));
                     }
                     refined.extend(self.by_encounter(group));
                 } else {
@@ -339,70 +342,76 @@ impl ScoreTable {
         counted.map(|round| 2 * round.half_points).sum()
     }
 
-    fn games_among<'g>(
-        &'g self,
-        player: usize,
-        group: &'g [usize],
-    ) -> impl Iterator<Item = (usize, u32)> + 'g {
-        let counted = self.rounds(player).iter().filter(|round| self.counts(round));
-        let games = counted.filter_map(|round| Some((round.opponent?, round.half_points)));
-        games.filter(move |(opponent, _)| *opponent != player && group.contains(opponent))
-    }
-
-    /// Twice the points of a player against the others of a group.
-    fn points_among(&self, player: usize, group: &[usize]) -> u32 {
-        self.games_among(player, group).map(|(_, points)| points).sum()
+    /// Opponents of a player in a group, each with twice the points and the number of the games that count.
+    fn games_among(&self, player: usize, group: &BTreeSet<usize>) -> BTreeMap<usize, (u32, u32)> {
+        let mut games: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
+        for round in self.rounds(player).iter().filter(|round| self.counts(round)) {
+            let opponent = round.opponent.filter(|opponent| *opponent != player);
+            if let Some(opponent) = opponent.filter(|opponent| group.contains(opponent)) {
+                let (points, count) = games.entry(opponent).or_default();
+                *points += round.half_points;
+                *count += 1;
+            }
+        }
+        games
     }
 
     /// Splits a group of tied players by their games among each other. Players who meet several times count the average
     /// of these games. If not all have met, a player is ranked first who would be so whatever the missing results, and
     /// the rest are compared among themselves.
     fn by_encounter(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
-        if group.len() < 2 {
-            return vec![group];
+        let mut done = Vec::new();
+        // The best group comes last.
+        let mut open = vec![group];
+        while let Some(group) = open.pop() {
+            let parts = self.encounter(&group);
+            if parts.len() == 1 {
+                done.push(group);
+            } else {
+                open.extend(parts.into_iter().rev());
+            }
         }
-        let others = group.len() - 1;
-        let scores: Vec<(usize, u32, usize)> = { group.iter() }
-            .map(|player| {
-                let (mut score, mut met) = (0, 0);
-                for opponent in &group {
-                    let games: Vec<u32> = { self.games_among(*player, core::slice::from_ref(opponent)) }
-                        .map(|(_, points)| points)
-                        .collect();
-                    if let Ok(count @ 1..) = u32::try_from(games.len()) {
-                        score += games.iter().sum::<u32>() * AVERAGED / count;
-                        met += 1;
-                    }
-                }
-                (*player, score, met)
-            })
-            .collect();
-        if scores.iter().all(|(_, _, met)| *met == others) {
-            let score = |player: usize| scores.iter().find(|of| of.0 == player).map_or(0, |of| of.1);
-            let parts = split(group, score);
-            return match parts.len() {
-                1 => parts,
-                _ => parts
-                    .into_iter()
-                    .flat_map(|part| self.by_encounter(part))
-                    .collect(),
-            };
+        done
+    }
+
+    /// Compares the games among the players of a group once.
+    fn encounter(&self, group: &[usize]) -> Vec<Vec<usize>> {
+        let members: BTreeSet<usize> = group.iter().copied().collect();
+        let others = members.len().saturating_sub(1);
+        let mut scores: BTreeMap<usize, u32> = BTreeMap::new();
+        // The highest scores that are possible with all missing games won, the player with the highest first.
+        let mut possible: Vec<(u32, usize)> = Vec::new();
+        let mut have_all_met = true;
+        for player in &members {
+            let games = self.games_among(*player, &members);
+            let averages = games.values().map(|(points, count)| points * AVERAGED / count);
+            let score: u32 = averages.sum();
+            let missing = others - games.len();
+            have_all_met &= missing == 0;
+            let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+            scores.insert(*player, score);
+            possible.push((
+                score.saturating_add(missing.saturating_mul(WIN * AVERAGED)),
+                *player,
+            ));
         }
-        let best_possible = |(_, score, met): &(usize, u32, usize)| {
-            let missing = u32::try_from(others - met).unwrap_or(u32::MAX);
-            score + missing * WIN * AVERAGED
+        let score = |player: usize| scores.get(&player).copied().unwrap_or_default();
+        if have_all_met {
+            return split(group.to_vec(), score);
+        }
+        possible.sort_unstable_by_key(|(points, _)| Reverse(*points));
+        let is_first = |player: &usize| {
+            let best = possible.iter().find(|(_, other)| other != player);
+            best.is_none_or(|(points, _)| *points < score(*player))
         };
-        let first = scores.iter().find(|candidate| {
-            let mut rest = scores.iter().filter(|of| of.0 != candidate.0);
-            rest.all(|of| best_possible(of) < candidate.1)
-        });
-        let Some((first, _, _)) = first.copied() else {
-            return vec![group];
-        };
-        let rest = group.into_iter().filter(|player| *player != first).collect();
-        let mut parts = vec![vec![first]];
-        parts.extend(self.by_encounter(rest));
-        parts
+        let best = members.iter().copied().max_by_key(|player| score(*player));
+        match best.filter(is_first) {
+            Some(first) => {
+                let rest = group.iter().copied().filter(|player| *player != first);
+                vec![vec![first], rest.collect()]
+            }
+            None => vec![group.to_vec()],
+        }
     }
 }
 
@@ -424,12 +433,12 @@ fn least(contributions: &[Contribution]) -> u32 {
 }
 
 /// Splits players into groups of equal values, the highest value first.
-fn split<V: Ord>(mut players: Vec<usize>, value: impl Fn(usize) -> V) -> Vec<Vec<usize>> {
-    players.sort_by_key(|player| Reverse(value(*player)));
-    players
-        .chunk_by(|one, other| value(*one) == value(*other))
-        .map(<[usize]>::to_vec)
-        .collect()
+fn split(players: Vec<usize>, value: impl Fn(usize) -> u32) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<Reverse<u32>, Vec<usize>> = BTreeMap::new();
+    for player in players {
+        groups.entry(Reverse(value(player))).or_default().push(player);
+    }
+    groups.into_values().collect()
 }
 
 #[cfg(test)]

@@ -223,3 +223,28 @@ fn unknown_names_are_refused_with_the_known_ones() {
         "{error}"
     );
 }
+
+/// A file may have thousands of players with equal points, each of whom has met one other.
+#[test]
+fn many_tied_players_are_compared_in_a_moment() {
+    let count = 20_000;
+    let player = |index: usize| {
+        let (opponent, half_points) = if index % 2 == 0 {
+            (index + 1, 2)
+        } else {
+            (index - 1, 0)
+        };
+        vec![PlayerRound {
+            round: 1,
+            opponent: Some(opponent),
+            half_points,
+            kind: RoundKind::Played,
+        }]
+    };
+    let table = ScoreTable::new((0..count).map(player).collect(), 1, false);
+    let groups = table.rank(TieBreak::SWISS).groups;
+    assert_eq!(
+        groups.iter().map(Vec::len).collect::<Vec<_>>(),
+        [count / 2, count / 2]
+    );
+}

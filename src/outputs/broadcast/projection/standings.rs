@@ -20,6 +20,9 @@ use crate::tournament::{Pairing, TieBreak, Tournament, UnplayedRound, half_point
 /// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
 
+/// Maximum of players times rounds for tie-breaks. A file with more is not that of an event.
+const MAX_ENTRIES: usize = 500_000;
+
 /// `standings.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Standings {
@@ -127,10 +130,11 @@ pub(super) fn standings(
         .into_iter()
         .filter(|meeting| meeting.round <= last)
         .collect();
-    let rounds_known = (1..=last).all(is_known) && field.explains_points(last, is_round_robin);
+    let is_small = usize::try_from(last).is_ok_and(|last| field.people.len() <= MAX_ENTRIES / last.max(1));
+    let rounds_known = is_small && (1..=last).all(is_known) && field.explains_points(last, is_round_robin);
     let tie_breaks = match configured {
         _ if !rounds_known => Vec::new(),
-        Some(chosen) if chosen.is_empty() => Vec::new(),
+        Some([]) => Vec::new(),
         Some(chosen) if !chosen.iter().all(|of| of.is_of_teams()) => { chosen.iter().copied() }
             .filter(|of| !of.is_of_teams())
             .collect(),
