@@ -249,9 +249,21 @@ export function shortName(name) {
   return first ? `${last}, ${[...first][0]}.` : last;
 }
 
+/** A double name with initials after its first part, as in "Leutheusser-S." */
+export function initialed(name) {
+  const [first, ...others] = name.split("-");
+  return [first, ...others.map((part) => `${[...part][0] ?? ""}.`)].join("-");
+}
+
 /** The last name of a player. */
 export function lastName(name) {
   return name?.split(",")[0].trim() || words.nobody;
+}
+
+/** A time of day with seconds. */
+export function timeOfDay(ms) {
+  const time = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  return new Date(ms).toLocaleTimeString(language, time);
 }
 
 /** A time of day; with the date if it is not today. */
