@@ -229,7 +229,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
 fn many_tied_players_are_compared_in_a_moment() {
     let count = 20_000;
     let player = |index: usize| {
-        let (opponent, half_points) = if index % 2 == 0 {
+        let (opponent, half_points) = if index.is_multiple_of(2) {
             (index + 1, 2)
         } else {
             (index - 1, 0)
