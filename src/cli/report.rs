@@ -17,7 +17,7 @@ use super::request::{Form, ReportRequest, RulesFrom};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::KeptGames;
-use crate::outputs::broadcast::{Broadcast, EventFacts};
+use crate::outputs::broadcast::Broadcast;
 use crate::outputs::report::{Frames, Manner, Report, SourceFile, Standings, html, text};
 use crate::outputs::shared::notation::Letters;
 use crate::replay::{Replay, read_commands};
@@ -173,7 +173,7 @@ fn standings(kept: &KeptGames, config: &Config) -> Result<Standings> {
     let files = config.pairing_files().all();
     let (tournament, _) = tournament::read(&files).context("cannot read the pairings")?;
     let now = system_time::wall_time();
-    let mut event = Broadcast::new(Duration::ZERO, EventFacts::of(&config.event));
+    let mut event = Broadcast::new(Duration::ZERO, config.event_facts());
     event.pair(Arc::new(tournament));
     for (board, events) in past::of(kept.journal(), config, now) {
         event.resume(now, &board, &events);

@@ -155,9 +155,11 @@ pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
     ports.listed = listed(text, &ports.ignore, document.port)?;
     let mut event = document.event;
     let pairings = core::mem::take(&mut event.pairings);
+    let tie_breaks = event.tie_breaks.take();
     let event = event.regulations(&Regulations::default());
     Ok(Config {
         pairings,
+        tie_breaks,
         publish: document.publish,
         lichess: document.lichess,
         webhooks: webhook::webhooks(text, document.webhook)?,
@@ -227,10 +229,11 @@ fn boards(
             default_time: table.default_time,
             no_draw_before_move: table.no_draw_before_move,
             quickplay_finish: table.quickplay_finish,
-            // Names and pairings belong to the event, not to a board.
+            // Names, pairings and tie-breaks belong to the event, not to a board.
             name: None,
             site: None,
             pairings: Vec::new(),
+            tie_breaks: None,
             points: table.points,
         };
         let (span, known_by) = known_by(span, table.serial, table.port, ports)?;

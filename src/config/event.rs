@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer};
 use toml::value::Datetime;
 
 use crate::settings::TextValue;
+use crate::tournament::TieBreak;
 
 /// Rules of play, as far as the file sets them. Missing values are inherited from the event, or are defaults.
 #[derive(Debug, Deserialize, Default)]
@@ -44,6 +45,8 @@ pub(crate) struct RulesTable {
     pub(crate) site: Option<String>,
     #[serde(deserialize_with = "crate::settings::paths")]
     pub(crate) pairings: Vec<PathBuf>,
+    #[serde(deserialize_with = "tie_breaks")]
+    pub(crate) tie_breaks: Option<Vec<TieBreak>>,
     pub(crate) points: OpenPointsTable,
 }
 
@@ -129,6 +132,18 @@ pub(super) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     TextValue::deserialize(deserializer).map(|value| Some(value.0))
+}
+
+/// Deserialises the names of tie-breaks, each at most once.
+fn tie_breaks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<TieBreak>>, D::Error> {
+    let mut chosen = Vec::new();
+    for TextValue(tie_break) in Vec::<TextValue<TieBreak>>::deserialize(deserializer)? {
+        if chosen.contains(&tie_break) {
+            return Err(D::Error::custom(format!("\"{tie_break}\" is listed twice")));
+        }
+        chosen.push(tie_break);
+    }
+    Ok(Some(chosen))
 }
 
 fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -23,6 +23,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
 use crate::text_file;
+use crate::tournament::TieBreak;
 
 pub use crate::outputs::alarm::{AlarmKind, AlarmSettings, AlarmTo};
 pub use crate::outputs::broadcast::{Fingerprint, Protocol, Publish, ServerFolder, Target};
@@ -65,6 +66,8 @@ pub struct Config {
     pub http: Option<SocketAddr>,
     /// Files of pairings and players, as absolute paths.
     pub pairings: Vec<PathBuf>,
+    /// Tie-breaks of the standings. If `None`, they follow from the kind of event.
+    pub tie_breaks: Option<Vec<TieBreak>>,
     /// Targets of the broadcast. If `None`, there is no broadcast.
     pub publish: Option<Publish>,
     /// Settings of broadcasts on Lichess. If `None`, nothing is sent to Lichess.

@@ -3,11 +3,17 @@
 use std::sync::Arc;
 
 use super::Config;
+use crate::outputs::broadcast::EventFacts;
 use crate::outputs::desk::{DeskOutput, InHall};
 use crate::outputs::feeds::{FeedSettings, Output};
 use crate::outputs::mqtt::MqttConfig;
 
 impl Config {
+    /// Returns the facts of the event for the outputs.
+    pub(crate) fn event_facts(&self) -> EventFacts {
+        EventFacts::of(&self.event, self.tie_breaks.as_deref())
+    }
+
     /// Returns the configured outputs. `in_hall` gives the desk access to pairings and recordings; a hub passes `None`,
     /// because its boards are elsewhere.
     pub(crate) fn outputs(&self, in_hall: Option<InHall>) -> FeedSettings {

@@ -182,6 +182,7 @@ fn each_setting_of_the_example_shows_its_default() {
                     assert_eq!(config.event.event.as_deref(), Some("Club championship 2026"));
                 }
                 "site" => assert_eq!(config.event.site.as_deref(), Some("Bremen")),
+                "tie_breaks" => assert_eq!(config.tie_breaks.expect("tie-breaks").len(), 5),
                 "halls" => assert_eq!(config.halls.len(), 2),
                 "pairings" => assert_eq!(config.pairings.len(), 2),
                 "rounds" => assert_ne!(config.event.rounds, Rounds::default()),
@@ -205,9 +206,25 @@ fn each_setting_of_the_example_shows_its_default() {
         }
     }
     assert_eq!(
-        checked, 32,
+        checked, 33,
         "keys were added to or removed from the `[tables]` of systemd/kiebitz.toml: write their number here"
     );
+}
+
+#[test]
+fn an_unknown_tie_break_is_refused_with_the_known_ones() {
+    let error = |value: &str| {
+        let text = format!("[event]\ntie_breaks = {value}\n");
+        parse(&text).expect_err(value).to_string()
+    };
+    assert!(error("[\"bucholz\"]").contains("expected some of direct_encounter, wins"));
+    assert!(error("[\"buchholz\", \"buchholz\"]").contains("\"buchholz\" is listed twice"));
+    let config = parsed("[event]\ntie_breaks = [\"koya\", \"game_points\"]\n");
+    assert_eq!(
+        config.event_facts().tie_breaks,
+        Some(vec![TieBreak::Koya, TieBreak::GamePoints])
+    );
+    assert_eq!(parsed("").tie_breaks, None);
 }
 
 #[test]

@@ -52,7 +52,6 @@ use crate::config::Config;
 use crate::exit::Stop;
 use crate::journal::Journal;
 use crate::kept::Archive;
-use crate::outputs::broadcast::EventFacts;
 use crate::outputs::desk::InHall;
 use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Courier, MqttConfig, Outbox};
@@ -124,7 +123,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
         http::serve(address, ask.clone(), Arc::clone(&starts));
     }
     let settings = config.outputs(Some(InHall::new(config.pairing_files(), Archive::of(&config))));
-    let facts = EventFacts::of(&config.event);
+    let facts = config.event_facts();
     let (requests, requested) = mpsc::channel(commands::WAITING);
     let to_hall = ToHall {
         requests,

@@ -13,7 +13,6 @@ use super::log;
 use super::patience::spawn_thread;
 use crate::config::{Config, ConfigError, DaemonSettings, KnownBy, NamedBoard};
 use crate::journal::Run;
-use crate::outputs::broadcast::EventFacts;
 
 #[derive(Debug)]
 pub(super) struct Reload {
@@ -117,6 +116,7 @@ impl ConfigChange {
             mqtt,
             http,
             pairings,
+            tie_breaks,
             publish,
             lichess,
             webhooks,
@@ -152,6 +152,7 @@ impl ConfigChange {
         let later = later.map(|(_, table)| table).collect();
         let mut config = Config {
             event,
+            tie_breaks,
             boards,
             clock_messages,
             of_boards,
@@ -275,7 +276,7 @@ impl EventLoop {
             log::modes(&change.config);
             self.pairings.configure(&change.config);
             if let Some(feeds) = &mut self.feeds {
-                feeds.rename(now, EventFacts::of(&change.config.event));
+                feeds.rename(now, change.config.event_facts());
             }
             for (before, name) in renamed(config, &change.config) {
                 if self.hall.board(&before).is_some_and(|board| !board.is_idle()) {

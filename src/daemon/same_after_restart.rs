@@ -16,7 +16,7 @@ use super::pairings::Pairings;
 use super::start::Beginning;
 use crate::config::Config;
 use crate::journal::Journal;
-use crate::outputs::broadcast::{Broadcast, EventFacts};
+use crate::outputs::broadcast::Broadcast;
 use crate::outputs::mqtt::{Delivery, Message, Outbox};
 use crate::restart::past;
 use crate::tournament::{Tournament, read_bytes};
@@ -210,7 +210,7 @@ impl ShownOutputs {
     fn new(config: &Config, now: Timestamp) -> Self {
         let broker = config.mqtt.clone().expect("a broker");
         let (outbox, _) = Outbox::connect(broker.clone(), None).expect("topics");
-        let facts = EventFacts::of(&config.event);
+        let facts = config.event_facts();
         let mut broadcasts =
             [0, DELAY].map(|delay| Broadcast::new(Duration::from_secs(delay), facts.clone()));
         for broadcast in &mut broadcasts {

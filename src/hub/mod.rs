@@ -23,7 +23,6 @@ use crate::clock::ClockView;
 use crate::config::Config;
 use crate::daemon::report_repeats;
 use crate::exit::Stop;
-use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::Feeds;
 use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
 use crate::outputs::shared::to_hall::{Request, ToHall, Unanswered};
@@ -78,7 +77,7 @@ pub(crate) async fn run(config: Config) -> Result<()> {
         halls => halls.to_vec(),
     };
     let (requests, commands) = mpsc::channel(COMMANDS);
-    let facts = EventFacts::of(&config.event);
+    let facts = config.event_facts();
     let time = LiveTime::start();
     let (mut feeds, tasks) = Feeds::start(settings, &facts, ToHall::of_commands(requests));
     let login = broker.user().map(str::to_owned);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kiebitz_game::command::{Command, Order, SetBye};
 use kiebitz_game::events::{Bye, Decision, Event, EventKind, GameResult};
 
-use super::{Pairing, Player, Tournament, half_points, names};
+use super::{Pairing, Player, Tournament, UnplayedRound, half_points, names};
 
 /// The latest entry of an arbiter for each player and round: a projection of the events of all boards, whose times
 /// decide which entry is the latest.
@@ -55,6 +55,18 @@ impl Byes {
     }
 }
 
+/// A player without an opponent in a round.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WithoutOpponent<'t> {
+    pub(crate) player: &'t Player,
+    /// Points as in the files.
+    pub(crate) points: Option<Bye>,
+    /// Why the player has no opponent, as in the files or as their points suggest.
+    pub(crate) reason: Option<UnplayedRound>,
+    /// Whether a file lists the player without an opponent, instead of not at all in this round.
+    pub(crate) is_listed: bool,
+}
+
 impl Pairing {
     /// Returns the player if there is no opponent.
     pub(crate) const fn alone(&self) -> Option<&Player> {
@@ -91,7 +103,7 @@ pub(super) const fn result_of(bye: Bye, is_white: bool) -> GameResult {
 impl Tournament {
     /// Returns the players without an opponent in a round, by name as in the files: first those whom the files list so,
     /// then those who are not paired in that round. The points are those of the files.
-    pub(crate) fn without_opponent(&self, round: u32) -> Vec<(&Player, Option<Bye>, bool)> {
+    pub(crate) fn without_opponent(&self, round: u32) -> Vec<WithoutOpponent<'_>> {
         let Some(of_round) = self.rounds.get(&round) else {
             return Vec::new();
         };
@@ -102,15 +114,28 @@ impl Tournament {
             .flatten()
             .map(|player| names::key(&player.name))
             .collect();
-        let alone = paired.filter_map(|pairing| Some((pairing.alone()?, pairing.bye(), true)));
+        let alone = paired.filter_map(|pairing| {
+            let points = pairing.bye();
+            Some(WithoutOpponent {
+                player: pairing.alone()?,
+                points,
+                reason: pairing.unplayed.or(points.map(UnplayedRound::of_points)),
+                is_listed: true,
+            })
+        });
         let mut found: Vec<_> = alone.collect();
         let mut others = Vec::new();
         for player in self.everybody() {
             if known.insert(names::key(&player.name)) {
-                others.push((player, None, false));
+                others.push(WithoutOpponent {
+                    player,
+                    points: None,
+                    reason: None,
+                    is_listed: false,
+                });
             }
         }
-        others.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
+        others.sort_by(|one, other| one.player.name.cmp(&other.player.name));
         found.append(&mut others);
         found
     }
@@ -119,7 +144,7 @@ impl Tournament {
     pub(crate) fn is_without_opponent(&self, round: u32, name: &str) -> bool {
         let key = names::key(name);
         let mut players = self.without_opponent(round).into_iter();
-        players.any(|(player, ..)| names::key(&player.name) == key)
+        players.any(|without| names::key(&without.player.name) == key)
     }
 }
 
@@ -155,7 +180,7 @@ mod tests {
         let listed = |round| -> Vec<(String, Option<Bye>, bool)> {
             let found = tournament.without_opponent(round).into_iter();
             found
-                .map(|(player, bye, listed)| (player.name.clone(), bye, listed))
+                .map(|without| (without.player.name.clone(), without.points, without.is_listed))
                 .collect()
         };
         assert_eq!(listed(1), [("Ebert".to_owned(), Some(Bye::Full), true)]);

@@ -14,7 +14,7 @@ use kiebitz_game::events::PlayerFacts;
 use super::doubt::{DoubtKind, Doubts, FileError};
 use super::games::{self, ListedPairing};
 use super::values::{self, ImplausibleValue};
-use super::{Pairing, Player, ReadError, Tournament, names};
+use super::{Pairing, Player, ReadError, Tournament, UnplayedRound, names};
 use header::{Column, Fact, Side};
 use titles::Titles;
 
@@ -278,12 +278,19 @@ impl CsvLine<'_> {
         }
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
         // Without an opponent, the result is the points of the bye.
-        let result = match (&white, &black) {
-            (Some(_), Some(_)) => self.value(Column::Result, DoubtKind::Value, values::result, doubts),
+        let written = self.get(Column::Result).map(|(text, _)| text);
+        let (result, unplayed) = match (&white, &black) {
+            (Some(_), Some(_)) => (
+                self.value(Column::Result, DoubtKind::Value, values::result, doubts),
+                written
+                    .filter(|text| values::is_forfeit(text))
+                    .map(|_| UnplayedRound::Forfeit),
+            ),
             (white, _) => {
                 let is_white = white.is_some();
                 let read = |text: &str| values::bye(text, is_white);
-                self.value(Column::Result, DoubtKind::Value, read, doubts)
+                let result = self.value(Column::Result, DoubtKind::Value, read, doubts);
+                (result, written.and_then(values::reason_of_bye))
             }
         };
         Some(ListedPairing {
@@ -300,6 +307,7 @@ impl CsvLine<'_> {
                 white,
                 black,
                 result: result.flatten(),
+                unplayed,
                 place: doubts.place(place.0, place.1),
             },
             date: text(Column::Date)

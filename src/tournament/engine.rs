@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::doubt::{DoubtKind, Doubts, FileError};
 use super::read::{Format, ParsedFile};
-use super::{Pairing, Player, ReadError, Round, Tournament};
+use super::{Pairing, Player, ReadError, Round, Tournament, UnplayedRound};
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,11 +111,11 @@ fn pairings(pairs: &[EnginePair], players: &BTreeMap<u32, Player>, doubts: &mut 
         let black = black.flatten();
         pairings.push(Pairing {
             table: black.is_some().then_some(table),
-            board: None,
+            unplayed: black.is_none().then_some(UnplayedRound::AllocatedBye),
             white,
             black,
-            result: None,
             place,
+            ..Pairing::default()
         });
     }
     pairings

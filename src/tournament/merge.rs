@@ -248,6 +248,7 @@ impl MergedRound {
             known.table = table;
             known.board = known.board.or(more.board);
             known.result = known.result.or(more.result);
+            known.unplayed = known.unplayed.or(more.unplayed);
         }
     }
 

@@ -23,6 +23,7 @@ mod read;
 pub mod seating;
 mod table;
 mod text;
+pub(crate) mod tie_breaks;
 mod trf;
 mod values;
 pub(crate) mod watch;
@@ -40,8 +41,9 @@ pub(crate) use read::{MAX_FILE_BYTES, read_with};
 pub use read::{read, read_bytes, read_round};
 pub(crate) use table::number_in;
 pub use table::table_of;
+pub use tie_breaks::{TieBreak, UnknownTieBreak};
 
-use kiebitz_game::events::{GameResult, PlayerFacts, Players};
+use kiebitz_game::events::{Bye, GameResult, PlayerFacts, Players};
 
 /// An event, combined from all its files.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -83,7 +85,7 @@ pub struct Round {
 }
 
 /// Two players who meet in a round, or one player without an opponent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pairing {
     /// Table number, counted from 1.
     pub table: Option<u32>,
@@ -96,8 +98,53 @@ pub struct Pairing {
     /// Result, if the file has one. Of a player without an opponent, the points as those of their side: a win, or a
     /// result with half a point or none for it.
     pub result: Option<GameResult>,
+    /// Reason why the pairing was not played; `None` if it was, or if the file does not say.
+    pub unplayed: Option<UnplayedRound>,
     /// Position of the pairing in its file.
     pub place: FilePosition,
+}
+
+/// Reason why a player did not play in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnplayedRound {
+    /// An opponent did not appear. Without an opponent, the player has a full point.
+    Forfeit,
+    /// A bye from the pairing program, because the number of players was odd: a full point.
+    AllocatedBye,
+    /// A bye with a full point.
+    FullPointBye,
+    /// A bye with half a point, at the player's request.
+    HalfPointBye,
+    /// A bye without points, at the player's request.
+    ZeroPointBye,
+}
+
+impl UnplayedRound {
+    /// Returns the points for a round without an opponent.
+    #[must_use]
+    pub const fn points(self) -> Bye {
+        match self {
+            Self::Forfeit | Self::AllocatedBye | Self::FullPointBye => Bye::Full,
+            Self::HalfPointBye => Bye::Half,
+            Self::ZeroPointBye => Bye::Zero,
+        }
+    }
+
+    /// Returns twice the points for a round without an opponent.
+    #[must_use]
+    pub const fn half_points(self) -> u32 {
+        self.points().half_points()
+    }
+
+    /// Returns the usual reason for these points.
+    #[must_use]
+    pub const fn of_points(points: Bye) -> Self {
+        match points {
+            Bye::Full => Self::AllocatedBye,
+            Bye::Half => Self::HalfPointBye,
+            Bye::Zero => Self::ZeroPointBye,
+        }
+    }
 }
 
 /// A player.

@@ -10,7 +10,7 @@ use kiebitz_game::events::PlayerFacts;
 use super::doubt::{DoubtKind, Doubts, FileError};
 use super::games::{self, ListedPairing};
 use super::values::{self, ImplausibleValue};
-use super::{Pairing, Player, ReadError, Tournament, names};
+use super::{Pairing, Player, ReadError, Tournament, UnplayedRound, names};
 use tags::Tag;
 pub(super) use tags::is_tag_line;
 
@@ -75,12 +75,16 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     }
     let at = ["white", "black"].into_iter().find_map(|side| tag(tags, side));
     let at = at.map_or(place, |tag| (tag.line, tag.column));
+    let is_played = white.is_some() && black.is_some();
     let pairing = Pairing {
         table: None,
         board: None,
         white,
         black,
         result: read_value(tags, "result", doubts, DoubtKind::Value, values::result).flatten(),
+        unplayed: tag(tags, "result")
+            .filter(|tag| is_played && values::is_forfeit(&tag.value))
+            .map(|_| UnplayedRound::Forfeit),
         place: doubts.place(at.0, at.1),
     };
     let round = read_value(tags, "round", doubts, DoubtKind::Round, values::round);

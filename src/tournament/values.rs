@@ -1,9 +1,9 @@
 //! Parses values that occur in all formats: ids, ratings, titles, results, dates, and numbers of rounds and tables.
 
-use kiebitz_game::events::{Bye, GameResult};
+use kiebitz_game::events::GameResult;
 use thiserror::Error;
 
-use super::byes;
+use super::{UnplayedRound, byes};
 
 /// A value that is not valid or not plausible for its field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -146,14 +146,31 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
 /// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), or a result.
 /// Returns `None` for "*" and empty text.
 pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, ImplausibleValue> {
+    match reason_of_bye(text) {
+        Some(reason) => Ok(Some(byes::result_of(reason.points(), is_white))),
+        None => result(text),
+    }
+}
+
+/// Parses the points of a player without an opponent as the reason why there is none. Returns `None` for other text, also
+/// for results such as "1-0".
+pub(super) fn reason_of_bye(text: &str) -> Option<UnplayedRound> {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let points = match bare.to_uppercase().replace(',', ".").as_str() {
-        "1" | "1.0" | "+" | "F" | "U" => Bye::Full,
-        "½" | "1/2" | "0.5" | ".5" | "=" | "H" => Bye::Half,
-        "0" | "0.0" | "-" | "–" | "Z" => Bye::Zero,
-        _ => return result(text),
-    };
-    Ok(Some(byes::result_of(points, is_white)))
+    match bare.to_uppercase().replace(',', ".").as_str() {
+        "1" | "1.0" | "+" | "U" => Some(UnplayedRound::AllocatedBye),
+        "F" => Some(UnplayedRound::FullPointBye),
+        "½" | "1/2" | "0.5" | ".5" | "=" | "H" => Some(UnplayedRound::HalfPointBye),
+        "0" | "0.0" | "-" | "–" | "Z" => Some(UnplayedRound::ZeroPointBye),
+        _ => None,
+    }
+}
+
+/// Returns whether a result was decided without play, as in "+--" or "1-0F".
+pub(super) fn is_forfeit(text: &str) -> bool {
+    let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let bare = bare.to_uppercase().replace(':', "-");
+    let is_decided = matches!(result(text), Ok(Some(_)));
+    is_decided && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
 }
 
 /// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a
@@ -309,6 +326,20 @@ mod tests {
             assert_eq!(result(none), Ok(None));
         }
         assert!(result("won").is_err());
+    }
+
+    #[test]
+    fn forfeits_and_byes_are_told_from_games() {
+        for forfeit in ["+--", "- - +", "---", "--", "0-1F", "1-0K", "+:-"] {
+            assert!(is_forfeit(forfeit), "{forfeit}");
+        }
+        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won"] {
+            assert!(!is_forfeit(played), "{played}");
+        }
+        assert_eq!(reason_of_bye("1"), Some(UnplayedRound::AllocatedBye));
+        assert_eq!(reason_of_bye(" ½ "), Some(UnplayedRound::HalfPointBye));
+        assert_eq!(reason_of_bye("0"), Some(UnplayedRound::ZeroPointBye));
+        assert_eq!(reason_of_bye(""), None);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::npm::scripts;
 use crate::spectators::Program;
 
 const BOARDS: usize = 12;
+/// A name too long for a board on a projector.
+const LONG: &str = "Hohenstein-Oehringen-Langenburg, Wilhelmina";
 /// A player's name with HTML code, which must be shown as text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
@@ -46,10 +48,10 @@ impl Hall {
                 config,
                 "[[port]]\npath = {link:?}\nmode = \"single\"\n[[board]]\nport = {link:?}\nname = \"board-{board}\"\n"
             );
-            let white = if board == 5 {
-                HOSTILE.to_owned()
-            } else {
-                format!("White {board}, W.")
+            let white = match board {
+                5 => HOSTILE.to_owned(),
+                8 => LONG.to_owned(),
+                _ => format!("White {board}, W."),
             };
             let teams = if board % 2 == 1 {
                 ["SK Nord", "SV Süd"]

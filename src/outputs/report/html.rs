@@ -232,7 +232,7 @@ fn claim_sheet(game: GameRenderer<'_>, sheet: &ClaimSheet) -> Markup {
                 table class="list" {
                     thead { tr { @for name in game.occurrence_heads() { th scope="col" { (name) } } } }
                     tbody {
-                        @for row in game.occurrences(sheet) { tr { @for cell in row { td { (cell) } } } }
+                        @for row in game.occurrences(sheet) { tr { @for cell in row.as_ref() { td { (cell) } } } }
                     }
                 }
             }
@@ -291,7 +291,7 @@ fn list<const COLUMNS: usize>(heading: &str, heads: [&str; COLUMNS], rows: Vec<[
     page! {
         section class="part" {
             h3 { (heading) }
-            (list_of(heads, rows))
+            (list_of(&heads, rows))
         }
     }
 }
@@ -302,19 +302,19 @@ fn standings(view: Renderer<'_>, shown: &Standings) -> Markup {
         section class="part standings" {
             h2 { (words.standings) }
             p { (view.after_round(shown)) }
-            (list_of(view.team_heads(), view.team_rows(shown)))
-            (list_of(view.player_heads(), view.player_rows(shown)))
-            p class="aside" { (words.no_tie_breaks) }
+            (list_of(&view.team_heads(), view.team_rows(shown)))
+            (list_of(&view.player_heads(shown), view.player_rows(shown)))
+            p class="aside" { (view.about_ranking(shown)) }
         }
     }
 }
 
-fn list_of<const COLUMNS: usize>(heads: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Markup {
+fn list_of<R: AsRef<[String]>>(heads: &[&str], rows: Vec<R>) -> Markup {
     page! {
         @if !rows.is_empty() {
             table class="list" {
                 thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+                tbody { @for row in rows { tr { @for cell in row.as_ref() { td { (cell) } } } } }
             }
         }
     }

@@ -12,6 +12,7 @@ use shakmaty::Color;
 
 use super::claims::Claims;
 use super::frames::{Frame, FrameSpan, Frames};
+use crate::tournament::TieBreak;
 
 /// The games of one or several boards, with all evidence that the arbiter may need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +37,10 @@ pub struct Standings {
     pub round: u32,
     /// Number of games up to this round that have no result yet.
     pub open: usize,
+    /// Whether every round is known game by game, as tie-breaks require.
+    pub rounds_known: bool,
+    /// Tie-breaks of the players, the first one first.
+    pub tie_breaks: Vec<TieBreak>,
     /// Players, the best first.
     pub players: Vec<PlayerStanding>,
     /// Teams, the best first; empty if teams do not play each other.
@@ -45,6 +50,8 @@ pub struct Standings {
 /// A player in the standings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlayerStanding {
+    /// Rank; players with equal values share it.
+    pub rank: usize,
     /// Name.
     pub name: String,
     /// FIDE title.
@@ -53,6 +60,8 @@ pub struct PlayerStanding {
     pub rating: Option<u16>,
     /// Twice the points.
     pub half_points: u32,
+    /// Values of the tie-breaks; `None` for a direct encounter of a player who was not tied.
+    pub tie_breaks: Vec<Option<f32>>,
     /// Games with a result.
     pub games: usize,
 }
@@ -60,6 +69,8 @@ pub struct PlayerStanding {
 /// A team in the standings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TeamStanding {
+    /// Rank; teams with equal values share it.
+    pub rank: usize,
     /// Name.
     pub name: String,
     /// Points for matches.

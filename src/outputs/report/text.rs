@@ -62,19 +62,29 @@ impl TextPage<'_> {
         let view = self.view;
         self.heading(view.words.standings, '=')?;
         self.line(0, &view.after_round(standings))?;
-        for [number, team, match_points, board_points] in view.team_rows(standings) {
-            writeln!(
-                self.text,
-                "{number:>4}  {team:<40} {match_points:>5} {board_points:>6}"
-            )?;
+        self.ranking(&view.team_heads(), &view.team_rows(standings))?;
+        self.ranking(&view.player_heads(standings), &view.player_rows(standings))?;
+        self.line(0, &view.about_ranking(standings))
+    }
+
+    /// Writes a table of ranks, names and values.
+    fn ranking(&mut self, heads: &[&str], rows: &[Vec<String>]) -> fmt::Result {
+        if rows.is_empty() {
+            return Ok(());
         }
-        for [number, player, rating, points, games] in view.player_rows(standings) {
-            writeln!(
-                self.text,
-                "{number:>4}  {player:<40} {rating:>5} {points:>6} {games:>4}"
-            )?;
+        let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+        for row in core::iter::once(&heads).chain(rows) {
+            let mut line = String::new();
+            for (column, (cell, head)) in row.iter().zip(&heads).enumerate() {
+                match column {
+                    0 => write!(line, "{cell:>5}")?,
+                    1 => write!(line, "  {cell:<40}")?,
+                    _ => write!(line, " {cell:>width$}", width = head.chars().count().max(6))?,
+                }
+            }
+            writeln!(self.text, "{}", line.trim_end())?;
         }
-        self.line(0, view.words.no_tie_breaks)
+        Ok(())
     }
 
     fn game(&mut self, report: &Report, game: GameRenderer<'_>) -> fmt::Result {

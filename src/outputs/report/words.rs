@@ -192,7 +192,15 @@ pub(super) struct Words {
     pub(super) withdrawals: &'static [Word],
     pub(super) standings: &'static str,
     pub(super) after_round: &'static str,
-    pub(super) no_tie_breaks: &'static str,
+    /// Sentence about the tie-breaks in use.
+    pub(super) ranked_by: &'static str,
+    pub(super) equal_points: &'static str,
+    /// Sentence for an event whose rounds are not known game by game.
+    pub(super) rounds_unknown: &'static str,
+    /// Names of the tie-breaks.
+    pub(super) tie_breaks: &'static [Word],
+    /// Short names of the tie-breaks, as FIDE writes them.
+    pub(super) tie_break_heads: &'static [Word],
     pub(super) player: &'static str,
     pub(super) rating: &'static str,
     pub(super) points: &'static str,

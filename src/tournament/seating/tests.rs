@@ -4,7 +4,7 @@ use kiebitz_game::events::{DecidedBy, EndReason, GameResult};
 use kiebitz_game::position::Variant;
 
 use super::*;
-use crate::tournament::{FilePosition, Pairing, Player, Round};
+use crate::tournament::{Pairing, Player, Round};
 
 /// A playing hall with two boards that accept every command.
 struct Room {
@@ -31,11 +31,9 @@ fn tournament(rounds: &[&[(u32, &str, &str)]]) -> Arc<Tournament> {
             .iter()
             .map(|(table, white, black)| Pairing {
                 table: Some(*table),
-                board: None,
                 white: player(white),
                 black: player(black),
-                result: None,
-                place: FilePosition::default(),
+                ..Pairing::default()
             })
             .collect(),
         ..Round::default()
@@ -253,18 +251,18 @@ fn trial_moves_and_analysis_do_not_count_as_the_game() {
 #[test]
 fn an_analysis_of_the_last_round_does_not_become_the_next_game() {
     let mut room = Room::new(TWO_ROUNDS);
-    room.look();
+    room.poll();
     for board in ["board-1", "board-2"] {
         room.begin_game(board, 30);
         room.end_game(board, GameResult::Draw, EndReason::Kings);
     }
     room.begin_game("board-1", 30);
-    assert_eq!(room.look(), [""; 0]);
+    assert_eq!(room.poll(), [""; 0]);
     room.set_up = true;
-    assert_eq!(room.look(), ["board-2: Berg-Clausen 2"]);
+    assert_eq!(room.poll(), ["board-2: Berg-Clausen 2"]);
     assert_eq!(room.seating.round(), Some(2));
     room.end_game("board-1", GameResult::Unknown, EndReason::Reset);
-    assert_eq!(room.look(), ["board-1: Dorn-Adler 2"]);
+    assert_eq!(room.poll(), ["board-1: Dorn-Adler 2"]);
     room.begin_game("board-1", 30);
     let game = room.seating.game_of(2, 1).map(|(_, game)| game.game().to_owned());
     assert_eq!(game.as_deref(), Some("board-1-3"));

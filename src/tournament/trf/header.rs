@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kiebitz_game::events::Bye;
-
 use super::super::doubt::{DoubtKind, Doubts};
-use super::super::{Round, values};
+use super::super::{Round, UnplayedRound, values};
 use super::Entries;
 use super::columns::{FIRST_ROUND, WIDTH};
 
@@ -48,9 +46,9 @@ pub(super) struct LineUp {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListedBye {
-    pub(super) points: Bye,
     pub(super) round: u32,
     pub(super) player: u32,
+    pub(super) kind: UnplayedRound,
     pub(super) line: usize,
 }
 
@@ -124,9 +122,9 @@ impl TrfHeader {
     /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.
     fn byes(&mut self, line: &str, number: usize) {
         let mut words = line.split_whitespace().skip(1);
-        let points = match words.next() {
-            Some("F" | "f") => Bye::Full,
-            Some("H" | "h") => Bye::Half,
+        let kind = match words.next() {
+            Some("F" | "f") => UnplayedRound::FullPointBye,
+            Some("H" | "h") => UnplayedRound::HalfPointBye,
             _ => return,
         };
         let Some(round) = words.next().and_then(|round| round.parse().ok()) else {
@@ -134,9 +132,9 @@ impl TrfHeader {
         };
         let players = words.filter_map(|word| word.parse().ok());
         self.byes.extend(players.map(|player| ListedBye {
-            points,
             round,
             player,
+            kind,
             line: number,
         }));
     }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::{Bye, GameResult};
+use kiebitz_game::events::GameResult;
 use shakmaty::Color;
 
 use super::super::byes;
 use super::super::doubt::{DoubtKind, Doubts};
-use super::super::{Pairing, Round};
+use super::super::{Pairing, Round, UnplayedRound};
 use super::columns::Cell;
 use super::header::TrfHeader;
 use super::line_ups;
@@ -51,7 +51,7 @@ pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts)
         if !is_paired {
             round
                 .pairings
-                .push(without_opponent(entry, Some(bye.points), doubts, (bye.line, 1)));
+                .push(without_opponent(entry, Some(bye.kind), doubts, (bye.line, 1)));
         }
     }
     rounds.retain(|_, round| !round.pairings.is_empty());
@@ -65,24 +65,13 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         let Some(cell) = cell(entry, index) else { continue };
         let place = (entry.player.place.line, cell.column);
         if cell.opponent == 0 {
-            let bye = match cell.result {
-                'U' | 'F' | '+' => Some(Bye::Full),
-                'H' => Some(Bye::Half),
-                _ => None,
-            };
-            if bye.is_some() {
-                pairings.push(without_opponent(entry, bye, doubts, place));
+            if let Some(kind) = bye(cell.result) {
+                pairings.push(without_opponent(entry, Some(kind), doubts, place));
             }
             continue;
         }
         if entries.byes.contains(&cell.opponent) {
-            let bye = match cell.result {
-                '1' | '+' | 'W' => Some(Bye::Full),
-                '=' | 'D' => Some(Bye::Half),
-                '0' | '-' | 'L' => Some(Bye::Zero),
-                _ => None,
-            };
-            pairings.push(without_opponent(entry, bye, doubts, place));
+            pairings.push(without_opponent(entry, bye_of_result(cell.result), doubts, place));
             continue;
         }
         let pair = (entry.number.min(cell.opponent), entry.number.max(cell.opponent));
@@ -104,7 +93,12 @@ fn round(number: u32, index: usize, entries: &Entries, doubts: &mut Doubts) -> V
         // The lines of the players of an absent team have no pairing.
         let is_absent = self::cell(opponent, index).is_none_or(|cell| cell.opponent == 0);
         if cell.result == '+' && is_absent {
-            pairings.push(without_opponent(entry, Some(Bye::Full), doubts, place));
+            pairings.push(without_opponent(
+                entry,
+                Some(UnplayedRound::Forfeit),
+                doubts,
+                place,
+            ));
             continue;
         }
         let opponent_cell = self::cell(opponent, index).filter(|cell| cell.opponent == entry.number);
@@ -161,6 +155,10 @@ fn game(
         white: Some(white.player.clone()),
         black: Some(black.player.clone()),
         result: result(of_white.result, of_black.result),
+        unplayed: [of_white, of_black]
+            .iter()
+            .any(|cell| matches!(cell.result, '+' | '-'))
+            .then_some(UnplayedRound::Forfeit),
         place: doubts.place(place.0, place.1),
     })
 }
@@ -171,17 +169,38 @@ fn cell(entry: &PlayerEntry, index: usize) -> Option<Cell> {
 
 fn without_opponent(
     entry: &PlayerEntry,
-    bye: Option<Bye>,
+    unplayed: Option<UnplayedRound>,
     doubts: &Doubts,
     (line, column): (usize, usize),
 ) -> Pairing {
     Pairing {
-        table: None,
-        board: None,
         white: Some(entry.player.clone()),
         black: None,
-        result: bye.map(|bye| byes::result_of(bye, true)),
+        result: unplayed.map(|reason| byes::result_of(reason.points(), true)),
+        unplayed,
         place: doubts.place(line, column),
+        ..Pairing::default()
+    }
+}
+
+/// Returns the kind of a round without an opponent; `None` for an absence.
+const fn bye(result: char) -> Option<UnplayedRound> {
+    match result {
+        'U' => Some(UnplayedRound::AllocatedBye),
+        'F' => Some(UnplayedRound::FullPointBye),
+        'H' => Some(UnplayedRound::HalfPointBye),
+        '+' => Some(UnplayedRound::Forfeit),
+        _ => None,
+    }
+}
+
+/// Returns the kind of a bye that is written as a game against nobody.
+const fn bye_of_result(result: char) -> Option<UnplayedRound> {
+    match result {
+        '1' | '+' | 'W' | 'U' | 'F' => Some(UnplayedRound::AllocatedBye),
+        '=' | 'D' | 'H' => Some(UnplayedRound::HalfPointBye),
+        '0' | '-' | 'L' | 'Z' => Some(UnplayedRound::ZeroPointBye),
+        _ => None,
     }
 }
 

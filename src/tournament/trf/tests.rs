@@ -2,7 +2,7 @@ use kiebitz_game::events::{Bye, GameResult};
 
 use super::super::read_bytes;
 use super::*;
-use crate::tournament::{Doubt, Pairing, Severity};
+use crate::tournament::{Doubt, Severity, UnplayedRound};
 
 /// Formats a player's line, with rounds such as "   2 w 1".
 fn line(number: u32, title: &str, name: &str, rating: &str, fed: &str, id: &str, rounds: &[&str]) -> String {
@@ -472,8 +472,15 @@ fn points_are_those_of_games_and_byes() {
     let both = |adler, berg| [("Adler, Jonas".to_owned(), adler), ("Berg, Ina".to_owned(), berg)];
     let tournament = with_points("2.0", "0,5");
     assert_eq!(carried(&tournament), both(0, 0));
-    let byes = tournament.rounds[&2].pairings.iter().map(Pairing::bye);
-    assert_eq!(byes.collect::<Vec<_>>(), [Some(Bye::Full), Some(Bye::Half)]);
+    let byes = tournament.rounds[&2].pairings.iter();
+    assert_eq!(
+        byes.map(|pairing| (pairing.bye(), pairing.unplayed))
+            .collect::<Vec<_>>(),
+        [
+            (Some(Bye::Full), Some(UnplayedRound::AllocatedBye)),
+            (Some(Bye::Half), Some(UnplayedRound::HalfPointBye))
+        ]
+    );
     // The report was made at the pairing, and its points lack the byes.
     assert_eq!(carried(&with_points("1.0", "0")), both(0, 0));
     assert_eq!(

@@ -118,6 +118,20 @@ async function recoversFromOutages(viewer, proxy) {
   await until("wall and files agree again", () => wallMatchesFiles(viewer));
 }
 
+/** Everything that can be tapped has at least 44 pixels each way. A link may cover its row or its board. */
+async function targetsAreLarge(viewer, path) {
+  const small = await viewer.page.evaluate(() => {
+    const covered = (element) => {
+      const covers = getComputedStyle(element, "::after").position === "absolute";
+      return (covers ? element.closest("tr") : element).getBoundingClientRect();
+    };
+    const all = [...document.querySelectorAll("a, button, select, input")].filter((one) => one.checkVisibility());
+    const sizes = all.map((one) => [one.outerHTML.slice(0, 120), covered(one)]);
+    return sizes.filter(([, { width, height }]) => width < 43.9 || height < 43.9).map(([html, { width, height }]) => `${width} x ${height}: ${html}`);
+  });
+  assert.deepEqual(small, [], `${path} at 390`);
+}
+
 /** Checks other views and window widths, in both languages. */
 async function checksOtherViews(context) {
   for (const [path, width, dark, has] of [
@@ -125,6 +139,8 @@ async function checksOtherViews(context) {
     ["?lang=de#/round/1/board/3", 320, true, "Link zu diesem Brett"],
     ["#/round/1/board/3", 1280, false, "Link to this board"],
     ["", 3840, true, "All teams"],
+    ["", 390, true, "All teams"],
+    ["#/round/1/board/3", 390, false, "Link to this board"],
     ["#/round/1/results", 390, false, "White 12, W."],
     ["#/standings", 390, true, "Match points"],
     ["?lang=de#/standings", 1366, false, "Mannschaftspunkte"],
@@ -136,6 +152,15 @@ async function checksOtherViews(context) {
     assert.ok((await viewer.page.locator("body").textContent()).includes(has), has);
     assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`);
     assert.deepEqual(await viewer.barriers(), [], `${path} at ${width}`);
+    if (width === 390) await targetsAreLarge(viewer, path);
+    if (path.endsWith("#/standings")) {
+      // A narrow window has room for the first tie-break only.
+      const heads = await viewer.page.locator("thead .tie-break:visible").allTextContents();
+      const expected = width === 390 ? ["BH-C1"] : ["BH-1", "BH", "SB", "Fortschr.", "DV"];
+      assert.deepEqual(heads, expected, path);
+      const note = width === 390 ? "ranked by: Buchholz Cut 1, Buchholz" : "entscheiden: Buchholz ohne den";
+      assert.ok((await viewer.page.locator(".standings").textContent()).includes(note), note);
+    }
     const tools = path === "?embed" || path.includes("board/3") ? 0 : 1;
     assert.equal(await viewer.page.locator(".tools:visible").count(), tools, path);
     await viewer.close();
@@ -157,6 +182,7 @@ async function checksOtherViews(context) {
 async function viewsFitTheirWindow(context) {
   for (const [path, width, height] of [
     ["?projector&per=12", 1280, 720],
+    ["?projector", 1920, 1080],
     ["?projector&per=12", 3840, 2160],
     ["?projector&per=5", 1024, 768],
     ["?overlay", 1920, 1080],
@@ -174,6 +200,15 @@ async function viewsFitTheirWindow(context) {
         return all.length > 4 && edges.every(isIn) && isWhole;
       });
     await until(`${path} at ${width}`, isInside);
+    // Widths in whole pixels may differ by one from each other without anything being cut off.
+    const cutOff = () =>
+      page.evaluate(() => {
+        const texts = [...document.querySelectorAll(".card .name, .card .last, .card .ended, .card .clock, #head h1")];
+        const cut = texts.filter((one) => one.scrollWidth > one.clientWidth + 1);
+        return cut.map((one) => `${one.outerHTML} ${one.scrollWidth} > ${one.clientWidth}`);
+      });
+    const shortened = async () => assert.deepEqual(await cutOff(), [], path) ?? true;
+    if (!path.startsWith("?overlay")) await until(`no text of ${path} at ${width} is cut off`, shortened);
     if (path === "?overlay") {
       const places = await page.locator(".card").evaluateAll((all) => all.map((one) => one.offsetTop));
       assert.equal(places.length, 4);
@@ -204,6 +239,28 @@ async function panelsAndSearch(context) {
   assert.equal(await page.locator("input[type=search]").evaluate((one) => one === document.activeElement), true);
   await page.locator("input[type=search]").fill("nobody");
   await until("no board", async () => (await tables()) === "");
+  await page.locator("input[type=search]").fill("");
+  await until("all boards again", async () => (await viewer.cards()).length === BOARDS);
+  // The way back from a board leads to where it was opened.
+  for (const back of [() => page.goBack(), () => page.locator(".bar .back").click()]) {
+    const link = page.locator('.card .open[href$="/board/11"]');
+    await page.evaluate(() => document.querySelector('.card .open[href$="/board/11"]').scrollIntoView({ block: "center" }));
+    const top = async () => (await link.boundingBox()).y;
+    const before = await top();
+    assert.ok((await page.evaluate(() => scrollY)) > 800, "it is far down");
+    await link.click();
+    await until("board 11", async () => (await page.locator(".large h1").textContent()).endsWith("Board 11"));
+    await back();
+    await until("the same place", async () => Math.abs((await top()) - before) < 3);
+  }
+  // Far down, too, finding a player takes one tap and three letters.
+  await page.locator("input[type=search]").click();
+  assert.ok((await page.evaluate(() => scrollY)) > 800, "the search is in sight");
+  await page.keyboard.type("hoh");
+  await until("the board of the player with a long name", async () => (await tables()) === "8");
+  const found = await page.locator(".card").boundingBox();
+  assert.ok(found.y > 0 && found.y < 400, `the board is in sight: ${found.y}`);
+  await page.locator("input[type=search]").fill("");
   // A finger that moves to the left opens the next board.
   await viewer.go("#/round/1/board/4");
   await until("board 4", async () => (await page.locator(".large h1").textContent()).endsWith("Board 4"));

@@ -4,9 +4,12 @@ import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
 import { address, isPinned, pin } from "./options.js";
-import { ending, isOver, lastName, move, score, shortName, words } from "./words.js";
+import { ending, initialed, isOver, lastName, move, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
+/** Size of the letters below which double names get initials, in relation to the usual size. */
+const SMALL = 0.75;
+const SMALLEST = 0.4;
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 /** The two squares of a move, in chessground's format. */
@@ -44,20 +47,41 @@ export class Side {
 
   update(game) {
     const player = game[this.side];
-    say(this.title, player.title ?? "");
-    say(this.name, this.isShort ? shortName(player.name) : player.name ?? words.nobody);
+    const name = this.isShort ? shortName(player.name) : player.name ?? words.nobody;
+    const named = `${player.title ?? ""} ${name}`;
+    // A name that was shortened to fit stays so until the player changes.
+    if (this.named !== named) {
+      this.named = named;
+      this.fitted = "";
+      this.name.style.fontSize = "";
+      say(this.title, player.title ?? "");
+      say(this.name, name);
+    }
     say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
     say(this.score, score(game, this.side));
   }
 
-  /** In a narrow place, leaves out the initial and then the title if the name is cut off. */
-  shorten(game) {
+  /** In a board of `size` pixels: if the name is cut off, shortens the first name, then leaves it out, then the
+   *  title, and at last uses smaller letters. */
+  shorten(game, size) {
     const { name, title } = game[this.side];
-    const isCut = () => this.name.scrollWidth > this.name.clientWidth;
+    const fitted = `${size} ${this.named} ${this.score.textContent} ${this.clock.textContent.length}`;
+    if (this.fitted === fitted) return;
+    this.fitted = fitted;
+    // A running clock is wider. The name need not change whenever the clock starts.
+    const runs = this.element.classList.contains("runs");
+    this.element.classList.add("runs");
+    const part = () => this.name.clientWidth / this.name.scrollWidth;
+    this.name.style.fontSize = "";
     say(this.title, title ?? "");
-    say(this.name, shortName(name));
-    if (isCut()) say(this.name, lastName(name));
-    if (isCut()) say(this.title, "");
+    say(this.name, this.isShort ? shortName(name) : name ?? words.nobody);
+    if (part() < 1) say(this.name, shortName(name));
+    if (part() < 1) say(this.name, lastName(name));
+    if (part() < 1) say(this.title, "");
+    if (part() < SMALL) say(this.name, initialed(lastName(name)));
+    // A little less, because widths are rounded.
+    if (part() < 1) this.name.style.fontSize = `${Math.max(SMALLEST, part() - 0.02).toFixed(2)}em`;
+    this.element.classList.toggle("runs", runs);
   }
 
   /** Draws the clock. Returns whether it shows tenths of a second. */
@@ -108,7 +132,9 @@ export class Card {
     const frame = make("span", "frame", {}, this.board, this.unknown);
     this.table = make("span", "table");
     this.last = make("span", "last");
-    this.ended = make("span", "ended");
+    this.result = make("span", "");
+    this.reason = make("span", "reason");
+    this.ended = make("span", "ended", {}, this.result, this.reason);
     const foot = make("span", "foot", {}, this.table, this.last, this.ended);
     // For screen readers, the label of the link that covers the card replaces its content.
     const face = make("div", "face", { "aria-hidden": "true" });

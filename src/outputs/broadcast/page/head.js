@@ -31,6 +31,8 @@ export class Head {
     this.search = make("input", "", { type: "search", "aria-label": words.search, placeholder: words.search });
     this.search.addEventListener("input", () => changed("search", this.search.value));
     this.search.dataset.control = "search";
+    /** Height of the part of the head above the search, in CSS pixels. */
+    this.above = 0;
   }
 
   /** Draws the head if something in it has changed. */
@@ -66,6 +68,15 @@ export class Head {
     if (list.rounds.length) rows.push(this.tools(state));
     this.element.replaceChildren(...rows);
     if (focused) this.element.querySelector(`[data-control="${focused}"]`)?.focus();
+    this.settle();
+  }
+
+  /** Measures the part of the head above the search, which a phone scrolls out of sight. */
+  settle() {
+    if (!this.search.isConnected) return;
+    const offset = this.search.getBoundingClientRect().top - this.element.getBoundingClientRect().top;
+    this.above = Math.max(0, Math.floor(offset) - 6);
+    this.element.style.setProperty("--above", `${this.above}px`);
   }
 
   /** Draws the time of day on a projector. */
@@ -98,9 +109,12 @@ export class Head {
       const all = [["", words.allTeams], ...[...names].sort().map((one) => [one, one])];
       control("team", choose(words.team, all, team, (value) => this.changed("team", value)));
     }
-    bar.append(this.search);
     control("projector", make("a", "", { href: `${address(round)}?projector` }, words.projector));
-    if (round) bar.append(make("a", "", { href: `round-${round}/games.pgn` }, words.pgnRound));
+    if (round) {
+      const long = make("span", "long", {}, words.pgnRound);
+      bar.append(make("a", "pgn", { href: `round-${round}/games.pgn` }, long, make("span", "brief", { "aria-hidden": "true" }, "PGN")));
+    }
+    bar.append(this.search);
     return bar;
   }
 }

@@ -10,7 +10,7 @@ import { Source } from "./source.js";
 import { Standings } from "./standings.js";
 import { Ticker } from "./ticker.js";
 import { Wall, liveFirst } from "./wall.js";
-import { fill, folded, language, locale, words } from "./words.js";
+import { fill, folded, language, timeOfDay, words } from "./words.js";
 
 /** Default time for which a projector shows each page of boards, in milliseconds. */
 const TURNED = 12000;
@@ -36,6 +36,8 @@ let team = option("team") ?? "";
 let search = "";
 let page = 0;
 let turned = Date.now();
+/** Of each opened board: its distance from the top of the window, and how far the page was scrolled when it was opened. */
+const opened = new Map();
 /** The standings as last read, with their version. */
 let table = { version: null, data: null };
 
@@ -81,6 +83,8 @@ function control(name, value) {
   if (name === "search") search = value;
   drawHead();
   draw();
+  // What was found begins below the search.
+  if (name === "search") scrollTo(0, Math.min(scrollY, head.above));
 }
 
 function put(...elements) {
@@ -212,9 +216,12 @@ function drawHead() {
 
 function drawState() {
   const since = source.stale();
-  const time = since && new Date(since).toLocaleTimeString(locale, { hourCycle: "h23" });
-  say(state, since ? fill(words.lost, { time }) : "");
+  const text = since ? fill(words.lost, { time: timeOfDay(since) }) : "";
+  if (state.textContent === text) return;
+  say(state, text);
   document.body.classList.toggle("stale", Boolean(since));
+  // The message takes room from the boards.
+  fit();
 }
 
 /** Draws everything that changes with time. Returns whether any clock shows tenths of a second. */
@@ -228,17 +235,45 @@ function pass() {
   return document.body.classList.contains("one") ? large.drawClocks() : wall.draw();
 }
 
+/** The link to a board in the view shown; undefined if the view does not have it. */
+function linkTo(board) {
+  return (view() === "results" ? list.rows : wall.cards).get(board)?.link;
+}
+
+/** Scrolls so that the board that was left is where it was when it was opened. */
+function scrollBack(board) {
+  const link = linkTo(board);
+  const { top, scrolled = 0 } = opened.get(board) ?? {};
+  scrollTo(0, scrolled);
+  if (!link?.isConnected) return;
+  link.focus({ preventScroll: true });
+  if (top === undefined) link.scrollIntoView({ block: "center" });
+  // Cards get their true height when they come into the window, which moves the others.
+  else for (let tries = 0; tries < 4; tries += 1) scrollBy(0, link.getBoundingClientRect().top - top);
+}
+
 addEventListener("hashchange", async (event) => {
+  const { board } = place();
+  const left = Number(/board\/(\d+)/.exec(event.oldURL)?.[1]) || null;
+  if (board !== null) {
+    const link = left === null ? linkTo(board) : null;
+    const top = link?.isConnected ? link.getBoundingClientRect().top : undefined;
+    opened.set(board, left === null ? { top, scrolled: scrollY } : opened.get(left));
+  }
   const round = shownRound();
   if (round !== null) await source.want(round);
   if (source.list) drawHead();
   draw();
+  if (left !== null && board === null) return scrollBack(left);
   scrollTo(0, 0);
-  const left = Number(/board\/(\d+)/.exec(event.oldURL)?.[1]);
-  if (place().board !== null) large.title.focus();
-  else wall.cards.get(left)?.link.focus();
+  if (board !== null) large.title.focus();
 });
-addEventListener("resize", fit);
+// The page itself restores the position, once the view is drawn.
+history.scrollRestoration = "manual";
+addEventListener("resize", () => {
+  fit();
+  head.settle();
+});
 addEventListener("keydown", (event) => {
   const isTyped = ["SELECT", "INPUT"].includes(event.target.tagName);
   const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !isTyped;

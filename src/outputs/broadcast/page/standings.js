@@ -37,10 +37,23 @@ function game({ round, table: at, score, opponent, color }, players, text) {
     : make("span", "", { title: label }, cell);
 }
 
+/** What decides between players with equal points. */
+function aboutRanking({ rounds_known: isKnown, tie_breaks: tieBreaks }) {
+  if (!isKnown) return words.roundsUnknown;
+  const names = tieBreaks.map((of) => words.tieBreaks[of][1]);
+  return names.length ? fill(words.rankedBy, { names: names.join(", ") }) : words.equalPoints;
+}
+
+/** The class of the column of a tie-break: narrow windows show the first one only. */
+const tieBreakClass = (at) => `number tie-break ${at ? "further" : ""}`.trim();
+
+/** Whether players share a rank, so that the numbers of opponents need a column of their own. */
+const isShared = ({ players }) => players.some(({ rank }, at) => rank !== at + 1);
+
 export class Standings {
   constructor() {
     this.about = make("p", "about");
-    this.note = make("p", "about", {}, words.equal);
+    this.note = make("p", "about");
     this.tables = make("div", "tables", { tabindex: "0", role: "group", "aria-label": words.standings });
     this.element = make("section", "standings", { "aria-label": words.standings }, this.about, this.tables, this.note);
   }
@@ -52,6 +65,7 @@ export class Standings {
     this.shown = text;
     const known = Boolean(data?.players.length);
     this.note.hidden = !known;
+    if (known) say(this.note, aboutRanking(data));
     this.tables.replaceChildren();
     if (!known) return say(this.about, words.noStandings);
     const open = data.open && (data.open === 1 ? words.oneOpen : fill(words.open, { count: data.open }));
@@ -85,15 +99,19 @@ export class Standings {
   }
 
   line(data, row, ...more) {
-    const place = data.players.indexOf(row) + 1;
+    const place = isShared(data) ? [make("td", "number place", {}, String(data.players.indexOf(row) + 1))] : [];
     const rating = make("td", "number rating", {}, row.rating ? String(row.rating) : "");
     const sum = make("td", "number points", {}, points(row.points));
-    return make("tr", "", {}, number(place), who(row), rating, sum, ...more);
+    const tieBreaks = row.tie_breaks.map((value, at) => make("td", tieBreakClass(at), {}, value === null ? "" : points(value)));
+    return make("tr", "", {}, number(row.rank), ...place, who(row), rating, sum, ...tieBreaks, ...more);
   }
 
-  heads(...more) {
+  heads(data, ...more) {
+    const rank = isShared(data) ? head(words.rank, words.rank, "number") : head("#", words.rank, "number");
+    const place = isShared(data) ? [head("#", words.place, "number place")] : [];
     const rating = head(words.rating, words.rating, "number rating");
-    return [head("#", words.rank, "number"), head(words.player), rating, head(words.pointsOf, words.pointsOf, "number"), ...more];
+    const tieBreaks = data.tie_breaks.map((of, at) => head(...words.tieBreaks[of], tieBreakClass(at)));
+    return [rank, ...place, head(words.player), rating, head(words.pointsOf, words.pointsOf, "number"), ...tieBreaks, ...more];
   }
 
   players(data, rows) {
@@ -110,7 +128,7 @@ export class Standings {
       });
       return this.line(data, row, ...cells);
     });
-    return table(words.players, this.heads(...heads), lines, "ranking");
+    return table(words.players, this.heads(data, ...heads), lines, "ranking");
   }
 
   /** Each player's results against each other player. */
@@ -125,6 +143,6 @@ export class Standings {
       });
       return this.line(data, row, ...cells);
     });
-    return table(words.players, this.heads(...heads), lines, "ranking cross");
+    return table(words.players, this.heads(data, ...heads), lines, "ranking cross");
   }
 }

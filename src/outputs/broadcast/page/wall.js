@@ -51,6 +51,8 @@ export class Wall {
     this.shown = "";
     /** Whether the names of the players are short, as in an overlay. */
     this.isShort = false;
+    /** Size of the boards in CSS pixels if they fit the window, else 0. */
+    this.size = 0;
   }
 
   /** Shows games. With `matches` they are grouped by match, without by state; null for a single group. */
@@ -116,6 +118,7 @@ export class Wall {
   fit(isFitted, isOverlay) {
     const grid = this.element.querySelector(".wall");
     for (const one of this.element.querySelectorAll(".wall")) if (!isFitted || one !== grid) one.removeAttribute("data-fit");
+    this.size = 0;
     if (!isFitted || !grid) return;
     const count = Math.max(1, grid.children.length);
     const gap = Math.round(Math.min(innerWidth, innerHeight) / 120) + 2;
@@ -138,13 +141,23 @@ export class Wall {
     grid.style.setProperty("--columns", columns);
     grid.style.setProperty("--size", `${size}px`);
     grid.style.setProperty("--gap", `${gap}px`);
-    if (this.isShort) for (const { sides, game } of this.cards.values()) for (const side of Object.values(sides)) side.shorten(game);
+    grid.style.setProperty("--height", `${Math.floor(height)}px`);
+    this.size = size;
+    this.shorten();
   }
 
   /** Draws the clocks. Returns whether any shows tenths of a second. */
   draw() {
     let hurry = false;
     for (const card of this.cards.values()) hurry = card.draw() || hurry;
+    // A clock takes room from the name.
+    this.shorten();
     return hurry;
+  }
+
+  /** Shortens the names that are cut off on boards of a fixed size. */
+  shorten() {
+    if (!this.size) return;
+    for (const { sides, game } of this.cards.values()) for (const side of Object.values(sides)) side.shorten(game, this.size);
   }
 }

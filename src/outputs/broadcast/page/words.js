@@ -62,7 +62,19 @@ const ENGLISH = {
   afterRound: "After round {round}",
   open: "{count} games without a result",
   oneOpen: "one game without a result",
-  equal: "Players with equal points are in the order of their ratings. Tie-breaks are not applied.",
+  place: "Number in this list",
+  rankedBy: "Players with equal points are ranked by: {names}. Players who are equal in all of them share a rank.",
+  equalPoints: "Players with equal points share a rank.",
+  roundsUnknown: "There are no tie-breaks, because the earlier rounds are not known game by game. Players with equal points share a rank.",
+  tieBreaks: {
+    direct_encounter: ["DE", "direct encounter"],
+    wins: ["Wins", "wins"],
+    sonneborn_berger: ["SB", "Sonneborn-Berger"],
+    koya: ["Koya", "Koya"],
+    buchholz_cut_1: ["BH-C1", "Buchholz Cut 1"],
+    buchholz: ["BH", "Buchholz"],
+    progressive: ["Prog.", "progressive score"],
+  },
   previousBoard: "Previous board",
   nextBoard: "Next board",
   linkBoard: "Link to this board",
@@ -146,7 +158,19 @@ const GERMAN = {
   afterRound: "Nach Runde {round}",
   open: "{count} Partien ohne Ergebnis",
   oneOpen: "eine Partie ohne Ergebnis",
-  equal: "Spieler mit gleich vielen Punkten stehen in der Reihenfolge ihrer Wertungszahlen. Feinwertungen werden nicht angewandt.",
+  place: "Nummer in dieser Liste",
+  rankedBy: "Bei gleich vielen Punkten entscheiden: {names}. Wer in allem gleich ist, teilt den Platz.",
+  equalPoints: "Spieler mit gleich vielen Punkten teilen den Platz.",
+  roundsUnknown: "Es gibt keine Feinwertungen, weil die früheren Runden nicht Partie für Partie bekannt sind. Spieler mit gleich vielen Punkten teilen den Platz.",
+  tieBreaks: {
+    direct_encounter: ["DV", "direkter Vergleich"],
+    wins: ["Siege", "Siege"],
+    sonneborn_berger: ["SB", "Sonneborn-Berger"],
+    koya: ["Koya", "Koya"],
+    buchholz_cut_1: ["BH-1", "Buchholz ohne den schwächsten Gegner"],
+    buchholz: ["BH", "Buchholz"],
+    progressive: ["Fortschr.", "Fortschrittswertung"],
+  },
   previousBoard: "Voriges Brett",
   nextBoard: "Nächstes Brett",
   linkBoard: "Link zu diesem Brett",
@@ -233,11 +257,11 @@ export function ending(game, isWhole = false) {
   return isWhole || !reason ? [of, reason].filter(Boolean).join(" · ") : reason;
 }
 
-/** Points with a fraction: 2.5 is "2½". */
+/** Points with a fraction of quarters: 2.5 is "2½". */
 export function points(number) {
   const whole = Math.floor(number);
-  const half = number > whole ? "½" : "";
-  return half && !whole ? half : `${whole}${half}`;
+  const part = ["", "¼", "½", "¾"][Math.round((number - whole) * 4)] ?? "";
+  return part && !whole ? part : `${whole}${part}`;
 }
 
 /** A duration in milliseconds as text, as in "15 min". */
@@ -257,9 +281,21 @@ export function shortName(name) {
   return first ? `${last}, ${[...first][0]}.` : last;
 }
 
+/** A double name with initials after its first part, as in "Leutheusser-S." */
+export function initialed(name) {
+  const [first, ...others] = name.split("-");
+  return [first, ...others.map((part) => `${[...part][0] ?? ""}.`)].join("-");
+}
+
 /** The last name of a player. */
 export function lastName(name) {
   return name?.split(",")[0].trim() || words.nobody;
+}
+
+/** A time of day with seconds. */
+export function timeOfDay(ms) {
+  const time = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  return new Date(ms).toLocaleTimeString(language, time);
 }
 
 /** A time of day; with the date if it is not today. */

@@ -32,7 +32,7 @@ use super::page;
 use crate::clock::ClockView;
 use crate::outputs::pgn;
 use crate::outputs::shared::delayed::{Delayed, Due};
-use crate::tournament::{Byes, Round, Tournament};
+use crate::tournament::{Byes, Round, TieBreak, Tournament};
 use game::ShownGame;
 use rounds::Slot;
 
@@ -46,6 +46,8 @@ pub(crate) struct EventFacts {
     pub(crate) start: Option<DrawnStart>,
     /// Planned start times of the rounds.
     pub(crate) rounds: Rounds,
+    /// Tie-breaks of the standings; `None` for those that suit the kind of event.
+    pub(crate) tie_breaks: Option<Vec<TieBreak>>,
 }
 
 /// The event as seen outside the hall.
@@ -84,6 +86,7 @@ struct WrittenStandings {
     content: Arc<[u8]>,
     /// A hash of the content.
     version: String,
+    tie_breaks: Vec<TieBreak>,
 }
 
 #[derive(Debug)]
@@ -115,13 +118,15 @@ struct BroadcastBoard {
 }
 
 impl EventFacts {
-    pub(crate) fn of(regulations: &Regulations) -> Self {
+    /// The facts from the regulations and the tie-breaks of `[event]`.
+    pub(crate) fn of(regulations: &Regulations, tie_breaks: Option<&[TieBreak]>) -> Self {
         Self {
             name: regulations.event.clone(),
             site: regulations.site.clone(),
             time_control: regulations.time_control_text(),
             start: regulations.drawn_start.clone(),
             rounds: regulations.rounds.clone(),
+            tie_breaks: tie_breaks.map(<[TieBreak]>::to_vec),
         }
     }
 }
@@ -261,7 +266,8 @@ impl Broadcast {
             self.written.clear();
         }
         if self.all_changed || self.standings_changed {
-            let standings = standings::standings(&self.tournament, &self.rounds(), &self.byes);
+            let tie_breaks = self.facts.tie_breaks.as_deref();
+            let standings = standings::standings(&self.tournament, &self.rounds(), &self.byes, tie_breaks);
             self.standings = WrittenStandings::of(standings);
         }
         let mut written = core::mem::take(&mut self.written);
@@ -505,12 +511,14 @@ impl Broadcast {
 
 impl WrittenStandings {
     fn of(standings: Option<standings::Standings>) -> Option<Self> {
-        let content = serde_json::to_vec(&standings?).unwrap_or_default();
+        let standings = standings?;
+        let content = serde_json::to_vec(&standings).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
         Some(Self {
             content: content.into(),
             version: format!("{:016x}", hasher.finish()),
+            tie_breaks: standings.tie_breaks,
         })
     }
 }

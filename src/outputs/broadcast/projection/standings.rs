@@ -1,21 +1,27 @@
-//! The standings of the event (`standings.json`): points of all players and teams so far.
+//! The standings of the event (`standings.json`): points and tie-breaks of all players and teams so far.
 //!
-//! A file of the pairings says what the players have without its results; the results of all rounds are added. Equal
-//! points share a rank, because tie-breaks differ between events.
+//! If every round is known game by game, the points are those of the games and byes, and tie-breaks can be computed.
+//! Otherwise the points are those that a file of the pairings has without its results, plus the results of all rounds,
+//! and there are no tie-breaks. Players with equal values share a rank.
 
+use core::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiebitz_game::events::{Bye, GameResult, PlayerFacts};
+use kiebitz_game::events::{EndReason, GameResult, PlayerFacts};
 use serde::Serialize;
 use shakmaty::Color;
 
 use super::Broadcast;
 use super::rounds::Slot;
 use crate::outputs::report;
-use crate::tournament::{Byes, Pairing, Tournament, half_points, name_key};
+use crate::tournament::tie_breaks::{PlayerRound, Ranking, RoundKind, ScoreTable};
+use crate::tournament::{Byes, Pairing, TieBreak, Tournament, UnplayedRound, half_points, name_key};
 
 /// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
+
+/// Maximum of players times rounds for tie-breaks. A file with more is not that of an event.
+const MAX_ENTRIES: usize = 500_000;
 
 /// `standings.json`.
 #[derive(Debug, Serialize)]
@@ -26,6 +32,10 @@ pub(super) struct Standings {
     open: usize,
     /// Whether every player meets every other player equally often.
     crosstable: bool,
+    /// Whether every round is known game by game, as tie-breaks require.
+    rounds_known: bool,
+    /// Tie-breaks of the players, the first one first. Empty if there are none, or if the rounds are not known.
+    pub(super) tie_breaks: Vec<TieBreak>,
     players: Vec<PlayerRow>,
     /// Empty if teams do not play each other.
     teams: Vec<TeamRow>,
@@ -42,6 +52,8 @@ struct PlayerRow {
     points: f32,
     #[serde(skip)]
     half_points: u32,
+    /// Values of the tie-breaks, in their order; `None` for a direct encounter of a player who was not tied.
+    tie_breaks: Vec<Option<f32>>,
     /// Games with a result.
     games: usize,
     results: Vec<RoundResult>,
@@ -74,21 +86,23 @@ struct TeamRow {
     matches: usize,
 }
 
-/// Makes the standings. `None` without pairings, or if the results of an earlier round are missing.
+/// Makes the standings. Returns `None` before the first game or result, without pairings, or if an earlier round is
+/// missing. `configured` are the tie-breaks of the configuration; `None` for those that suit the kind of event.
 pub(super) fn standings(
     tournament: &Tournament,
     rounds: &BTreeMap<u32, Vec<Slot<'_>>>,
     byes: &Byes,
+    configured: Option<&[TieBreak]>,
 ) -> Option<Standings> {
     let is_begun = |slot: &Slot<'_>| slot.game.is_some() || slot.result() != GameResult::Unknown;
-    let begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
-    let begun = begun.map(|(round, _)| *round).max();
-    let in_files = tournament.rounds.iter().filter(|(_, round)| {
-        let mut pairings = round.pairings.iter();
+    let last_begun = rounds.iter().filter(|(_, slots)| slots.iter().any(is_begun));
+    let last_begun = last_begun.map(|(round, _)| *round).max();
+    let rounds_with_results = tournament.rounds.iter().filter(|(_, round)| {
         // Byes may have been granted for rounds to come.
-        pairings.any(|pairing| pairing.is_played() && pairing.result.is_some())
+        let mut pairings = round.pairings.iter().filter(|pairing| pairing.is_played());
+        pairings.any(|pairing| pairing.result.is_some_and(|result| result != GameResult::Unknown))
     });
-    let last = begun.max(in_files.map(|(round, _)| *round).max())?;
+    let last = last_begun.max(rounds_with_results.map(|(round, _)| *round).max())?;
     let is_known = |round: u32| tournament.rounds.contains_key(&round);
     if tournament.rounds.is_empty() || (tournament.carried.is_empty() && !(1..=last).all(is_known)) {
         return None;
@@ -97,7 +111,7 @@ pub(super) fn standings(
     for carried in &tournament.carried {
         let player = field.person(&carried.player.name, Some(&carried.player.facts));
         if let Some(person) = field.people.get_mut(player) {
-            person.half_points += carried.half_points;
+            *person.carried.get_or_insert_default() += carried.half_points;
         }
     }
     let mut schedule = Vec::new();
@@ -116,32 +130,71 @@ pub(super) fn standings(
     for round in tournament.rounds.keys() {
         field.byes(*round, tournament, byes);
     }
-    let crosstable = field.is_round_robin(&schedule);
+    let is_round_robin = field.is_round_robin(&schedule);
     let played: Vec<Meeting> = schedule
         .into_iter()
         .filter(|meeting| meeting.round <= last)
         .collect();
+    let is_small = usize::try_from(last).is_ok_and(|last| field.people.len() <= MAX_ENTRIES / last.max(1));
+    let rounds_known = is_small && (1..=last).all(is_known) && field.explains_points(last, is_round_robin);
+    let tie_breaks = match configured {
+        _ if !rounds_known => Vec::new(),
+        Some([]) => Vec::new(),
+        Some(chosen) if !chosen.iter().all(|of| of.is_of_teams()) => { chosen.iter().copied() }
+            .filter(|of| !of.is_of_teams())
+            .collect(),
+        _ if is_round_robin => TieBreak::ROUND_ROBIN.to_vec(),
+        _ => TieBreak::SWISS.to_vec(),
+    };
+    let ranked = if rounds_known {
+        let table = ScoreTable::new(field.rounds(&played, last), last, is_round_robin);
+        Ranked {
+            totals: (0..field.people.len())
+                .map(|player| table.half_points(player))
+                .collect(),
+            ranking: table.rank(&tie_breaks),
+        }
+    } else {
+        field.by_points(&played, last)
+    };
     Some(Standings {
         round: last,
         open: played.iter().filter(|meeting| meeting.result.is_none()).count(),
-        crosstable,
-        teams: field.teams(&played),
-        players: field.rows(&played, last),
+        crosstable: is_round_robin && field.people.len() <= MAX_CROSSTABLE,
+        rounds_known,
+        tie_breaks,
+        teams: field.teams(&played, configured.unwrap_or_default()),
+        players: field.rows(&played, last, &ranked),
     })
+}
+
+/// Points and ranking of all players.
+struct Ranked {
+    /// Twice the points of each player.
+    totals: Vec<u32>,
+    ranking: Ranking,
 }
 
 impl Broadcast {
     /// The standings for the arbiter's report; `None` if they are unknown.
     pub(crate) fn standings_for_report(&self) -> Option<report::Standings> {
-        let standings = standings(self.tournament(), &self.rounds(), &self.byes)?;
+        let standings = standings(
+            self.tournament(),
+            &self.rounds(),
+            &self.byes,
+            self.facts.tie_breaks.as_deref(),
+        )?;
         let players = standings.players.into_iter().map(|row| report::PlayerStanding {
+            rank: row.rank,
             name: row.name,
             title: row.title,
             rating: row.rating,
             half_points: row.half_points,
+            tie_breaks: row.tie_breaks,
             games: row.games,
         });
         let teams = standings.teams.into_iter().map(|row| report::TeamStanding {
+            rank: row.rank,
             name: row.name,
             match_points: row.match_points,
             half_points: row.half_points,
@@ -149,6 +202,8 @@ impl Broadcast {
         Some(report::Standings {
             round: standings.round,
             open: standings.open,
+            rounds_known: standings.rounds_known,
+            tie_breaks: standings.tie_breaks,
             players: players.collect(),
             teams: teams.collect(),
         })
@@ -164,24 +219,27 @@ struct Meeting {
     black: usize,
     /// `None` while there is no result.
     result: Option<GameResult>,
+    /// Whether the result was decided without play.
+    is_forfeit: bool,
 }
 
 #[derive(Debug)]
 struct Person {
     name: String,
     facts: PlayerFacts,
-    half_points: u32,
-    /// Rounds in which the player had no opponent, with the points if they are known.
-    byes: Vec<(u32, Option<Bye>)>,
+    /// Twice the points that no game or bye of the pairings accounts for; `None` if no file has points of the player.
+    carried: Option<u32>,
+    /// Rounds in which the player had no opponent, with the reason and so the points if they are known.
+    byes: Vec<(u32, Option<UnplayedRound>)>,
 }
 
-/// All players, found by FIDE id or else by name.
+/// All players, indexed by FIDE id and by name.
 #[derive(Debug, Default)]
 struct Field {
     people: Vec<Person>,
     by_id: BTreeMap<u32, usize>,
     by_name: BTreeMap<String, usize>,
-    /// Names that occur with two FIDE ids.
+    /// Names that occur with several FIDE ids.
     ambiguous: BTreeSet<String>,
 }
 
@@ -204,7 +262,7 @@ impl Field {
             self.people.push(Person {
                 name: name.to_owned(),
                 facts: facts.cloned().unwrap_or_default(),
-                half_points: 0,
+                carried: None,
                 byes: Vec::new(),
             });
             self.people.len() - 1
@@ -234,17 +292,23 @@ impl Field {
             white,
             black,
             result: pairing.result.filter(|result| *result != GameResult::Unknown),
+            is_forfeit: pairing.unplayed.is_some(),
         })
     }
 
     /// Adds the players without an opponent in a round. The entry of an arbiter replaces the points in the file.
     fn byes(&mut self, round: u32, tournament: &Tournament, byes: &Byes) {
-        for (player, in_file, is_listed) in tournament.without_opponent(round) {
-            let entered = byes.get(round, &player.name).map(|(points, _)| points);
-            if is_listed || entered.is_some() {
-                let index = self.person(&player.name, Some(&player.facts));
+        for without in tournament.without_opponent(round) {
+            let entered = byes.get(round, &without.player.name).map(|(points, _)| points);
+            let in_file = without.reason;
+            if without.is_listed || entered.is_some() {
+                let index = self.person(&without.player.name, Some(&without.player.facts));
+                let reason = entered.map_or(in_file, |points| {
+                    let same = in_file.filter(|reason| reason.half_points() == points.half_points());
+                    Some(same.unwrap_or_else(|| UnplayedRound::of_points(points)))
+                });
                 if let Some(person) = self.people.get_mut(index) {
-                    person.byes.push((round, entered.or(in_file)));
+                    person.byes.push((round, reason));
                 }
             }
         }
@@ -260,13 +324,100 @@ impl Field {
             white: self.person(white, players.facts(Color::White)),
             black: self.person(black, players.facts(Color::Black)),
             result: Some(result).filter(|result| *result != GameResult::Unknown),
+            is_forfeit: is_forfeit(slot),
         })
+    }
+
+    /// Whether the players have no other points than those of games and byes up to the round `last`. Otherwise some round
+    /// is not known game by game. In a round robin, a player without an opponent gets no points.
+    fn explains_points(&self, last: u32, is_round_robin: bool) -> bool {
+        self.people.iter().all(|person| {
+            let mut byes = person.byes.iter().filter(|(round, _)| *round <= last);
+            let is_explained = person.carried.is_none_or(|carried| carried == 0);
+            is_explained && (is_round_robin || byes.all(|(_, bye)| bye.is_some()))
+        })
+    }
+
+    /// The rounds of each player, up to the round `last`.
+    fn rounds(&self, played: &[Meeting], last: u32) -> Vec<Vec<PlayerRound>> {
+        let byes = |person: &Person| -> Vec<PlayerRound> {
+            let byes = person.byes.iter().filter(|(round, _)| *round <= last);
+            byes.map(|(round, bye)| PlayerRound {
+                round: *round,
+                opponent: None,
+                half_points: bye.map_or(0, UnplayedRound::half_points),
+                kind: match bye {
+                    Some(UnplayedRound::HalfPointBye | UnplayedRound::ZeroPointBye) => RoundKind::Requested,
+                    Some(
+                        UnplayedRound::Forfeit | UnplayedRound::AllocatedBye | UnplayedRound::FullPointBye,
+                    )
+                    | None => RoundKind::Allocated,
+                },
+            })
+            .collect()
+        };
+        let mut rounds: Vec<Vec<PlayerRound>> = self.people.iter().map(byes).collect();
+        for meeting in played {
+            let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
+            let kind = match (meeting.result, meeting.is_forfeit) {
+                (None, _) => RoundKind::Open,
+                (Some(_), true) => RoundKind::Forfeit,
+                (Some(_), false) => RoundKind::Played,
+            };
+            let sides = [
+                (meeting.white, meeting.black, white),
+                (meeting.black, meeting.white, black),
+            ];
+            for (own, opponent, half_points) in sides {
+                if let Some(own) = rounds.get_mut(own) {
+                    own.push(PlayerRound {
+                        round: meeting.round,
+                        opponent: Some(opponent),
+                        half_points,
+                        kind,
+                    });
+                }
+            }
+        }
+        rounds
+    }
+
+    /// The ranking by points alone, from the points of the files and the results.
+    fn by_points(&self, played: &[Meeting], last: u32) -> Ranked {
+        let carried_and_byes = |person: &Person| {
+            let byes = person.byes.iter().filter(|(round, _)| *round <= last);
+            let of_byes: u32 = { byes }
+                .filter_map(|(_, bye)| *bye)
+                .map(UnplayedRound::half_points)
+                .sum();
+            person.carried.unwrap_or_default() + of_byes
+        };
+        let mut totals: Vec<u32> = self.people.iter().map(carried_and_byes).collect();
+        for meeting in played {
+            let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
+            for (index, points) in [(meeting.white, white), (meeting.black, black)] {
+                if let Some(total) = totals.get_mut(index) {
+                    *total += points;
+                }
+            }
+        }
+        let mut groups: BTreeMap<Reverse<u32>, Vec<usize>> = BTreeMap::new();
+        for (index, total) in totals.iter().enumerate() {
+            groups.entry(Reverse(*total)).or_default().push(index);
+        }
+        Ranked {
+            ranking: Ranking {
+                groups: groups.into_values().collect(),
+                quarters: Vec::new(),
+            },
+            totals,
+        }
     }
 
     /// Whether each player meets each other player, and all equally often.
     fn is_round_robin(&self, schedule: &[Meeting]) -> bool {
         let count = self.people.len();
-        if !(3..=MAX_CROSSTABLE).contains(&count) {
+        if count < 3 {
             return false;
         }
         let mut pairs: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -278,46 +429,40 @@ impl Field {
         pairs.len() == count * (count - 1) / 2 && often.len() == 1
     }
 
-    fn rows(self, played: &[Meeting], last: u32) -> Vec<PlayerRow> {
-        let byes = |person: &Person| -> u32 {
-            let until = person.byes.iter().filter(|(round, _)| *round <= last);
-            until.filter_map(|(_, bye)| *bye).map(Bye::half_points).sum()
-        };
-        let people = self.people.iter();
-        let mut totals: Vec<u32> = people.map(|person| person.half_points + byes(person)).collect();
-        for meeting in played {
-            let (white, black) = half_points(meeting.result.unwrap_or(GameResult::Unknown));
-            for (index, points) in [(meeting.white, white), (meeting.black, black)] {
-                if let Some(total) = totals.get_mut(index) {
-                    *total += points;
-                }
-            }
+    fn rows(&self, played: &[Meeting], last: u32, ranked: &Ranked) -> Vec<PlayerRow> {
+        let total = |index: usize| ranked.totals.get(index).copied().unwrap_or_default();
+        let mut order: Vec<(usize, usize, &Person)> = Vec::new();
+        for group in &ranked.ranking.groups {
+            let rank = order.len() + 1;
+            let people = group
+                .iter()
+                .filter_map(|index| Some((*index, self.people.get(*index)?)));
+            let mut people: Vec<(usize, &Person)> = people.collect();
+            people.sort_by(|(_, first), (_, second)| {
+                let by_rating = second.facts.rating.cmp(&first.facts.rating);
+                by_rating.then_with(|| first.name.cmp(&second.name))
+            });
+            order.extend(people.into_iter().map(|(index, person)| (rank, index, person)));
         }
-        let total = |index: usize| totals.get(index).copied().unwrap_or_default();
-        let mut order: Vec<(usize, &Person)> = self.people.iter().enumerate().collect();
-        order.sort_by(|(one, first), (other, second)| {
-            let by_points = total(*other).cmp(&total(*one));
-            let by_rating = second.facts.rating.cmp(&first.facts.rating);
-            by_points
-                .then(by_rating)
-                .then_with(|| first.name.cmp(&second.name))
-        });
         let place: BTreeMap<usize, usize> = order
             .iter()
             .enumerate()
-            .map(|(place, (index, _))| (*index, place))
+            .map(|(place, (_, index, _))| (*index, place))
             .collect();
-        let ranks = ranks(order.iter().map(|(index, _)| total(*index)));
-        let mut rows: Vec<PlayerRow> = { order.iter().zip(ranks) }
-            .map(|((index, person), rank)| PlayerRow {
+        let values = |index: usize| ranked.ranking.quarters.get(index).map_or(&[][..], Vec::as_slice);
+        let mut rows: Vec<PlayerRow> = { order.into_iter() }
+            .map(|(rank, index, person)| PlayerRow {
                 rank,
                 name: person.name.clone(),
                 title: person.facts.title.clone(),
                 rating: person.facts.rating,
                 federation: person.facts.federation.clone(),
                 team: person.facts.team.clone(),
-                points: points(total(*index)),
-                half_points: total(*index),
+                points: points(total(index)),
+                half_points: total(index),
+                tie_breaks: { values(index).iter() }
+                    .map(|value| value.map(quarters))
+                    .collect(),
                 games: 0,
                 results: { person.byes.iter() }
                     .filter(|(round, _)| *round <= last)
@@ -369,7 +514,7 @@ impl Field {
 
     /// The teams with their match and board points. Empty if a team plays several others in a round, as clubs do whose
     /// players play for themselves.
-    fn teams(&self, played: &[Meeting]) -> Vec<TeamRow> {
+    fn teams(&self, played: &[Meeting], configured: &[TieBreak]) -> Vec<TeamRow> {
         let team = |index: usize| self.people.get(index)?.facts.team.as_deref();
         let mut matches: BTreeMap<(u32, [&str; 2]), TeamMatch> = BTreeMap::new();
         for meeting in played {
@@ -413,15 +558,26 @@ impl Field {
                 }
             }
         }
+        let chosen: Vec<TieBreak> = { configured.iter().copied() }
+            .filter(|of| of.is_of_teams())
+            .collect();
+        let criteria = if chosen.is_empty() {
+            TieBreak::TEAMS
+        } else {
+            &chosen
+        };
+        let values = |(match_points, half_points, _): &(u32, u32, usize)| -> Vec<u32> {
+            let value = |of: &TieBreak| match of {
+                TieBreak::MatchPoints => *match_points,
+                _ => *half_points,
+            };
+            criteria.iter().map(value).collect()
+        };
         let mut order: Vec<_> = teams.into_iter().collect();
         order.sort_by(|(first, one), (second, other)| {
-            (other.0, other.1).cmp(&(one.0, one.1)).then(first.cmp(second))
+            values(other).cmp(&values(one)).then_with(|| first.cmp(second))
         });
-        let ranks = ranks(
-            order
-                .iter()
-                .map(|(_, (match_points, half, _))| (*match_points, *half)),
-        );
+        let ranks = ranks(order.iter().map(|(_, team)| values(team)));
         { order.into_iter().zip(ranks) }
             .map(|((name, (match_points, half, matches)), rank)| TeamRow {
                 rank,
@@ -452,6 +608,21 @@ fn ranks<S: PartialEq>(scores: impl Iterator<Item = S>) -> Vec<usize> {
         before = Some(score);
     }
     ranks
+}
+
+/// Whether the game of a table was decided without play.
+fn is_forfeit(slot: &Slot<'_>) -> bool {
+    match (slot.game, slot.entered) {
+        (Some(game), _) => game.record.reason == Some(EndReason::Default),
+        (None, Some(entered)) => entered.reason == EndReason::Default,
+        (None, None) => slot.pairing.is_some_and(|pairing| pairing.unplayed.is_some()),
+    }
+}
+
+/// The value of a tie-break.
+fn quarters(quarters: u32) -> f32 {
+    // No event has so many points that they are inexact.
+    f32::from(u16::try_from(quarters).unwrap_or(u16::MAX)) / 4.0
 }
 
 /// Points from half points.

@@ -33,11 +33,9 @@ fn player(name: &str, fide_id: u32) -> Player {
 fn pairing(table: u32, white: &str, black: Option<&str>) -> Pairing {
     Pairing {
         table: Some(table),
-        board: None,
         white: Some(player(white, 100 + table)),
         black: black.map(|name| player(name, 200 + table)),
-        result: None,
-        place: crate::tournament::FilePosition::default(),
+        ..Pairing::default()
     }
 }
 
@@ -83,6 +81,7 @@ pub(super) fn broadcast(delay: u64) -> Broadcast {
         time_control: Some("5400+30".to_owned()),
         start: None,
         rounds: Rounds::planned([at(0), at(3600), at(7200)]),
+        tie_breaks: None,
     };
     let mut broadcast = Broadcast::new(Duration::from_secs(delay), facts);
     broadcast.pair(tournament());

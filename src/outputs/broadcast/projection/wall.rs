@@ -16,7 +16,7 @@ use super::standings::points;
 use super::tree::millis;
 use crate::clock::ClockView;
 use crate::outputs::pgn;
-use crate::tournament::half_points;
+use crate::tournament::{TieBreak, half_points};
 
 /// `wall.json`.
 #[derive(Debug, Serialize)]
@@ -27,6 +27,8 @@ pub(super) struct Contents<'c> {
     pub(super) current: Option<u32>,
     /// Version of `standings.json`; `None` without that file.
     pub(super) standings: Option<&'c str>,
+    /// Tie-breaks of the players in the standings, the first one first.
+    pub(super) tie_breaks: &'c [TieBreak],
 }
 
 #[derive(Debug, Serialize)]

@@ -331,12 +331,12 @@ impl Rounds {
 
     fn byes_of(&self, round: u32) -> Vec<ByeView<'_>> {
         let players = self.tournament.without_opponent(round).into_iter();
-        let views = players.map(|(player, in_file, listed)| {
-            let entered = self.byes.get(round, &player.name);
+        let views = players.map(|without| {
+            let entered = self.byes.get(round, &without.player.name);
             ByeView {
-                player: &player.name,
-                points: entered.map(|(points, _)| points).or(in_file),
-                listed,
+                player: &without.player.name,
+                points: entered.map(|(points, _)| points).or(without.points),
+                listed: without.is_listed,
                 decided: entered.map(|(_, entered)| &entered.decided),
             }
         });

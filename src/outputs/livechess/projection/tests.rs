@@ -12,7 +12,7 @@ use shakmaty::{Board, Chess, Color, EnPassantMode, Position as _, fen::Fen};
 
 use super::*;
 use crate::outputs::shared::board_status::{ClockSetting, Levers};
-use crate::tournament::{FilePosition, Pairing, Player, Round};
+use crate::tournament::{Pairing, Player, Round};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const SICILIAN: &str = "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R";
@@ -494,11 +494,10 @@ fn paired(table: u32, result: Option<GameResult>) -> Pairing {
     };
     Pairing {
         table: Some(table),
-        board: None,
         white: player("White, First", 1_500_001),
         black: player("Black, First M", 1_500_002),
         result,
-        place: FilePosition::default(),
+        ..Pairing::default()
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::words::{Words, fill};
 use super::*;
+use crate::tournament::TieBreak;
 use kiebitz_game::events::{ClaimReason, Flag};
 use kiebitz_game::laws::{Edition, Severity};
 use shakmaty::Color;
@@ -235,14 +236,17 @@ fn arguments_of_commands_are_words_not_json() {
 #[test]
 fn standings_are_a_table() {
     let mut report = paired().report();
-    let player = |name: &str, half_points| PlayerStanding {
+    let player = |rank, name: &str, half_points| PlayerStanding {
+        rank,
         name: name.to_owned(),
         title: Some("GM".to_owned()),
         rating: Some(2510),
         half_points,
+        tie_breaks: vec![Some(12.25), Some(0.5), None],
         games: 3,
     };
     let team = |name: &str| TeamStanding {
+        rank: 1,
         name: name.to_owned(),
         match_points: 4,
         half_points: 11,
@@ -250,7 +254,17 @@ fn standings_are_a_table() {
     report.standings = Some(Standings {
         round: 3,
         open: 2,
-        players: vec![player("Adler <b>", 5), player("Berg", 1), player("Cohn", 0)],
+        rounds_known: true,
+        tie_breaks: vec![
+            TieBreak::BuchholzCut1,
+            TieBreak::SonnebornBerger,
+            TieBreak::DirectEncounter,
+        ],
+        players: vec![
+            player(1, "Adler <b>", 5),
+            player(2, "Berg", 1),
+            player(2, "Cohn", 1),
+        ],
         teams: vec![team("SK Nord")],
     });
     let page = html(&report, &manner(Language::English));
@@ -258,15 +272,27 @@ fn standings_are_a_table() {
         "<h2>Standings</h2>",
         "After round 3; games without a result: 2.",
         "<td>1</td><td>SK Nord</td><td>4</td><td>5½</td>",
-        "<td>1</td><td>GM Adler &lt;b&gt;</td><td>2510</td><td>2½</td><td>3</td>",
-        "<td>2</td><td>GM Berg</td><td>2510</td><td>½</td><td>3</td>",
-        "<td>3</td><td>GM Cohn</td><td>2510</td><td>0</td><td>3</td>",
+        ">BH-C1</th><th scope=\"col\">SB</th><th scope=\"col\">DE</th>",
+        "<td>1</td><td>GM Adler &lt;b&gt;</td><td>2510</td><td>2½</td><td>12¼</td><td>½</td><td></td><td>3</td>",
+        "<td>2</td><td>GM Berg</td><td>2510</td><td>½</td><td>12¼</td><td>½</td><td></td><td>3</td>",
+        "<td>2</td><td>GM Cohn</td><td>2510</td><td>½</td>",
+        "ranked by: Buchholz Cut 1, Sonneborn-Berger, direct encounter.",
     ] {
         assert!(page.contains(part), "{part} in {page}");
     }
     let text = text(&report, &manner(Language::German));
     assert!(
-        text.contains("   1  GM Adler <b>") && text.contains("2510     2½    3"),
+        text.contains("    1  GM Adler <b>") && text.contains("2510     2½    12¼      ½ "),
         "{text}"
     );
+    assert!(
+        text.contains("Bei gleich vielen Punkten entscheiden: Buchholz ohne"),
+        "{text}"
+    );
+    if let Some(standings) = &mut report.standings {
+        standings.rounds_known = false;
+        standings.tie_breaks.clear();
+    }
+    let page = html(&report, &manner(Language::English));
+    assert!(page.contains("not known game by game"), "{page}");
 }

@@ -9,11 +9,10 @@ fn rounds(rounds: &[&[(&str, &str, Option<GameResult>)]]) -> Tournament {
         pairings: { (1..).zip(pairings.iter()) }
             .map(|(table, (white, black, result))| Pairing {
                 table: Some(table),
-                board: None,
                 white: Some(named(white)),
                 black: Some(named(black)),
                 result: *result,
-                place: crate::tournament::FilePosition::default(),
+                ..Pairing::default()
             })
             .collect(),
         ..Round::default()
@@ -76,6 +75,7 @@ fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<G
         white: Some(named(name)),
         black: None,
         result,
+        unplayed: None,
         place: crate::tournament::FilePosition::default(),
     });
 }
@@ -113,20 +113,7 @@ fn byes_give_their_points_once_and_begin_no_round() {
         [
             row(1, "Adler", 1.5, 1),
             row(2, "Berg", 1.0, 2),
-            row(2, "Cohn", 1.0, 1)
-        ]
-    );
-    // A report has the points of byes among those of the players.
-    tournament.carried = Vec::from([CarriedPoints {
-        player: named("Cohn"),
-        half_points: 2,
-    }]);
-    assert_eq!(
-        table(&mut event_of(tournament)),
-        [
-            row(1, "Adler", 1.0, 1),
-            row(1, "Cohn", 1.0, 0),
-            row(3, "Berg", 0.0, 1)
+            row(3, "Cohn", 1.0, 1)
         ]
     );
 }
@@ -175,7 +162,117 @@ fn results_on_the_boards_count_at_once_and_can_be_corrected() {
     assert!(after.is_string() && after != before, "{before} {after}");
     take(&mut broadcast, &[ended(1, 12, Draw)]);
     broadcast.advance(at(12));
-    assert_eq!(table(&mut broadcast)[0], row(1, "Adler", 1.0, 1));
+    // Cohn has met two opponents with half a point, Adler one: Buchholz Cut 1 is ½ against 0.
+    assert_eq!(table(&mut broadcast)[0], row(1, "Cohn", 1.0, 2));
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!(
+        standings["tie_breaks"],
+        json!([
+            "buchholz_cut_1",
+            "buchholz",
+            "sonneborn_berger",
+            "progressive",
+            "direct_encounter"
+        ])
+    );
+    assert_eq!(
+        standings["players"][0]["tie_breaks"],
+        json!([0.5, 1.0, 0.5, 1.5, null])
+    );
+    assert_eq!(
+        json(&mut broadcast, "wall.json")["tie_breaks"],
+        standings["tie_breaks"]
+    );
+}
+
+/// The configured tie-breaks replace the default ones. Equal players share a rank.
+#[test]
+fn tie_breaks_are_configured() {
+    use GameResult::{Draw, WhiteWins};
+    let tournament = rounds(&[
+        &[("Adler", "Berg", Some(WhiteWins)), ("Cohn", "Dorn", Some(Draw))],
+        &[("Cohn", "Adler", Some(WhiteWins)), ("Berg", "Dorn", Some(Draw))],
+        &[("Ernst", "Adler", Some(Draw)), ("Cohn", "Berg", Some(Draw))],
+    ]);
+    let with = |tie_breaks: &[&str]| {
+        let names = tie_breaks.iter().map(|name| name.parse().expect("a tie-break"));
+        let facts = EventFacts {
+            tie_breaks: Some(names.collect()),
+            ..EventFacts::default()
+        };
+        let mut broadcast = Broadcast::new(Duration::ZERO, facts);
+        broadcast.pair(Arc::new(tournament.clone()));
+        broadcast
+    };
+    let mut broadcast = with(&["wins", "direct_encounter"]);
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Cohn", 2.0, 3),
+            row(2, "Adler", 1.5, 3),
+            row(3, "Berg", 1.0, 3),
+            row(3, "Dorn", 1.0, 2),
+            row(5, "Ernst", 0.5, 1)
+        ]
+    );
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!(standings["tie_breaks"], json!(["wins", "direct_encounter"]));
+    let values = |index: usize| standings["players"][index]["tie_breaks"].clone();
+    assert_eq!(values(0), json!([1.0, null]), "nobody has as many points");
+    assert_eq!(values(2), json!([0.0, 0.5]));
+    let report = broadcast.standings_for_report().expect("standings");
+    let ranks: Vec<usize> = report.players.iter().map(|player| player.rank).collect();
+    assert_eq!(ranks, [1, 2, 3, 3, 5]);
+    let mut without = with(&[]);
+    assert_eq!(
+        json(&mut without, "standings.json")["tie_breaks"],
+        json!([]),
+        "none are wanted"
+    );
+    assert_eq!(json(&mut without, "standings.json")["rounds_known"], true);
+}
+
+/// A bye has the points that a report says, and tie-breaks need to know them.
+#[test]
+fn byes_without_points_leave_no_tie_breaks() {
+    let mut tournament = rounds(&[&[("Adler", "Berg", Some(GameResult::WhiteWins))]]);
+    let mut bye = Pairing {
+        white: Some(named("Cohn")),
+        ..Pairing::default()
+    };
+    let mut put = |bye: &Pairing| {
+        let round = tournament.rounds.get_mut(&1).expect("a round");
+        round.pairings.retain(Pairing::is_played);
+        round.pairings.push(bye.clone());
+        tournament.carried = Vec::new();
+        event_of(tournament.clone())
+    };
+    let mut broadcast = put(&bye);
+    assert_eq!(json(&mut broadcast, "standings.json")["rounds_known"], false);
+    assert_eq!(
+        json(&mut broadcast, "standings.json")["players"][0]["tie_breaks"],
+        json!([])
+    );
+    bye.unplayed = Some(crate::tournament::UnplayedRound::AllocatedBye);
+    let mut broadcast = put(&bye);
+    assert_eq!(json(&mut broadcast, "standings.json")["rounds_known"], true);
+    // Cohn's opponent is a virtual one with Cohn's own point, Adler's opponent has none.
+    assert_eq!(
+        table(&mut broadcast),
+        [
+            row(1, "Cohn", 1.0, 0),
+            row(2, "Adler", 1.0, 1),
+            row(3, "Berg", 0.0, 1)
+        ]
+    );
+    // Points that no bye explains come from games that are not in the files.
+    tournament.carried = vec![CarriedPoints {
+        player: named("Berg"),
+        half_points: 1,
+    }];
+    let mut broadcast = event_of(tournament);
+    assert_eq!(json(&mut broadcast, "standings.json")["rounds_known"], false);
+    assert_eq!(table(&mut broadcast)[2], row(3, "Berg", 0.5, 1));
 }
 
 #[test]
@@ -228,6 +325,11 @@ fn without_an_earlier_round_there_are_standings_only_with_points_from_a_file() {
             row(2, "Cohn", 1.0, 0),
             row(3, "Berg", 0.5, 1)
         ]
+    );
+    let standings = json(&mut broadcast, "standings.json");
+    assert_eq!(
+        (&standings["rounds_known"], &standings["tie_breaks"]),
+        (&json!(false), &json!([]))
     );
 }
 
