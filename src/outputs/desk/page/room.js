@@ -4,7 +4,7 @@ import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
 import { RANK, doubtful, isPlaying } from "./lines.js";
 import { address } from "./list.js";
-import { formatted } from "./results.js";
+import { formatted } from "./round.js";
 import { fill, names, numbered, place, result, words } from "./words.js";
 
 const SIDES = ["white", "black"];
