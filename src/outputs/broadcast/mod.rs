@@ -27,6 +27,8 @@ mod stream;
 pub(in crate::outputs) mod task;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod web;
+#[cfg(target_os = "linux")]
+mod webdav;
 
 pub(crate) use files::{Files, PublishedFile};
 pub(crate) use projection::{Broadcast, EventFacts};

@@ -12,6 +12,7 @@ use super::files::{CACHE_CONTROL, PublishedFile};
 use super::server::FileServer;
 use super::settings::Target;
 use super::storage_failure::StorageFailure;
+use super::webdav::WebDav;
 
 /// An opened target. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -24,8 +25,10 @@ pub(super) struct OpenedTarget {
 
 #[derive(Debug, Clone)]
 pub(super) enum Access {
-    /// A folder, a bucket or a WebDAV server.
+    /// A folder or a bucket.
     Objects(Arc<dyn ObjectStore>),
+    /// A WebDAV server, with the requests that object_store lacks.
+    WebDav(Arc<dyn ObjectStore>, WebDav),
     /// An FTP or SFTP server.
     Server(Arc<FileServer>),
 }
@@ -39,17 +42,21 @@ impl OpenedTarget {
         }
     }
 
-    /// Logs in to an FTP or SFTP server. Other targets have no connection to open.
+    /// Logs in to an FTP or SFTP server, or creates the folder of a WebDAV server. Other targets need no preparation.
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
         match &self.access {
             Access::Objects(_) => Ok(()),
+            Access::WebDav(_, requests) => {
+                requests.make_folders().await;
+                Ok(())
+            }
             Access::Server(server) => self.with_timeout(server.connect()).await,
         }
     }
 
     pub(super) async fn put(&self, path: &str, content: Bytes) -> Result<(), StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let (to, options) = (Path::from(path), self.options(path));
                 let put = store.put_opts(&to, content.into(), options);
                 self.with_reason(put).await.map(drop)
@@ -60,7 +67,7 @@ impl OpenedTarget {
 
     pub(super) async fn get(&self, path: &str) -> Result<Bytes, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let from = Path::from(path);
                 self.with_reason(async { store.get(&from).await?.bytes().await })
                     .await
@@ -72,7 +79,7 @@ impl OpenedTarget {
     /// Deletes a file if it exists.
     pub(super) async fn delete(&self, path: &str) -> Result<(), StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let from = Path::from(path);
                 let deleted = async {
                     match store.delete(&from).await {
@@ -89,7 +96,7 @@ impl OpenedTarget {
     /// Lists the paths of the files in a folder; `None` is the target's root.
     pub(super) async fn list(&self, folder: Option<&str>) -> Result<BTreeSet<String>, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let prefix = folder.map(Path::from);
                 let listed = self
                     .with_reason(store.list_with_delimiter(prefix.as_ref()))
@@ -113,7 +120,7 @@ impl OpenedTarget {
 
     pub(super) async fn has(&self, path: &str) -> Result<bool, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let path = Path::from(path);
                 let found = async {
                     match store.head(&path).await {

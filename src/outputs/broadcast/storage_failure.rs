@@ -78,6 +78,10 @@ pub(super) enum StorageFailure {
     NotStored(ServerMessage),
     #[error("the server answered {status}{}", reason(.text))]
     Answer { status: String, text: ServerMessage },
+    #[error(
+        "the folder, or a file with a login or key, does not answer: check the disk or network share it is on"
+    )]
+    Hangs,
     #[error("no answer")]
     NoAnswer,
     #[error("{0}")]

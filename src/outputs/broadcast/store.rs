@@ -3,7 +3,6 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -13,9 +12,7 @@ use object_store::http::HttpBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, RetryConfig};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Method, StatusCode, Url};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::files::{Files, PublishedFile};
@@ -24,6 +21,7 @@ use super::server::FileServer;
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
 use super::task::Snapshot;
+use super::webdav::{self, WebDav};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
@@ -34,12 +32,16 @@ pub(in crate::outputs) struct TargetFiles {
     settings: Publish,
     /// The files that this run of the program has written to the target, less those found missing.
     written: BTreeMap<Arc<str>, PublishedFile>,
+    /// The attempt to open the target, if it has not ended yet.
+    opening: Option<JoinHandle<Result<OpenedTarget>>>,
+    /// Maximum time to open the target, and for one operation.
+    patience: Duration,
 }
 
 /// First and longest pause after failures. The pause doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Maximum time to write or delete a file.
+/// Maximum time to open a target, or to write or delete a file.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Maximum number of concurrent writes to a bucket. Each write takes a while, and a hundred games have two hundred
 /// files.
@@ -57,6 +59,8 @@ impl TargetFiles {
             target,
             settings,
             written: BTreeMap::new(),
+            opening: None,
+            patience: PATIENCE,
         }
     }
 
@@ -107,8 +111,7 @@ impl TargetFiles {
         let store = match store {
             Some(store) => store,
             None => {
-                let opened = self.open(PATIENCE)?;
-                self.make_folders().await;
+                let opened = self.open().await?;
                 opened.connect().await?;
                 // The previous failure may have been caused by the loss of the files.
                 self.forget_missing(&opened).await;
@@ -199,100 +202,77 @@ impl TargetFiles {
         }
     }
 
-    /// Creates the folder of a WebDAV server if it does not exist. Failures are reported by the next write, because a
-    /// server may accept files without this request.
-    async fn make_folders(&self) {
-        let Target::WebDav(url) = &self.target else { return };
-        if let Err(error) = self.try_make_folders(url).await {
-            tracing::debug!("cannot create {url}: {error:#}");
-        }
-    }
-
-    async fn try_make_folders(&self, url: &str) -> Result<()> {
-        let client = reqwest::Client::builder()
-            .timeout(PATIENCE / 2)
-            .default_headers(self.webdav_headers()?)
-            .build()?;
-        let create_folder = async |folder: &Url| {
-            let method = Method::from_bytes(b"MKCOL")?;
-            let response = client.request(method, folder.clone()).send().await?;
-            if response.status() == StatusCode::CREATED {
-                tracing::info!("created the folder {folder}");
-            }
-            anyhow::Ok(response.status())
+    /// Opens the target on a thread for blocking work, since a disk or network share may never answer. An attempt that
+    /// is still waiting is not joined by another one, because it may hold its thread for ever.
+    async fn open(&mut self) -> Result<OpenedTarget> {
+        let Self {
+            target,
+            settings,
+            opening,
+            patience,
+            ..
+        } = self;
+        let pending = opening.get_or_insert_with(|| {
+            let (target, settings, patience) = (target.clone(), settings.clone(), *patience);
+            tokio::task::spawn_blocking(move || open(&target, &settings, patience))
+        });
+        let Ok(opened) = tokio::time::timeout(*patience, pending).await else {
+            return Err(StorageFailure::Hangs.into());
         };
-        let mut without_parent = Vec::new();
-        for folder in folders(url)? {
-            match create_folder(&folder).await? {
-                StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
-                _ => break,
-            }
-        }
-        for folder in without_parent.iter().rev() {
-            create_folder(folder).await?;
-        }
-        Ok(())
+        *opening = None;
+        opened.context("interrupted")?
     }
+}
 
-    fn webdav_headers(&self) -> Result<HeaderMap> {
-        let mut headers = HeaderMap::new();
-        if let Some(file) = &self.settings.webdav_login_file {
-            headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
+/// Opens a target. Reads its login, and waits for the disk. `patience` is the maximum time for one operation.
+fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<OpenedTarget> {
+    let retry = RetryConfig {
+        max_retries: 1,
+        retry_timeout: PATIENCE / 2,
+        ..RetryConfig::default()
+    };
+    let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
+    let access = match target {
+        Target::Folder(folder) => {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            Access::Objects(Arc::new(
+                LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false),
+            ))
         }
-        Ok(headers)
-    }
-
-    /// Opens the target. `patience` is the maximum time for one operation.
-    fn open(&self, patience: Duration) -> Result<OpenedTarget> {
-        let retry = RetryConfig {
-            max_retries: 1,
-            retry_timeout: PATIENCE / 2,
-            ..RetryConfig::default()
-        };
-        let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
-        let access = match &self.target {
-            Target::Folder(folder) => {
-                fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-                Access::Objects(Arc::new(
-                    LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false),
-                ))
+        Target::Bucket { name, folder } => {
+            let mut builder = AmazonS3Builder::from_env()
+                .with_bucket_name(name)
+                .with_client_options(options)
+                .with_retry(retry);
+            if let Some(endpoint) = &settings.s3_endpoint {
+                builder = builder.with_endpoint(endpoint);
             }
-            Target::Bucket { name, folder } => {
-                let mut builder = AmazonS3Builder::from_env()
-                    .with_bucket_name(name)
-                    .with_client_options(options)
-                    .with_retry(retry);
-                if let Some(endpoint) = &self.settings.s3_endpoint {
-                    builder = builder.with_endpoint(endpoint);
-                }
-                if let Some(region) = &self.settings.s3_region {
-                    builder = builder.with_region(region);
-                }
-                if let Some(file) = &self.settings.s3_key_file {
-                    let (key, secret) = two_lines(file)?;
-                    builder = builder.with_access_key_id(key).with_secret_access_key(secret);
-                }
-                Access::Objects(Arc::new(PrefixStore::new(builder.build()?, &**folder)))
+            if let Some(region) = &settings.s3_region {
+                builder = builder.with_region(region);
             }
-            Target::WebDav(url) => {
-                let options = options.with_default_headers(self.webdav_headers()?);
-                let builder = HttpBuilder::new().with_url(url).with_client_options(options);
-                Access::Objects(Arc::new(builder.with_retry(retry).build()?))
+            if let Some(file) = &settings.s3_key_file {
+                let (key, secret) = two_lines(file)?;
+                builder = builder.with_access_key_id(key).with_secret_access_key(secret);
             }
-            Target::Server(folder) => {
-                Access::Server(Arc::new(FileServer::new(folder.clone(), self.settings.clone())))
-            }
-        };
-        Ok(OpenedTarget::new(self.target.clone(), access, patience))
-    }
+            Access::Objects(Arc::new(PrefixStore::new(builder.build()?, &**folder)))
+        }
+        Target::WebDav(url) => {
+            let headers = webdav::headers(settings)?;
+            let requests = WebDav::new(url, headers.clone(), PATIENCE / 2)?;
+            let options = options.with_default_headers(headers);
+            let builder = HttpBuilder::new().with_url(url).with_client_options(options);
+            Access::WebDav(Arc::new(builder.with_retry(retry).build()?), requests)
+        }
+        Target::Server(folder) => Access::Server(Arc::new(FileServer::new(folder.clone(), settings)?)),
+    };
+    Ok(OpenedTarget::new(target.clone(), access, patience))
 }
 
 /// Tests a target: writes, reads and deletes a small file. Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let target_files = TargetFiles::new(target, settings);
-    target_files.make_folders().await;
-    let opened = tokio::task::spawn_blocking(move || target_files.open(PATIENCE / 2));
-    let store = opened.await.context("interrupted")??;
+    let mut target_files = TargetFiles::new(target, settings);
+    target_files.patience = PATIENCE / 2;
+    let store = target_files.open().await?;
     store.connect().await?;
     store
         .put(TRIAL, TRIAL.into())
@@ -314,20 +294,6 @@ async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result
     Ok((path, file))
 }
 
-/// Returns the URLs of a folder and of the folders above it, the deepest first. Each ends with a slash, which some
-/// servers require.
-fn folders(url: &str) -> Result<Vec<Url>> {
-    let url = Url::parse(url)?;
-    let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
-    let folders = (1..=path.len()).rev().map(|depth| {
-        let mut folder = url.clone();
-        let above = path.get(..depth).unwrap_or_default();
-        folder.set_path(&format!("/{}/", above.join("/")));
-        folder
-    });
-    Ok(folders.collect())
-}
-
 /// Whether a file refers to other files, which must be written first.
 fn is_list(path: &str) -> bool {
     ["index.json", "tournament.json", "wall.json"]
@@ -346,16 +312,6 @@ pub(super) fn two_lines(file: &FilePath) -> Result<(String, String)> {
         ),
         (user, secret) => Ok((user.to_owned(), secret.to_owned())),
     }
-}
-
-/// Builds the header for HTTP Basic authentication (RFC 7617).
-fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
-    let request = reqwest::Client::new()
-        .get("http://localhost/")
-        .basic_auth(user, Some(password))
-        .build()?;
-    let header = request.headers().get(AUTHORIZATION).cloned();
-    header.ok_or_else(|| io::Error::other("the login contains characters that cannot be sent").into())
 }
 
 #[cfg(test)]
@@ -412,17 +368,74 @@ mod tests {
         assert!(all.keys().all(|path| root.join(&**path).is_file()));
     }
 
+    /// A runtime whose only thread for blocking work waits until the sender is dropped, as on a disk that hangs.
+    fn with_hung_disk() -> (tokio::runtime::Runtime, std::sync::mpsc::Sender<()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .expect("a runtime");
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || held.recv());
+        (runtime, release)
+    }
+
     #[test]
-    fn folders_of_a_url_begin_with_the_deepest() {
-        let folders = folders("https://dav.example:8443/remote.php/my%20chess").expect("a URL");
-        let folders: Vec<&str> = folders.iter().map(Url::as_str).collect();
-        assert_eq!(
-            folders,
-            [
-                "https://dav.example:8443/remote.php/my%20chess/",
-                "https://dav.example:8443/remote.php/"
-            ]
-        );
-        assert!(super::folders("https://dav.example").expect("a URL").is_empty());
+    fn a_disk_that_hangs_does_not_hold_up_the_program() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        let (runtime, release) = with_hung_disk();
+        let (mut target, mut store) = (to_folder(&root), None);
+        target.patience = Duration::from_millis(20);
+        let all = files(&["wall.json"]);
+        for _ in 0..2 {
+            let error = runtime
+                .block_on(target.sync(&mut store, &all))
+                .expect_err("the disk hangs");
+            assert!(error.to_string().contains("does not answer"), "{error:#}");
+            assert!(
+                !root.exists(),
+                "the folder is opened on the thread of the program"
+            );
+        }
+        drop(release);
+        target.patience = PATIENCE;
+        let written = runtime.block_on(target.sync(&mut store, &all));
+        assert_eq!(written.expect("written"), 1);
+    }
+
+    #[test]
+    fn a_login_on_a_disk_that_hangs_does_not_hold_up_the_program() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let login = directory.path().join("login");
+        fs::write(&login, "club").expect("room");
+        for address in [
+            "ftp://127.0.0.1:9/a",
+            "sftp://127.0.0.1:9/a",
+            "http://127.0.0.1:9/a",
+        ] {
+            let (runtime, release) = with_hung_disk();
+            let mut settings = Publish::serving(([127, 0, 0, 1], 1).into());
+            settings.ftp_login_file = Some(login.clone());
+            settings.sftp_login_file = Some(login.clone());
+            settings.webdav_login_file = Some(login.clone());
+            let mut target = TargetFiles::new(address.parse().expect("a target"), settings);
+            target.patience = Duration::from_millis(20);
+            let mut sync = || runtime.block_on(target.sync(&mut None, &files(&["wall.json"])));
+            let error = sync().expect_err("the disk hangs");
+            assert!(
+                error.to_string().contains("does not answer"),
+                "{address}: {error:#}"
+            );
+            drop(release);
+            // The file lacks the line of the password, which is noticed only when it is read.
+            let error = loop {
+                match sync().expect_err("half a login") {
+                    error if error.to_string().contains("does not answer") => {}
+                    error => break error,
+                }
+            };
+            assert!(error.to_string().contains("two lines"), "{address}: {error:#}");
+        }
     }
 }

@@ -20,10 +20,17 @@ mod tests;
 #[derive(Debug)]
 pub(super) struct FileServer {
     remote: ServerFolder,
-    settings: Publish,
+    login: Login,
     /// The connection while it is not in use. An operation removes it and puts it back only if it succeeds, so that the
     /// connection of a failed or interrupted operation is closed.
     idle: Mutex<Option<Session>>,
+}
+
+/// Everything for the login to a server, as read from the files of the configuration.
+#[derive(Debug)]
+enum Login {
+    Ftp(ftp::Login),
+    Sftp(Box<sftp::Login>),
 }
 
 /// A connection that is logged in.
@@ -40,12 +47,17 @@ const MAX_READ: usize = 64 << 10;
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 
 impl FileServer {
-    pub(super) const fn new(remote: ServerFolder, settings: Publish) -> Self {
-        Self {
+    /// Reads the files with logins, keys and certificates. Blocks until the disk answers.
+    pub(super) fn new(remote: ServerFolder, settings: &Publish) -> Result<Self, StorageFailure> {
+        let login = match remote.protocol {
+            Protocol::Ftp | Protocol::Ftps => Login::Ftp(ftp::Login::read(&remote, settings)?),
+            Protocol::Sftp => Login::Sftp(Box::new(sftp::Login::read(&remote, settings)?)),
+        };
+        Ok(Self {
             remote,
-            settings,
+            login,
             idle: Mutex::new(None),
-        }
+        })
     }
 
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
@@ -128,11 +140,9 @@ impl FileServer {
         }
         let stream = TcpStream::connect((&*self.remote.host, self.remote.port())).await;
         let stream = stream.map_err(|error| StorageFailure::Unreachable(error.to_string()))?;
-        Ok(match self.remote.protocol {
-            Protocol::Ftp | Protocol::Ftps => {
-                Session::Ftp(ftp::Session::open(stream, &self.remote, &self.settings).await?)
-            }
-            Protocol::Sftp => Session::Sftp(sftp::Session::open(stream, &self.remote, &self.settings).await?),
+        Ok(match &self.login {
+            Login::Ftp(login) => Session::Ftp(ftp::Session::open(stream, &self.remote, login).await?),
+            Login::Sftp(login) => Session::Sftp(sftp::Session::open(stream, login).await?),
         })
     }
 

@@ -79,12 +79,24 @@ const HOST_KEYS: &[Algorithm] = &[
     },
 ];
 
-impl Session {
-    pub(super) async fn open(
-        stream: TcpStream,
-        remote: &ServerFolder,
-        settings: &Publish,
-    ) -> Result<Self, StorageFailure> {
+/// The user with password or key, and the host keys to trust.
+pub(super) struct Login {
+    user: String,
+    key: Option<PrivateKey>,
+    password: Option<String>,
+    host_keys: Vec<Fingerprint>,
+}
+
+/// Omits password and key.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Reads the files of the configuration.
+    pub(super) fn read(remote: &ServerFolder, settings: &Publish) -> Result<Self, StorageFailure> {
         let login = match &settings.sftp_login_file {
             Some(file) => Some(two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?),
             None => None,
@@ -98,10 +110,25 @@ impl Session {
             .as_ref()
             .or_else(|| login.as_ref().map(|(user, _)| user));
         let user = user.cloned().ok_or(StorageFailure::NoSshUser)?;
-        let password = login.map(|(_, password)| password);
+        Ok(Self {
+            user,
+            key,
+            password: login.map(|(_, password)| password),
+            host_keys: settings.sftp_host_key.clone(),
+        })
+    }
+}
 
-        let mut connection = connect(stream, &settings.sftp_host_key).await?;
-        log_in(&mut connection, &user, key, password).await?;
+impl Session {
+    pub(super) async fn open(stream: TcpStream, login: &Login) -> Result<Self, StorageFailure> {
+        let mut connection = connect(stream, &login.host_keys).await?;
+        log_in(
+            &mut connection,
+            &login.user,
+            login.key.clone(),
+            login.password.clone(),
+        )
+        .await?;
         let channel = connection
             .channel_open_session()
             .await

@@ -140,7 +140,7 @@ fn open(address: SocketAddr, directory: &Path, password: &str) -> FileServer {
     let mut settings = Publish::serving(([127, 0, 0, 1], 1).into());
     settings.ftp_login_file = Some(login);
     let place = format!("ftp://{address}/chess");
-    FileServer::new(place.parse().expect("an address"), settings)
+    FileServer::new(place.parse().expect("an address"), &settings).expect("a login")
 }
 
 #[tokio::test]
