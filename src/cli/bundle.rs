@@ -2,10 +2,12 @@
 
 mod names;
 mod part;
+mod settings;
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,6 +26,7 @@ use crate::kept::{KeptGames, Recorded};
 use crate::system_time;
 use names::Names;
 use part::{Content, Part};
+use settings::Secrets;
 
 /// Directory within the archive.
 const FOLDER: &str = "kiebitz-bundle";
@@ -44,9 +47,13 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
         let now = now.to_zoned(zone.clone());
         PathBuf::from(format!("{FOLDER}-{}.tar.gz", now.strftime("%Y-%m-%dT%H%M")))
     });
+    let (configuration, secrets) = match configuration(request.config.as_deref()) {
+        Ok((text, secrets)) => (Ok(text), secrets),
+        Err(error) => (Err(error), Secrets::default()),
+    };
     let mut parts = vec![
         part::text("versions.txt", Ok(versions())),
-        part::text("configuration.toml", configuration(request.config.as_deref())),
+        part::text("configuration.toml", configuration),
         part::text("status.json", status::health(&config, request.config.as_deref())),
         part::text("log.txt", log(&request.events)),
     ];
@@ -54,6 +61,7 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
         Ok(kept) => parts.extend(play(&kept, &request.events)),
         Err(error) => parts.push(part::text("events.jsonl", Err(error))),
     }
+    parts.iter_mut().for_each(|part| part.hide(&secrets));
     if request.anonymous {
         let mut names = Names::default();
         parts.iter().for_each(|part| names.learn(part));
@@ -104,14 +112,15 @@ fn versions() -> String {
     text
 }
 
-/// The configuration file without passwords.
-fn configuration(path: Option<&Path>) -> Result<String> {
+/// The configuration file without comments and secrets, and the secrets.
+fn configuration(path: Option<&Path>) -> Result<(String, Secrets)> {
     let Some(file) = Config::file(path) else {
-        return Ok("# There is no configuration file: kiebitz uses the defaults.\n".to_owned());
+        let text = "# There is no configuration file: kiebitz uses the defaults.\n";
+        return Ok((text.to_owned(), Secrets::default()));
     };
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let lines = text.lines().map(crate::settings::without_password);
-    Ok(lines.map(|line| line + "\n").collect())
+    let text = crate::text_file::read(file);
+    settings::without_secrets(&text.with_context(|| format!("cannot read {}", file.display()))?)
+        .with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// The log of the service from systemd's journal.
@@ -214,7 +223,7 @@ fn play(kept: &KeptGames, events: &Exported) -> Vec<Part> {
 fn contents(parts: &[Part], anonymous: bool) -> String {
     let mut text = String::from(
         "A support bundle of kiebitz. `kiebitz replay` reads the recordings.\n\n\
-         Passwords in the configuration are replaced by stars. ",
+         Passwords, tokens and the paths of addresses are replaced by stars. The configuration has no comments. ",
     );
     text.push_str(match anonymous {
         true => "Names of players, teams, arbiters, events and of the computer are replaced.\n\n",
@@ -233,9 +242,11 @@ fn contents(parts: &[Part], anonymous: bool) -> String {
     text
 }
 
-/// Writes the archive to a new file, and returns its size in bytes.
+/// Writes the archive to a new file that only its owner can read, and returns its size in bytes.
 fn write(path: &Path, parts: &[Part], now: i64) -> Result<u64> {
-    let file = File::create_new(path).context("use --output to write to another file")?;
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    let file = file.context("use --output to write to another file")?;
     let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
     let time = u64::try_from(now / 1_000_000).unwrap_or_default();
     let written = parts

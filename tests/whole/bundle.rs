@@ -1,6 +1,7 @@
 //! `kiebitz bundle`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,6 +27,8 @@ fn bundle(kept: &Kept, args: &[&str]) -> (String, PathBuf) {
     let archive_name = archive.to_str().expect("UTF-8");
     let output = kept.run(&[&["bundle", "-o", archive_name], args].concat());
     assert!(output.status.success(), "{output:?}");
+    let mode = fs::metadata(&archive).expect("an archive").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "only the owner may read it");
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
     (printed, unpacked(&archive))
 }
@@ -41,8 +44,9 @@ fn with_recording(name: &str) -> Kept {
     fs::copy(demo, recordings.join("2026-08-05-ttyACM0.pcapng")).expect("a copy");
     let file = kept.directory.join("kiebitz.toml");
     let settings = fs::read_to_string(&file).expect("a configuration");
-    let mqtt = "[mqtt]\nurl = \"mqtt://kiebitz:geheim@localhost\"\n";
-    fs::write(&file, settings + mqtt).expect("a configuration");
+    let outputs = "# The password was geheim.\n[mqtt]\nurl = \"mqtt://kiebitz:geheim@localhost\"\n\
+                   [[alarm]]\nname = \"phone\"\nsend = \"ntfy\"\nurl = \"https://ntfy.sh/geheim\"\n";
+    fs::write(&file, settings + outputs).expect("a configuration");
     kept
 }
 

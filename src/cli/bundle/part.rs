@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, anyhow};
+
+use super::settings::Secrets;
 
 #[derive(Debug)]
 pub(super) enum Content {
@@ -36,6 +38,15 @@ impl Part {
     pub(super) fn missing(&self) -> Option<(&str, String)> {
         let error = self.content.as_ref().err()?;
         Some((&self.name, format!("{error:#}")))
+    }
+
+    /// Removes secrets from a text, or from the reason for which the part is missing.
+    pub(super) fn hide(&mut self, secrets: &Secrets) {
+        match &mut self.content {
+            Ok(Content::Text(text)) => *text = secrets.hide_in(text),
+            Ok(Content::Bytes(_) | Content::File(_)) => {}
+            Err(error) => *error = anyhow!(secrets.hide_in(&format!("{error:#}"))),
+        }
     }
 
     /// Appends the part to an archive, in a folder and with a time in seconds since 1970. Does nothing if the part is

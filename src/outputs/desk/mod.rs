@@ -32,6 +32,8 @@ mod task;
 #[cfg(target_os = "linux")]
 mod users;
 
+#[cfg(target_os = "linux")]
+pub(crate) use first::CODE_INTRO;
 pub use settings::DeskSettings;
 pub(crate) use settings::web_address;
 #[cfg(target_os = "linux")]
