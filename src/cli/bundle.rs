@@ -4,6 +4,7 @@ mod names;
 mod part;
 mod settings;
 
+use core::ops::RangeInclusive;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,11 +12,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use bytesize::ByteSize;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kiebitz_game::events::LIVE_STREAM;
+use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::recorder::recorded_since;
 
 use super::request::{BundleRequest, Exported};
@@ -23,8 +25,11 @@ use super::{replay, status};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::{KeptGames, Recorded};
+use crate::outputs::desk::user_names;
+use crate::outputs::mqtt::host_name;
 use crate::system_time;
-use names::Names;
+use crate::tournament;
+use names::{Kind, Names};
 use part::{Content, Part};
 use settings::Secrets;
 
@@ -34,6 +39,10 @@ const FOLDER: &str = "kiebitz-bundle";
 const MAX_RECORDING: usize = 64 << 20;
 /// Maximum number of lines of the log.
 const MAX_LOG_LINES: &str = "50000";
+/// Time before and after games whose log and names are collected, in microseconds.
+const MARGIN: i64 = 60 * 1_000_000;
+/// A day in microseconds.
+const DAY: i64 = 24 * 3600 * 1_000_000;
 
 /// Writes the bundle. A part that cannot be collected is named in the bundle and printed; the others are still written.
 pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit> {
@@ -51,21 +60,26 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
         Ok((text, secrets)) => (Ok(text), secrets),
         Err(error) => (Err(error), Secrets::default()),
     };
+    let kept = KeptGames::open(&config);
+    let times = times(kept.as_ref(), &request.events);
+    let logged = times.as_ref().map_err(again).and_then(log);
     let mut parts = vec![
         part::text("versions.txt", Ok(versions())),
         part::text("configuration.toml", configuration),
         part::text("status.json", status::health(&config, request.config.as_deref())),
-        part::text("log.txt", log(&request.events)),
+        part::text("log.txt", logged),
     ];
-    match KeptGames::open(&config) {
-        Ok(kept) => parts.extend(play(&kept, &request.events)),
-        Err(error) => parts.push(part::text("events.jsonl", Err(error))),
+    match &kept {
+        Ok(kept) => parts.extend(play(kept, &request.events)),
+        Err(error) => parts.push(part::text("events.jsonl", Err(again(error)))),
     }
     parts.iter_mut().for_each(|part| part.hide(&secrets));
     if request.anonymous {
-        let mut names = Names::default();
-        parts.iter().for_each(|part| names.learn(part));
-        parts.iter_mut().for_each(|part| names.replace_in(part));
+        let mut names = names(&config, &parts);
+        if let (Ok(kept), Ok(times)) = (&kept, &times) {
+            learn_played(&mut names, kept, times).context("cannot read the names in the journal")?;
+        }
+        parts.iter_mut().for_each(|part| names.replace_in_part(part));
     }
     parts.insert(
         0,
@@ -123,8 +137,78 @@ fn configuration(path: Option<&Path>) -> Result<(String, Secrets)> {
         .with_context(|| format!("cannot read {}", file.display()))
 }
 
+/// Copies an error for another part.
+fn again(error: &Error) -> Error {
+    anyhow!("{error:#}")
+}
+
+/// The times of games or of a period, with a minute before and after.
+fn times(kept: Result<&KeptGames, &Error>, events: &Exported) -> Result<RangeInclusive<Timestamp>> {
+    let (first, last) = match events {
+        Exported::Games(ids) => {
+            let kept = kept.map_err(again)?;
+            let mut ends = Vec::new();
+            for id in ids {
+                let game = kept.find(id)?;
+                ends.push(game.entry.started);
+                ends.extend(kept.events(&game)?.last().map(|event| event.ts));
+            }
+            let first = ends.iter().min().copied().context("no game is named")?;
+            (first, ends.into_iter().max().unwrap_or(first))
+        }
+        Exported::Selection(selection) => selection
+            .period
+            .in_zone(&system_time::local_zone(), system_time::wall_time())
+            .range()
+            .into_inner(),
+    };
+    let moved = |at: Timestamp, by: i64| Timestamp::from_micros(at.as_micros().saturating_add(by));
+    Ok(moved(first, -MARGIN)..=moved(last, MARGIN))
+}
+
+/// The names in the settings, the files that these name, and the status.
+fn names(config: &Config, parts: &[Part]) -> Names {
+    let mut names = Names::default();
+    names.learn(Kind::Computer, &host_name());
+    names.learn(Kind::Computer, &config.host());
+    for part in parts {
+        if let Ok(Content::Text(text)) = &part.content {
+            match &*part.name {
+                "configuration.toml" => names.learn_settings(text),
+                name if name.contains(".json") => names.learn_in(text),
+                _ => {}
+            }
+        }
+    }
+    for file in config.pairing_files().all() {
+        // A file that cannot be read leaves its names unknown, but most of them are in the journal.
+        if let Ok((tournament, _)) = tournament::read(&[file]) {
+            names.learn_tournament(&tournament);
+        }
+    }
+    let users = config.desk.as_ref().map(|desk| user_names(&desk.users_file));
+    for user in users.and_then(Result::ok).into_iter().flatten() {
+        names.learn(Kind::Person, &user);
+    }
+    names
+}
+
+/// Learns the names on all boards, since the log has those of every game. Games of the day before may still go on.
+fn learn_played(names: &mut Names, kept: &KeptGames, times: &RangeInclusive<Timestamp>) -> Result<()> {
+    let first = Timestamp::from_micros(times.start().as_micros().saturating_sub(DAY));
+    kept.journal().each_event(
+        LIVE_STREAM,
+        |_| true,
+        first..=*times.end(),
+        |event| {
+            names.learn_in(&event.payload);
+            Ok(())
+        },
+    )
+}
+
 /// The log of the service from systemd's journal.
-fn log(events: &Exported) -> Result<String> {
+fn log(times: &RangeInclusive<Timestamp>) -> Result<String> {
     let mut command = Command::new("journalctl");
     command.args([
         "--unit",
@@ -132,18 +216,14 @@ fn log(events: &Exported) -> Result<String> {
         "--no-pager",
         "--output",
         "short-iso-precise",
+        "--no-hostname",
         "--lines",
         MAX_LOG_LINES,
     ]);
-    if let Exported::Selection(selection) = events {
-        let times = selection
-            .period
-            .in_zone(&system_time::local_zone(), system_time::wall_time())
-            .range();
-        command.args([
-            "--since",
-            &format!("@{}", times.start().as_micros().max(0) / 1_000_000),
-        ]);
+    for (option, at) in [("--since", times.start()), ("--until", times.end())] {
+        // systemd does not know all times, such as the last one of a period without end.
+        let at = at.as_micros().clamp(0, system_time::wall_time().as_micros());
+        command.args([option, &format!("@{}", (at + 999_999) / 1_000_000)]);
     }
     let output = command
         .output()
@@ -226,7 +306,7 @@ fn contents(parts: &[Part], anonymous: bool) -> String {
          Passwords, tokens and the paths of addresses are replaced by stars. The configuration has no comments. ",
     );
     text.push_str(match anonymous {
-        true => "Names of players, teams, arbiters, events and of the computer are replaced.\n\n",
+        true => "Names of players, teams, arbiters, events and of the computer are replaced; notes and decisions are removed.\n\n",
         false => "Names are not replaced.\n\n",
     });
     for part in parts {

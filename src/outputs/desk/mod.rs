@@ -39,4 +39,4 @@ pub(crate) use settings::web_address;
 #[cfg(target_os = "linux")]
 pub(crate) use task::{DeskOutput, InHall};
 #[cfg(target_os = "linux")]
-pub(crate) use users::{Role, line as user_line};
+pub(crate) use users::{Role, line as user_line, names as user_names};
