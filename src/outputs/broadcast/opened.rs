@@ -1,7 +1,7 @@
 //! Reads, writes and deletes files of an opened target.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,6 +22,9 @@ pub(super) struct OpenedTarget {
     /// Maximum time for one operation.
     patience: Duration,
 }
+
+/// Files by path or name, with their sizes in bytes; `None` if the server does not report sizes.
+pub(super) type Listing = BTreeMap<String, Option<u64>>;
 
 #[derive(Debug, Clone)]
 pub(super) enum Access {
@@ -93,8 +96,8 @@ impl OpenedTarget {
         }
     }
 
-    /// Lists the paths of the files in a folder; `None` is the target's root.
-    pub(super) async fn list(&self, folder: Option<&str>) -> Result<BTreeSet<String>, StorageFailure> {
+    /// Lists the files in a folder; `None` is the target's root.
+    pub(super) async fn list(&self, folder: Option<&str>) -> Result<Listing, StorageFailure> {
         match &self.access {
             Access::Objects(store) | Access::WebDav(store, _) => {
                 let prefix = folder.map(Path::from);
@@ -104,7 +107,7 @@ impl OpenedTarget {
                 Ok(listed
                     .objects
                     .into_iter()
-                    .map(|file| file.location.into())
+                    .map(|file| (file.location.into(), Some(file.size)))
                     .collect())
             }
             Access::Server(server) => {
@@ -113,7 +116,10 @@ impl OpenedTarget {
                     Some(folder) => format!("{folder}/{name}"),
                     None => name,
                 };
-                Ok(listed.into_iter().map(path).collect())
+                Ok(listed
+                    .into_iter()
+                    .map(|(name, size)| (path(name), size))
+                    .collect())
             }
         }
     }

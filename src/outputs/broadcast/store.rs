@@ -30,8 +30,12 @@ use crate::system_time::wall_time;
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// The files that this run of the program has written to the target, less those found missing.
-    written: BTreeMap<Arc<str>, PublishedFile>,
+    /// The files that this run of the program has written to the target, less those found missing. `None` if the
+    /// content is unknown: a write has begun and not succeeded, so the target may have the old content or the new one.
+    written: BTreeMap<Arc<str>, Option<PublishedFile>>,
+    /// Files written again because the target listed them with another size. If the size still differs, the target
+    /// stores files in a form of its own, and they are not written a third time.
+    resized: BTreeSet<Arc<str>>,
     /// The attempt to open the target, if it has not ended yet.
     opening: Option<JoinHandle<Result<OpenedTarget>>>,
     /// Maximum time to open the target, and for one operation.
@@ -59,6 +63,7 @@ impl TargetFiles {
             target,
             settings,
             written: BTreeMap::new(),
+            resized: BTreeSet::new(),
             opening: None,
             patience: PATIENCE,
         }
@@ -74,7 +79,12 @@ impl TargetFiles {
         loop {
             let current = Arc::clone(&files.borrow_and_update());
             match self.sync(&mut store, &current).await {
-                Ok(0) => {}
+                Ok(0) => {
+                    pause = FIRST_PAUSE;
+                    if reports.problems(&name, Vec::new()) {
+                        tracing::info!("{name} accepts files again");
+                    }
+                }
                 Ok(count) => {
                     pause = FIRST_PAUSE;
                     if reports.done(&name, wall_time(), format!("{count} files written")) {
@@ -120,7 +130,9 @@ impl TargetFiles {
         };
         let due = files
             .iter()
-            .filter(|(path, file)| self.written.get(*path) != Some(file))
+            .filter(
+                |(path, file)| !matches!(self.written.get(*path), Some(Some(written)) if written == *file),
+            )
             .map(|(path, file)| (Arc::clone(path), file.clone()));
         // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
@@ -133,6 +145,7 @@ impl TargetFiles {
             .cloned()
             .collect();
         for path in obsolete {
+            self.written.insert(Arc::clone(&path), None);
             store
                 .delete(&path)
                 .await
@@ -156,12 +169,13 @@ impl TargetFiles {
                 && running.len() < max_writes
                 && let Some((path, file)) = due.next()
             {
+                self.written.insert(Arc::clone(&path), None);
                 running.spawn(put(store.clone(), path, file));
             }
             match running.join_next().await {
                 None => break,
                 Some(Ok(Ok((path, file)))) => {
-                    self.written.insert(path, file);
+                    self.written.insert(path, Some(file));
                     count += 1;
                 }
                 // Other writes in progress may still succeed, and must be recorded.
@@ -172,11 +186,11 @@ impl TargetFiles {
         failed.map_or(Ok(count), Err)
     }
 
-    /// Forgets files that the target has lost, so that they are written again.
+    /// Forgets files that the target has lost, and those that it has with another size, so that they are written again.
     async fn forget_missing(&mut self, store: &OpenedTarget) {
         let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let folders: BTreeSet<Option<String>> = self.written.keys().map(|path| folder_of(path)).collect();
-        let mut lost = 0;
+        let (mut lost, mut changed) = (0, 0);
         for folder in folders {
             let listed = store.list(folder.as_deref()).await;
             if listed == Err(StorageFailure::NoAnswer) {
@@ -184,18 +198,36 @@ impl TargetFiles {
             }
             // The key may lack permission to list files. Then the check of a single file decides.
             let present = listed.unwrap_or_default();
-            let missing: Vec<Arc<str>> = self
-                .written
-                .keys()
-                .filter(|path| folder_of(path) == folder && !present.contains(&***path))
-                .cloned()
-                .collect();
+            let mut missing = Vec::new();
+            for (path, file) in &mut self.written {
+                let Some(known) = file.as_ref().filter(|_| folder_of(path) == folder) else {
+                    continue;
+                };
+                match present.get(&**path) {
+                    None => missing.push(Arc::clone(path)),
+                    Some(Some(size)) if *size != known.content.len() as u64 => {
+                        if self.resized.insert(Arc::clone(path)) {
+                            *file = None;
+                            changed += 1;
+                        }
+                    }
+                    Some(_) => {
+                        self.resized.remove(path);
+                    }
+                }
+            }
             let Some(first) = missing.first() else { continue };
             // Some servers list files under other names than those used for writing.
             if store.has(first).await == Ok(false) {
                 lost += missing.len();
                 self.written.retain(|path, _| !missing.contains(path));
             }
+        }
+        if changed > 0 {
+            tracing::warn!(
+                "{}: {changed} files have another size; writing them again",
+                self.target
+            );
         }
         if lost > 0 {
             tracing::warn!("{}: {lost} files are missing; writing them again", self.target);
@@ -366,6 +398,96 @@ mod tests {
             "everything is lost"
         );
         assert!(all.keys().all(|path| root.join(&**path).is_file()));
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+    }
+
+    /// Writes files on a disk that hangs until kiebitz has given up, and then stores them.
+    fn interrupted(target: &mut TargetFiles, root: &FilePath, all: &Files) {
+        let (runtime, release) = with_hung_disk();
+        let folder = LocalFileSystem::new_with_prefix(root).expect("a folder");
+        let access = Access::Objects(Arc::new(folder));
+        let hasty = OpenedTarget::new(target.target.clone(), access, Duration::from_millis(20));
+        let error = runtime
+            .block_on(target.sync(&mut Some(hasty), all))
+            .expect_err("the disk hangs");
+        assert!(format!("{error:#}").contains("no answer"), "{error:#}");
+        drop(release);
+        for (path, file) in all {
+            while fs::read(root.join(&**path)).unwrap_or_default() != *file.content {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_whose_write_was_interrupted_is_always_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        let content =
+            |text: &str| Files::from([(Arc::from("wall.json"), PublishedFile::new(text.as_bytes()))]);
+        let mut target = to_folder(&root);
+        let old = content("old");
+        let first = runtime().block_on(target.sync(&mut None, &old));
+        assert_eq!(first.expect("written"), 1);
+        interrupted(&mut target, &root, &content("new"));
+        runtime().block_on(target.sync(&mut None, &old)).expect("written");
+        assert_eq!(fs::read(root.join("wall.json")).expect("a file"), b"old");
+    }
+
+    #[test]
+    fn an_obsolete_file_whose_write_was_interrupted_is_deleted() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().to_owned();
+        let mut target = to_folder(&root);
+        interrupted(&mut target, &root, &files(&["games.pgn"]));
+        let deleted = runtime().block_on(target.sync(&mut None, &Files::new()));
+        assert_eq!(deleted.expect("deleted"), 1);
+        assert!(!root.join("games.pgn").exists());
+    }
+
+    #[tokio::test]
+    async fn a_file_with_another_size_is_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (mut target, mut store) = (to_folder(directory.path()), None);
+        let all = files(&["round-1/games.pgn", "round-1/index.json"]);
+        target.sync(&mut store, &all).await.expect("written");
+        let opened = store.clone().expect("a store");
+        let file = directory.path().join("round-1/games.pgn");
+        for truncated in ["", "longer than the content of the file"] {
+            fs::write(&file, truncated).expect("room");
+            target.forget_missing(&opened).await;
+            assert_eq!(target.sync(&mut store, &all).await.expect("written"), 1);
+            target.forget_missing(&opened).await;
+            assert_eq!(target.sync(&mut store, &all).await.expect("nothing to do"), 0);
+        }
+        assert_eq!(fs::read(&file).expect("a file"), b"round-1/games.pgn");
+    }
+
+    #[tokio::test]
+    async fn a_target_without_files_reports_that_it_works_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        fs::write(&root, "a file in place of the folder").expect("room");
+        let (files, receiver) = tokio::sync::watch::channel(Arc::new(Files::new()));
+        let reports = Reports::default();
+        let following = tokio::spawn(to_folder(&root).follow(receiver, reports.clone()));
+        let until = async |ok: bool| {
+            while reports.all().values().all(|report| report.ok != ok) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        until(false).await;
+        fs::remove_file(&root).expect("the file");
+        until(true).await;
+        assert!(reports.all().values().all(|report| report.problems.is_empty()));
+        drop(files);
+        following.await.expect("no panic");
     }
 
     /// A runtime whose only thread for blocking work waits until the sender is dropped, as on a disk that hangs.

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::pin::Pin;
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{MAX_READ, folders_above, partial_path};
+use crate::outputs::broadcast::opened::Listing;
 use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
 use crate::outputs::broadcast::settings::Publish;
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -175,12 +175,12 @@ impl Session {
         }
     }
 
-    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+    pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
         let folder = (!folder.is_empty()).then_some(folder);
         let listed = self.stream.nlst(folder).await.map_err(failure)?;
         // Some servers list whole paths.
         let name = |path: &String| path.rsplit_once('/').map_or(&**path, |(_, name)| name).to_owned();
-        Ok(listed.iter().map(name).collect())
+        Ok(listed.iter().map(|path| (name(path), None)).collect())
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {

@@ -1,11 +1,11 @@
 //! Targets on FTP and SFTP servers.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::net::TcpStream;
 
+use super::opened::Listing;
 use super::server_folder::{Protocol, ServerFolder};
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
@@ -98,8 +98,8 @@ impl FileServer {
         Ok(())
     }
 
-    /// Lists the names of the files in a folder.
-    pub(super) async fn list(&self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+    /// Lists the files in a folder by name.
+    pub(super) async fn list(&self, folder: &str) -> Result<Listing, StorageFailure> {
         let mut session = self.session().await?;
         let path = match folder {
             "" => self.remote.folder.clone(),

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -18,6 +17,7 @@ use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode
 use tokio::net::TcpStream;
 
 use super::{MAX_READ, folders_above, partial_path};
+use crate::outputs::broadcast::opened::Listing;
 use crate::outputs::broadcast::server_folder::ServerFolder;
 use crate::outputs::broadcast::settings::{Fingerprint, Publish};
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -255,24 +255,27 @@ impl Session {
         }
     }
 
-    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+    pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
         self.try_list(folder).await.map_err(failure)
     }
 
-    async fn try_list(&mut self, folder: &str) -> Result<BTreeSet<String>, SftpError> {
+    async fn try_list(&mut self, folder: &str) -> Result<Listing, SftpError> {
         let folder = if folder.is_empty() { "." } else { folder };
         let opened = self.files.opendir(folder).await?;
-        let mut names = BTreeSet::new();
+        let mut listing = Listing::new();
         loop {
             match self.files.readdir(&*opened.handle).await {
                 Ok(listed) if listed.files.is_empty() => break,
-                Ok(listed) => names.extend(listed.files.into_iter().map(|file| file.filename)),
+                Ok(listed) => {
+                    let files = listed.files.into_iter();
+                    listing.extend(files.map(|file| (file.filename, file.attrs.size)));
+                }
                 Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
                 Err(error) => return Err(error),
             }
         }
         self.files.close(opened.handle).await?;
-        Ok(names)
+        Ok(listing)
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {

@@ -1,6 +1,6 @@
 //! Tests with an FTP server that imitates the faults of real ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
