@@ -7,6 +7,8 @@
 
 mod files;
 #[cfg(target_os = "linux")]
+mod limited;
+#[cfg(target_os = "linux")]
 mod opened;
 pub(crate) mod page;
 mod preview;

@@ -23,6 +23,14 @@ pub(super) struct OpenedTarget {
     patience: Duration,
 }
 
+/// Maximum size of a file to read, in bytes. Only the small file of a trial is read, and a faulty server may never stop
+/// sending.
+pub(super) const MAX_READ: usize = 64 << 10;
+/// Maximum number of files in the listing of a folder on a server. A large event has a few thousand.
+pub(super) const MAX_LISTED: usize = 20_000;
+/// Maximum size of such a listing in bytes.
+pub(super) const MAX_LISTED_BYTES: usize = 4 << 20;
+
 /// Files by path or name, with their sizes in bytes; `None` if the server does not report sizes.
 pub(super) type Listing = BTreeMap<String, Option<u64>>;
 
@@ -72,8 +80,12 @@ impl OpenedTarget {
         match &self.access {
             Access::Objects(store) | Access::WebDav(store, _) => {
                 let from = Path::from(path);
-                self.with_reason(async { store.get(&from).await?.bytes().await })
-                    .await
+                let found = self.with_reason(store.get(&from)).await?;
+                // object_store reads no more than the size that the server has announced.
+                if found.meta.size > MAX_READ as u64 {
+                    return Err(StorageFailure::TooLong);
+                }
+                self.with_reason(found.bytes()).await
             }
             Access::Server(server) => self.with_timeout(server.get(path)).await.map(Bytes::from),
         }
@@ -104,6 +116,10 @@ impl OpenedTarget {
                 let listed = self
                     .with_reason(store.list_with_delimiter(prefix.as_ref()))
                     .await?;
+                let is_remote = !matches!(self.target, Target::Folder(_));
+                if is_remote && listed.objects.len() > MAX_LISTED {
+                    return Err(StorageFailure::ListTooLong);
+                }
                 Ok(listed
                     .objects
                     .into_iter()

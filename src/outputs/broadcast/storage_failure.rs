@@ -9,7 +9,7 @@ use super::settings::Target;
 use crate::outputs::shared::answers::shortened;
 
 /// The reason why a target does not accept a file.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub(super) enum StorageFailure {
     #[error("the bucket {0} does not exist: create it, or correct `to` under [publish]")]
     NoBucket(String),
@@ -82,6 +82,13 @@ pub(super) enum StorageFailure {
         "the folder, or a file with a login or key, does not answer: check the disk or network share it is on"
     )]
     Hangs,
+    #[error(
+        "the folder contains too many files to list: publish to a folder of its own; until then, files that it loses \
+         are not written again"
+    )]
+    ListTooLong,
+    #[error("the file is larger than what was written")]
+    TooLong,
     #[error("no answer")]
     NoAnswer,
     #[error("{0}")]
@@ -104,9 +111,12 @@ impl StorageFailure {
         if error.to_string().contains(METADATA_SERVICE) {
             return Self::NoKey;
         }
-        let mut root: &dyn Error = error;
+        let mut root: &(dyn Error + 'static) = error;
         while let Some(source) = root.source() {
             root = source;
+        }
+        if let Some(failure) = root.downcast_ref::<Self>() {
+            return failure.clone();
         }
         let root = root.to_string();
         if root.starts_with(REDIRECT) {

@@ -16,6 +16,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::files::{Files, PublishedFile};
+use super::limited::LimitedConnector;
 use super::opened::{Access, OpenedTarget};
 use super::server::FileServer;
 use super::settings::{Publish, Target};
@@ -36,6 +37,8 @@ pub(in crate::outputs) struct TargetFiles {
     /// Files written again because the target listed them with another size. If the size still differs, the target
     /// stores files in a form of its own, and they are not written a third time.
     resized: BTreeSet<Arc<str>>,
+    /// The reason why the last check could not list the files.
+    unlisted: Option<StorageFailure>,
     /// The attempt to open the target, if it has not ended yet.
     opening: Option<JoinHandle<Result<OpenedTarget>>>,
     /// Maximum time to open the target, and for one operation.
@@ -64,6 +67,7 @@ impl TargetFiles {
             settings,
             written: BTreeMap::new(),
             resized: BTreeSet::new(),
+            unlisted: None,
             opening: None,
             patience: PATIENCE,
         }
@@ -79,17 +83,9 @@ impl TargetFiles {
         loop {
             let current = Arc::clone(&files.borrow_and_update());
             match self.sync(&mut store, &current).await {
-                Ok(0) => {
-                    pause = FIRST_PAUSE;
-                    if reports.problems(&name, Vec::new()) {
-                        tracing::info!("{name} accepts files again");
-                    }
-                }
                 Ok(count) => {
                     pause = FIRST_PAUSE;
-                    if reports.done(&name, wall_time(), format!("{count} files written")) {
-                        tracing::info!("{name} accepts files again");
-                    }
+                    self.report(&reports, &name, count);
                 }
                 Err(error) => {
                     let problem = format!("{error:#}");
@@ -113,6 +109,21 @@ impl TargetFiles {
             if !matches!(self.target, Target::Folder(_)) {
                 tokio::time::sleep(SERVER_PAUSE).await;
             }
+        }
+    }
+
+    /// Reports that all files are written, `count` of them just now.
+    fn report(&self, reports: &Reports, name: &str, count: usize) {
+        let problem = self.unlisted.as_ref().map(StorageFailure::to_string);
+        let had_failed = match count {
+            1.. if problem.is_none() => reports.done(name, wall_time(), format!("{count} files written")),
+            _ => false,
+        };
+        let is_new = reports.problems(name, problem.clone().into_iter().collect());
+        match problem {
+            Some(problem) if is_new => tracing::warn!("cannot check the files of {name}: {problem}"),
+            None if is_new || had_failed => tracing::info!("{name} accepts files again"),
+            _ => {}
         }
     }
 
@@ -191,10 +202,16 @@ impl TargetFiles {
         let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let folders: BTreeSet<Option<String>> = self.written.keys().map(|path| folder_of(path)).collect();
         let (mut lost, mut changed) = (0, 0);
+        self.unlisted = None;
         for folder in folders {
             let listed = store.list(folder.as_deref()).await;
-            if listed == Err(StorageFailure::NoAnswer) {
-                break;
+            match &listed {
+                Err(StorageFailure::NoAnswer) => break,
+                Err(error @ StorageFailure::ListTooLong) => {
+                    self.unlisted = Some(error.clone());
+                    break;
+                }
+                _ => {}
             }
             // The key may lack permission to list files. Then the check of a single file decides.
             let present = listed.unwrap_or_default();
@@ -257,7 +274,7 @@ impl TargetFiles {
 }
 
 /// Opens a target. Reads its login, and waits for the disk. `patience` is the maximum time for one operation.
-fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<OpenedTarget> {
+pub(super) fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<OpenedTarget> {
     let retry = RetryConfig {
         max_retries: 1,
         retry_timeout: PATIENCE / 2,
@@ -275,6 +292,7 @@ fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<Opene
             let mut builder = AmazonS3Builder::from_env()
                 .with_bucket_name(name)
                 .with_client_options(options)
+                .with_http_connector(LimitedConnector)
                 .with_retry(retry);
             if let Some(endpoint) = &settings.s3_endpoint {
                 builder = builder.with_endpoint(endpoint);
@@ -292,7 +310,10 @@ fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<Opene
             let headers = webdav::headers(settings)?;
             let requests = WebDav::new(url, headers.clone(), PATIENCE / 2)?;
             let options = options.with_default_headers(headers);
-            let builder = HttpBuilder::new().with_url(url).with_client_options(options);
+            let builder = HttpBuilder::new()
+                .with_url(url)
+                .with_client_options(options)
+                .with_http_connector(LimitedConnector);
             Access::WebDav(Arc::new(builder.with_retry(retry).build()?), requests)
         }
         Target::Server(folder) => Access::Server(Arc::new(FileServer::new(folder.clone(), settings)?)),

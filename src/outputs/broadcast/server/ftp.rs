@@ -13,8 +13,8 @@ use suppaftp::{FtpError, FtpResult, Mode, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, partial_path};
-use crate::outputs::broadcast::opened::Listing;
+use super::{MAX_READ, add_listed, folders_above, partial_path};
+use crate::outputs::broadcast::opened::{Listing, MAX_LISTED_BYTES};
 use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
 use crate::outputs::broadcast::settings::Publish;
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -176,11 +176,33 @@ impl Session {
     }
 
     pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
-        let folder = (!folder.is_empty()).then_some(folder);
-        let listed = self.stream.nlst(folder).await.map_err(failure)?;
-        // Some servers list whole paths.
-        let name = |path: &String| path.rsplit_once('/').map_or(&**path, |(_, name)| name).to_owned();
-        Ok(listed.iter().map(|path| (name(path), None)).collect())
+        let command = match folder {
+            "" => "NLST".to_owned(),
+            folder => format!("NLST {folder}"),
+        };
+        // The function of suppaftp for this command has no limit.
+        let opened = self
+            .stream
+            .custom_data_command(command, &[Status::AboutToSend, Status::AlreadyOpen])
+            .await;
+        let mut transfer = opened.map_err(failure)?.1;
+        let mut content = Vec::new();
+        let read = (&mut transfer)
+            .take(MAX_LISTED_BYTES as u64 + 1)
+            .read_to_end(&mut content)
+            .await;
+        if content.len() > MAX_LISTED_BYTES {
+            return Err(StorageFailure::ListTooLong);
+        }
+        transfer.finish().await.map_err(failure)?;
+        read.map_err(|error| failure(FtpError::ConnectionError(error)))?;
+        let mut listing = Listing::new();
+        for path in String::from_utf8_lossy(&content).lines() {
+            // Some servers list whole paths.
+            let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+            add_listed(&mut listing, name.to_owned(), None)?;
+        }
+        Ok(listing)
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::net::TcpStream;
 
-use super::opened::Listing;
+use super::opened::{Listing, MAX_LISTED, MAX_READ};
 use super::server_folder::{Protocol, ServerFolder};
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
@@ -40,9 +40,6 @@ enum Session {
     Sftp(sftp::Session),
 }
 
-/// Maximum size of a file to read, in bytes. Only the small file of a trial is read, and a faulty server may never stop
-/// sending.
-const MAX_READ: usize = 64 << 10;
 /// Timeout of the check that an idle connection is still alive.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -183,6 +180,15 @@ impl ServerFolder {
             folder => format!("{}/{file}", folder.trim_end_matches('/')),
         }
     }
+}
+
+/// Adds a file to a listing, unless that has too many already.
+fn add_listed(listing: &mut Listing, name: String, size: Option<u64>) -> Result<(), StorageFailure> {
+    if listing.len() >= MAX_LISTED {
+        return Err(StorageFailure::ListTooLong);
+    }
+    listing.insert(name, size);
+    Ok(())
 }
 
 /// Returns the temporary path for the upload of a file, which is then renamed.

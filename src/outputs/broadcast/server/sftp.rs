@@ -16,8 +16,8 @@ use russh_sftp::extensions::HardlinkExtension;
 use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, partial_path};
-use crate::outputs::broadcast::opened::Listing;
+use super::{MAX_READ, add_listed, folders_above, partial_path};
+use crate::outputs::broadcast::opened::{Listing, MAX_LISTED_BYTES};
 use crate::outputs::broadcast::server_folder::ServerFolder;
 use crate::outputs::broadcast::settings::{Fingerprint, Publish};
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -256,25 +256,26 @@ impl Session {
     }
 
     pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
-        self.try_list(folder).await.map_err(failure)
-    }
-
-    async fn try_list(&mut self, folder: &str) -> Result<Listing, SftpError> {
         let folder = if folder.is_empty() { "." } else { folder };
-        let opened = self.files.opendir(folder).await?;
-        let mut listing = Listing::new();
+        let opened = self.files.opendir(folder).await.map_err(failure)?;
+        let (mut listing, mut bytes) = (Listing::new(), 0);
         loop {
             match self.files.readdir(&*opened.handle).await {
                 Ok(listed) if listed.files.is_empty() => break,
                 Ok(listed) => {
-                    let files = listed.files.into_iter();
-                    listing.extend(files.map(|file| (file.filename, file.attrs.size)));
+                    for file in listed.files {
+                        bytes += file.filename.len();
+                        if bytes > MAX_LISTED_BYTES {
+                            return Err(StorageFailure::ListTooLong);
+                        }
+                        add_listed(&mut listing, file.filename, file.attrs.size)?;
+                    }
                 }
                 Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
-                Err(error) => return Err(error),
+                Err(error) => return Err(failure(error)),
             }
         }
-        self.files.close(opened.handle).await?;
+        self.files.close(opened.handle).await.map_err(failure)?;
         Ok(listing)
     }
 
