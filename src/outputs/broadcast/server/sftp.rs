@@ -1,6 +1,7 @@
 //! SFTP: files over SSH (version 3 of the protocol, as OpenSSH has it).
 
 use core::fmt;
+use core::time::Duration;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -65,6 +66,9 @@ const KEY_FILE: &str = "sftp_key_file";
 const POSIX_RENAME: &str = "posix-rename@openssh.com";
 /// Size of the content of a write request, in bytes. Every server must accept packets of 34000 bytes.
 const CHUNK: usize = 32 * 1024;
+/// Time without any packet after which a connection is closed. It ends russh's task for a server that stalls during the
+/// key exchange, which nothing else does. A connection in use has packets more often, because the files are checked.
+const INACTIVITY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Algorithms of host keys, the most preferred first.
 const HOST_KEYS: &[Algorithm] = &[
     Algorithm::Ed25519,
@@ -121,7 +125,7 @@ impl Login {
 
 impl Session {
     pub(super) async fn open(stream: TcpStream, login: &Login) -> Result<Self, StorageFailure> {
-        let mut connection = connect(stream, &login.host_keys).await?;
+        let mut connection = connect(stream, &login.host_keys, INACTIVITY_TIMEOUT).await?;
         log_in(
             &mut connection,
             &login.user,
@@ -292,10 +296,12 @@ impl Session {
     }
 }
 
-/// Connects to a server whose host key has one of the fingerprints.
+/// Connects to a server whose host key has one of the fingerprints. The connection ends after the time `inactivity`
+/// without any packet.
 async fn connect(
     stream: TcpStream,
     accepted: &[Fingerprint],
+    inactivity: Duration,
 ) -> Result<Handle<HostKeyCheck>, StorageFailure> {
     let config = client::Config {
         preferred: Preferred {
@@ -303,6 +309,7 @@ async fn connect(
             ..Preferred::DEFAULT
         },
         nodelay: true,
+        inactivity_timeout: Some(inactivity),
         ..client::Config::default()
     };
     let received = Arc::new(OnceLock::new());
@@ -453,10 +460,9 @@ fn failure(error: SftpError) -> StorageFailure {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use russh::server::{self, Auth, Response};
     use russh::{Error, MethodSet};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -515,7 +521,8 @@ mod tests {
             .iter()
             .map(|text| text.parse().expect("a fingerprint"))
             .collect();
-        connect(TcpStream::connect(address).await.expect("a server"), &accepted).await
+        let stream = TcpStream::connect(address).await.expect("a server");
+        connect(stream, &accepted, INACTIVITY_TIMEOUT).await
     }
 
     #[tokio::test]
@@ -534,6 +541,32 @@ mod tests {
             .expect("another key is configured");
         assert_eq!(wrong, StorageFailure::OtherHostKey(FINGERPRINT.to_owned()));
         assert!(connected(&[other, FINGERPRINT]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_connection_to_a_server_that_stalls_in_the_key_exchange_is_closed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let client = TcpStream::connect(address).await.expect("a server");
+        let connecting =
+            tokio::spawn(async move { connect(client, &[], Duration::from_millis(100)).await.is_ok() });
+        let (mut server, _) = listener.accept().await.expect("a client");
+        server.write_all(b"SSH-2.0-stalling\r\n").await.expect("sent");
+        // The identification of the client, and then the first bytes of its key exchange.
+        let mut received = Vec::new();
+        let has_both = |received: &[u8]| {
+            let end = received.iter().position(|byte| *byte == b'\n');
+            end.is_some_and(|end| end + 1 < received.len())
+        };
+        while !has_both(&received) {
+            let read = server.read_buf(&mut received).await;
+            assert!(matches!(read, Ok(1..)), "{read:?}");
+        }
+        connecting.abort();
+        let closed = tokio::time::timeout(Duration::from_secs(60), async {
+            while matches!(server.read(&mut [0; 4096]).await, Ok(1..)) {}
+        });
+        closed.await.expect("the connection is closed");
     }
 
     #[tokio::test]
