@@ -81,12 +81,8 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
         }
         parts.iter_mut().for_each(|part| names.replace_in_part(part));
     }
-    parts.insert(
-        0,
-        part::text("README.txt", Ok(contents(&parts, request.anonymous))),
-    );
-    let bytes =
-        write(&path, &parts, now.as_micros()).with_context(|| format!("cannot write {}", path.display()))?;
+    let bytes = write(&path, &mut parts, request.anonymous, now.as_micros())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     for (name, error) in parts.iter().filter_map(Part::missing) {
         super::failure::note(&format!("kiebitz: {name} is missing: {error}"));
     }
@@ -322,20 +318,73 @@ fn contents(parts: &[Part], anonymous: bool) -> String {
     text
 }
 
-/// Writes the archive to a new file that only its owner can read, and returns its size in bytes.
-fn write(path: &Path, parts: &[Part], now: i64) -> Result<u64> {
+/// Writes the archive to a new file that only its owner can read, and returns its size in bytes. The text that explains
+/// it comes last, since a recording may be missing by the time it is read.
+fn write(path: &Path, parts: &mut [Part], anonymous: bool, now: i64) -> Result<u64> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
     let file = file.context("use --output to write to another file")?;
     let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
     let time = u64::try_from(now / 1_000_000).unwrap_or_default();
     let written = parts
-        .iter()
+        .iter_mut()
         .try_for_each(|part| part.append(&mut archive, FOLDER, time))
+        .and_then(|()| {
+            let mut readme = part::text("README.txt", Ok(contents(parts, anonymous)));
+            readme.append(&mut archive, FOLDER, time)
+        })
         .and_then(|()| Ok(archive.into_inner()?.finish()?.metadata()?.len()));
     if written.is_err() {
         // An incomplete archive helps nobody.
         let _ = fs::remove_file(path);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn a_recording_that_cannot_be_read_is_a_missing_part() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = |name: &str, path: &Path| Part::new(name.to_owned(), Ok(Content::File(path.to_owned())));
+        let mut parts = [
+            file("recordings/removed.pcapng", &directory.path().join("removed")),
+            // A directory can be opened, but not read.
+            file("recordings/broken.pcapng", directory.path()),
+            part::text("log.txt", Ok("a log".to_owned())),
+        ];
+        let path = directory.path().join("bundle.tar.gz");
+        write(&path, &mut parts, false, 0).expect("an archive");
+        let missing: Vec<&str> = parts
+            .iter()
+            .filter_map(Part::missing)
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(missing, ["recordings/removed.pcapng", "recordings/broken.pcapng"]);
+        let archive = GzDecoder::new(fs::File::open(&path).expect("an archive"));
+        let mut archive = tar::Archive::new(archive);
+        let entries = archive.entries().expect("entries").map(|entry| {
+            let mut entry = entry.expect("an entry");
+            let name = entry.path().expect("a path").display().to_string();
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).expect("the content");
+            (name, content)
+        });
+        let entries: BTreeMap<String, Vec<u8>> = entries.collect();
+        assert_eq!(entries["kiebitz-bundle/log.txt"], b"a log");
+        let readme = String::from_utf8_lossy(&entries["kiebitz-bundle/README.txt"]);
+        for name in missing {
+            assert!(
+                readme.contains(&format!("{name}: missing: cannot read ")),
+                "{readme}"
+            );
+        }
+    }
 }
