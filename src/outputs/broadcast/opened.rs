@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{Attribute, Attributes, Error, ObjectStore, ObjectStoreExt, PutOptions};
 
 use super::files::{CACHE_CONTROL, PublishedFile};
-use super::server::FileServer;
+use super::server::{FileServer, partial_path};
 use super::settings::Target;
 use super::storage_failure::StorageFailure;
 use super::webdav::WebDav;
@@ -67,13 +67,35 @@ impl OpenedTarget {
 
     pub(super) async fn put(&self, path: &str, content: Bytes) -> Result<(), StorageFailure> {
         match &self.access {
-            Access::Objects(store) | Access::WebDav(store, _) => {
-                let (to, options) = (Path::from(path), self.options(path));
-                let put = store.put_opts(&to, content.into(), options);
-                self.with_reason(put).await.map(drop)
+            Access::Objects(store) => self.put_object(store, path, content).await,
+            Access::WebDav(store, requests) => {
+                if requests.can_rename() {
+                    // Readers must not see half of a file.
+                    let part = partial_path(path);
+                    self.put_object(store, &part, content.clone()).await?;
+                    if self
+                        .with_timeout(requests.rename(&part, path, &self.target))
+                        .await?
+                    {
+                        return Ok(());
+                    }
+                    self.delete(&part).await?;
+                }
+                self.put_object(store, path, content).await
             }
             Access::Server(server) => self.with_timeout(server.put(path, &content)).await,
         }
+    }
+
+    async fn put_object(
+        &self,
+        store: &Arc<dyn ObjectStore>,
+        path: &str,
+        content: Bytes,
+    ) -> Result<(), StorageFailure> {
+        let (to, options) = (Path::from(path), self.options(path));
+        let put = store.put_opts(&to, content.into(), options);
+        self.with_reason(put).await.map(drop)
     }
 
     pub(super) async fn get(&self, path: &str) -> Result<Bytes, StorageFailure> {

@@ -129,7 +129,7 @@ impl StorageFailure {
     }
 
     /// Explains an answer, which consists of the status, a colon and the content.
-    fn of_answer(answer: &str, target: &Target) -> Self {
+    pub(super) fn of_answer(answer: &str, target: &Target) -> Self {
         let (status, content) = answer.split_once(": ").unwrap_or((answer, ""));
         let number = status.split(' ').next().unwrap_or_default();
         let code = element(content, "Code").unwrap_or_default();

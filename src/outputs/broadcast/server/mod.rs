@@ -192,7 +192,7 @@ fn add_listed(listing: &mut Listing, name: String, size: Option<u64>) -> Result<
 }
 
 /// Returns the temporary path for the upload of a file, which is then renamed.
-fn partial_path(path: &str) -> String {
+pub(super) fn partial_path(path: &str) -> String {
     format!("{path}.part")
 }
 
