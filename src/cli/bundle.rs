@@ -2,18 +2,22 @@
 
 mod names;
 mod part;
+mod settings;
 
+use core::ops::RangeInclusive;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use bytesize::ByteSize;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use kiebitz_game::events::LIVE_STREAM;
+use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::recorder::recorded_since;
 
 use super::request::{BundleRequest, Exported};
@@ -21,9 +25,13 @@ use super::{replay, status};
 use crate::Exit;
 use crate::config::Config;
 use crate::kept::{KeptGames, Recorded};
+use crate::outputs::desk::user_names;
+use crate::outputs::mqtt::host_name;
 use crate::system_time;
-use names::Names;
+use crate::tournament;
+use names::{Kind, Names};
 use part::{Content, Part};
+use settings::Secrets;
 
 /// Directory within the archive.
 const FOLDER: &str = "kiebitz-bundle";
@@ -31,6 +39,10 @@ const FOLDER: &str = "kiebitz-bundle";
 const MAX_RECORDING: usize = 64 << 20;
 /// Maximum number of lines of the log.
 const MAX_LOG_LINES: &str = "50000";
+/// Time before and after games whose log and names are collected, in microseconds.
+const MARGIN: i64 = 60 * 1_000_000;
+/// A day in microseconds.
+const DAY: i64 = 24 * 3600 * 1_000_000;
 
 /// Writes the bundle. A part that cannot be collected is named in the bundle and printed; the others are still written.
 pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit> {
@@ -44,27 +56,33 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
         let now = now.to_zoned(zone.clone());
         PathBuf::from(format!("{FOLDER}-{}.tar.gz", now.strftime("%Y-%m-%dT%H%M")))
     });
+    let (configuration, secrets) = match configuration(request.config.as_deref()) {
+        Ok((text, secrets)) => (Ok(text), secrets),
+        Err(error) => (Err(error), Secrets::default()),
+    };
+    let kept = KeptGames::open(&config);
+    let times = times(kept.as_ref(), &request.events);
+    let logged = times.as_ref().map_err(again).and_then(log);
     let mut parts = vec![
         part::text("versions.txt", Ok(versions())),
-        part::text("configuration.toml", configuration(request.config.as_deref())),
+        part::text("configuration.toml", configuration),
         part::text("status.json", status::health(&config, request.config.as_deref())),
-        part::text("log.txt", log(&request.events)),
+        part::text("log.txt", logged),
     ];
-    match KeptGames::open(&config) {
-        Ok(kept) => parts.extend(play(&kept, &request.events)),
-        Err(error) => parts.push(part::text("events.jsonl", Err(error))),
+    match &kept {
+        Ok(kept) => parts.extend(play(kept, &request.events)),
+        Err(error) => parts.push(part::text("events.jsonl", Err(again(error)))),
     }
+    parts.iter_mut().for_each(|part| part.hide(&secrets));
     if request.anonymous {
-        let mut names = Names::default();
-        parts.iter().for_each(|part| names.learn(part));
-        parts.iter_mut().for_each(|part| names.replace_in(part));
+        let mut names = names(&config, &parts);
+        if let (Ok(kept), Ok(times)) = (&kept, &times) {
+            learn_played(&mut names, kept, times).context("cannot read the names in the journal")?;
+        }
+        parts.iter_mut().for_each(|part| names.replace_in_part(part));
     }
-    parts.insert(
-        0,
-        part::text("README.txt", Ok(contents(&parts, request.anonymous))),
-    );
-    let bytes =
-        write(&path, &parts, now.as_micros()).with_context(|| format!("cannot write {}", path.display()))?;
+    let bytes = write(&path, &mut parts, request.anonymous, now.as_micros())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     for (name, error) in parts.iter().filter_map(Part::missing) {
         super::failure::note(&format!("kiebitz: {name} is missing: {error}"));
     }
@@ -104,18 +122,89 @@ fn versions() -> String {
     text
 }
 
-/// The configuration file without passwords.
-fn configuration(path: Option<&Path>) -> Result<String> {
+/// The configuration file without comments and secrets, and the secrets.
+fn configuration(path: Option<&Path>) -> Result<(String, Secrets)> {
     let Some(file) = Config::file(path) else {
-        return Ok("# There is no configuration file: kiebitz uses the defaults.\n".to_owned());
+        let text = "# There is no configuration file: kiebitz uses the defaults.\n";
+        return Ok((text.to_owned(), Secrets::default()));
     };
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let lines = text.lines().map(crate::settings::without_password);
-    Ok(lines.map(|line| line + "\n").collect())
+    let text = crate::text_file::read(file);
+    settings::without_secrets(&text.with_context(|| format!("cannot read {}", file.display()))?)
+        .with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Copies an error for another part.
+fn again(error: &Error) -> Error {
+    anyhow!("{error:#}")
+}
+
+/// The times of games or of a period, with a minute before and after.
+fn times(kept: Result<&KeptGames, &Error>, events: &Exported) -> Result<RangeInclusive<Timestamp>> {
+    let (first, last) = match events {
+        Exported::Games(ids) => {
+            let kept = kept.map_err(again)?;
+            let mut ends = Vec::new();
+            for id in ids {
+                let game = kept.find(id)?;
+                ends.push(game.entry.started);
+                ends.extend(kept.events(&game)?.last().map(|event| event.ts));
+            }
+            let first = ends.iter().min().copied().context("no game is named")?;
+            (first, ends.into_iter().max().unwrap_or(first))
+        }
+        Exported::Selection(selection) => selection
+            .period
+            .in_zone(&system_time::local_zone(), system_time::wall_time())
+            .range()
+            .into_inner(),
+    };
+    let moved = |at: Timestamp, by: i64| Timestamp::from_micros(at.as_micros().saturating_add(by));
+    Ok(moved(first, -MARGIN)..=moved(last, MARGIN))
+}
+
+/// The names in the settings, the files that these name, and the status.
+fn names(config: &Config, parts: &[Part]) -> Names {
+    let mut names = Names::default();
+    names.learn(Kind::Computer, &host_name());
+    names.learn(Kind::Computer, &config.host());
+    for part in parts {
+        if let Ok(Content::Text(text)) = &part.content {
+            match &*part.name {
+                "configuration.toml" => names.learn_settings(text),
+                name if name.contains(".json") => names.learn_in(text),
+                _ => {}
+            }
+        }
+    }
+    for file in config.pairing_files().all() {
+        // A file that cannot be read leaves its names unknown, but most of them are in the journal.
+        if let Ok((tournament, _)) = tournament::read(&[file]) {
+            names.learn_tournament(&tournament);
+        }
+    }
+    let users = config.desk.as_ref().map(|desk| user_names(&desk.users_file));
+    for user in users.and_then(Result::ok).into_iter().flatten() {
+        names.learn(Kind::Person, &user);
+    }
+    names
+}
+
+/// Learns the names on all boards, since the log has those of every game. Games of the day before may still go on.
+fn learn_played(names: &mut Names, kept: &KeptGames, times: &RangeInclusive<Timestamp>) -> Result<()> {
+    let first = Timestamp::from_micros(times.start().as_micros().saturating_sub(DAY));
+    kept.journal().each_event(
+        LIVE_STREAM,
+        |_| true,
+        first..=*times.end(),
+        |event| {
+            names.learn_in(&event.payload);
+            Ok(())
+        },
+    )
 }
 
 /// The log of the service from systemd's journal.
-fn log(events: &Exported) -> Result<String> {
+fn log(times: &RangeInclusive<Timestamp>) -> Result<String> {
     let mut command = Command::new("journalctl");
     command.args([
         "--unit",
@@ -123,18 +212,14 @@ fn log(events: &Exported) -> Result<String> {
         "--no-pager",
         "--output",
         "short-iso-precise",
+        "--no-hostname",
         "--lines",
         MAX_LOG_LINES,
     ]);
-    if let Exported::Selection(selection) = events {
-        let times = selection
-            .period
-            .in_zone(&system_time::local_zone(), system_time::wall_time())
-            .range();
-        command.args([
-            "--since",
-            &format!("@{}", times.start().as_micros().max(0) / 1_000_000),
-        ]);
+    for (option, at) in [("--since", times.start()), ("--until", times.end())] {
+        // systemd does not know all times, such as the last one of a period without end.
+        let at = at.as_micros().clamp(0, system_time::wall_time().as_micros());
+        command.args([option, &format!("@{}", (at + 999_999) / 1_000_000)]);
     }
     let output = command
         .output()
@@ -214,10 +299,10 @@ fn play(kept: &KeptGames, events: &Exported) -> Vec<Part> {
 fn contents(parts: &[Part], anonymous: bool) -> String {
     let mut text = String::from(
         "A support bundle of kiebitz. `kiebitz replay` reads the recordings.\n\n\
-         Passwords in the configuration are replaced by stars. ",
+         Passwords, tokens and the paths of addresses are replaced by stars. The configuration has no comments. ",
     );
     text.push_str(match anonymous {
-        true => "Names of players, teams, arbiters, events and of the computer are replaced.\n\n",
+        true => "Names of players, teams, arbiters, events and of the computer are replaced; notes and decisions are removed.\n\n",
         false => "Names are not replaced.\n\n",
     });
     for part in parts {
@@ -233,18 +318,73 @@ fn contents(parts: &[Part], anonymous: bool) -> String {
     text
 }
 
-/// Writes the archive to a new file, and returns its size in bytes.
-fn write(path: &Path, parts: &[Part], now: i64) -> Result<u64> {
-    let file = File::create_new(path).context("use --output to write to another file")?;
+/// Writes the archive to a new file that only its owner can read, and returns its size in bytes. The text that explains
+/// it comes last, since a recording may be missing by the time it is read.
+fn write(path: &Path, parts: &mut [Part], anonymous: bool, now: i64) -> Result<u64> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    let file = file.context("use --output to write to another file")?;
     let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
     let time = u64::try_from(now / 1_000_000).unwrap_or_default();
     let written = parts
-        .iter()
+        .iter_mut()
         .try_for_each(|part| part.append(&mut archive, FOLDER, time))
+        .and_then(|()| {
+            let mut readme = part::text("README.txt", Ok(contents(parts, anonymous)));
+            readme.append(&mut archive, FOLDER, time)
+        })
         .and_then(|()| Ok(archive.into_inner()?.finish()?.metadata()?.len()));
     if written.is_err() {
         // An incomplete archive helps nobody.
         let _ = fs::remove_file(path);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn a_recording_that_cannot_be_read_is_a_missing_part() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = |name: &str, path: &Path| Part::new(name.to_owned(), Ok(Content::File(path.to_owned())));
+        let mut parts = [
+            file("recordings/removed.pcapng", &directory.path().join("removed")),
+            // A directory can be opened, but not read.
+            file("recordings/broken.pcapng", directory.path()),
+            part::text("log.txt", Ok("a log".to_owned())),
+        ];
+        let path = directory.path().join("bundle.tar.gz");
+        write(&path, &mut parts, false, 0).expect("an archive");
+        let missing: Vec<&str> = parts
+            .iter()
+            .filter_map(Part::missing)
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(missing, ["recordings/removed.pcapng", "recordings/broken.pcapng"]);
+        let archive = GzDecoder::new(fs::File::open(&path).expect("an archive"));
+        let mut archive = tar::Archive::new(archive);
+        let entries = archive.entries().expect("entries").map(|entry| {
+            let mut entry = entry.expect("an entry");
+            let name = entry.path().expect("a path").display().to_string();
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).expect("the content");
+            (name, content)
+        });
+        let entries: BTreeMap<String, Vec<u8>> = entries.collect();
+        assert_eq!(entries["kiebitz-bundle/log.txt"], b"a log");
+        let readme = String::from_utf8_lossy(&entries["kiebitz-bundle/README.txt"]);
+        for name in missing {
+            assert!(
+                readme.contains(&format!("{name}: missing: cannot read ")),
+                "{readme}"
+            );
+        }
+    }
 }

@@ -195,7 +195,7 @@ impl fmt::Display for Mistake {
 
 /// Replaces a possible password by stars, one for each character so that the carets still fit. Control characters
 /// become spaces.
-pub(crate) fn without_password(line: &str) -> String {
+fn without_password(line: &str) -> String {
     let hidden = hidden(line);
     let shown = |(at, character): (usize, char)| match character {
         _ if hidden.contains(&at) && !matches!(character, ' ' | '"' | '\'') => '*',

@@ -7,7 +7,7 @@ mod reading;
 mod values;
 
 pub use error::{ConfigError, Mistake};
-pub(crate) use error::{SpannedError, in_quotes, without_password};
+pub(crate) use error::{SpannedError, in_quotes};
 pub(crate) use reading::{
     Absolute, Delay, TextValue, UniqueLines, delay, name, named, path, paths, required_name, required_path,
     url_of, without_login,

@@ -40,7 +40,7 @@ pub(super) fn read(
                 let rounds = entries.list.last().map_or(0, |entry| entry.rounds.len());
                 doubts.add_entries(1 + rounds / 2, number)?;
             }
-            Some(code) => header.line(code, line, number, doubts),
+            Some(code) => header.line(code, line, number, doubts)?,
             None => {}
         }
     }

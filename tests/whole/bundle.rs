@@ -1,10 +1,12 @@
 //! `kiebitz bundle`.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::games::{Kept, MATE};
+use crate::games::{DEMO, Kept, MATE};
 
 /// Unpacks a bundle with the system's tar, and returns its directory.
 fn unpacked(archive: &Path) -> PathBuf {
@@ -24,8 +26,13 @@ fn bundle(kept: &Kept, args: &[&str]) -> (String, PathBuf) {
     let _ = fs::remove_file(&archive);
     let _ = fs::remove_dir_all(kept.directory.join("kiebitz-bundle"));
     let archive_name = archive.to_str().expect("UTF-8");
-    let output = kept.run(&[&["bundle", "-o", archive_name], args].concat());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = kept.command(&[&["bundle", "-o", archive_name], args].concat());
+    command.env("PATH", format!("{}:{path}", kept.directory.display()));
+    let output = command.output().expect("kiebitz runs");
     assert!(output.status.success(), "{output:?}");
+    let mode = fs::metadata(&archive).expect("an archive").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "only the owner may read it");
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
     (printed, unpacked(&archive))
 }
@@ -41,8 +48,9 @@ fn with_recording(name: &str) -> Kept {
     fs::copy(demo, recordings.join("2026-08-05-ttyACM0.pcapng")).expect("a copy");
     let file = kept.directory.join("kiebitz.toml");
     let settings = fs::read_to_string(&file).expect("a configuration");
-    let mqtt = "[mqtt]\nurl = \"mqtt://kiebitz:geheim@localhost\"\n";
-    fs::write(&file, settings + mqtt).expect("a configuration");
+    let outputs = "# The password was geheim.\n[mqtt]\nurl = \"mqtt://kiebitz:geheim@localhost\"\n\
+                   [[alarm]]\nname = \"phone\"\nsend = \"ntfy\"\nurl = \"https://ntfy.sh/geheim\"\n";
+    fs::write(&file, settings + outputs).expect("a configuration");
     kept
 }
 
@@ -76,6 +84,100 @@ fn the_bundle_of_a_period_has_all_of_its_recordings() {
     let (_, folder) = bundle(&kept, &["--date", "2026-08-04"]);
     assert_eq!(read(&folder, "events.jsonl"), "");
     assert!(!folder.join("recordings").exists());
+}
+
+/// The names that `many_names` puts somewhere.
+const NAMES: [&str; 11] = [
+    "Adams",
+    "Béla",
+    "Zarge",
+    "Wu",
+    "Erika",
+    "unwohl",
+    "Herbstpokal",
+    "Ulm",
+    "Quast",
+    "SF Nord",
+    "saal-2",
+];
+
+/// Puts names into the settings, the pairings, the log, and the journal of another board.
+fn many_names(kept: &Kept) {
+    let commands = r#"{"id":"1","do":"set_players","white":"Zarge, Z.","black":"Wu","by":"Erika X.","board":"board-1","at":"2026-08-05T07:28:05Z"}
+{"id":"2","do":"annotate","text":"Zarge ist unwohl","by":"Erika X.","board":"board-1","at":"2026-08-05T07:29:00Z"}
+"#;
+    kept.keep(DEMO, "board-4", commands);
+    let pairings = kept.directory.join("pairings.csv");
+    fs::write(
+        &pairings,
+        "board,white,black,white_team\n1,\"Quast, Q.\",\"Zarge, Z.\",SF Nord\n",
+    )
+    .expect("pairings");
+    let file = kept.directory.join("kiebitz.toml");
+    let settings = fs::read_to_string(&file).expect("a configuration");
+    let named = settings.replace("[daemon]", "[daemon]\nname = \"saal-2\"");
+    let event = format!(
+        "[event]\nname = \"Herbstpokal\"\nsite = \"Ulm\"\npairings = [{:?}]\n",
+        pairings.display().to_string()
+    );
+    fs::write(&file, named + &event).expect("a configuration");
+    // Stands in for systemd's, which has no log of kiebitz here. It shows what it is asked for.
+    let journalctl = kept.directory.join("journalctl");
+    let lines = "Adams, A. - Béla, B.\nZarge, Z. - Wu\nErika X. entered a result for Quast, Q. (SF Nord)\n\
+                 saal-2: Herbstpokal, Ulm; the clock has stopped";
+    let script = format!("#!/bin/sh\necho \"$@\"\ncat <<'END'\n{lines}\nEND\n");
+    fs::write(&journalctl, script).expect("a script");
+    fs::set_permissions(&journalctl, fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
+/// The texts of all files of an unpacked bundle, by their names.
+fn texts(folder: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("a file"));
+    let texts = files.filter(|file| file.path().is_file()).map(|file| {
+        let name = file.file_name().into_string().expect("UTF-8");
+        let text = read(folder, &name);
+        (name, text)
+    });
+    texts.collect()
+}
+
+#[test]
+fn no_file_of_an_anonymous_bundle_has_names() {
+    let kept = with_recording("bundle-many-names");
+    many_names(&kept);
+    let (_, folder) = bundle(&kept, &[MATE]);
+    let plain = texts(&folder);
+    for name in ["Adams", "Wu", "Erika", "Herbstpokal", "SF Nord", "saal-2"] {
+        let is_there = plain.values().any(|text| text.contains(name));
+        assert!(is_there, "{name} is in the bundle with names");
+    }
+    for selection in [&[MATE][..], &["--date", "2026-08-05"]] {
+        let (_, folder) = bundle(&kept, &[selection, &["--anonymous"]].concat());
+        let texts = texts(&folder);
+        assert!(texts["log.txt"].contains("the clock has stopped"), "{texts:?}");
+        for (file, text) in &texts {
+            for name in NAMES {
+                assert!(!text.contains(name), "{name} in {file}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_log_of_a_game_has_the_time_of_the_game() {
+    let kept = with_recording("bundle-log");
+    many_names(&kept);
+    let (_, folder) = bundle(&kept, &[MATE]);
+    let log = read(&folder, "log.txt");
+    let seconds = |option: &str| -> i64 {
+        let (_, after) = log.split_once(&format!("{option} @")).expect("the option");
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a time")
+    };
+    let duration = seconds("--until") - seconds("--since");
+    assert!((120..1200).contains(&duration), "{log}");
 }
 
 #[test]

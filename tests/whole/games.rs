@@ -8,7 +8,7 @@ use kiebitz::replay::Replay;
 use kiebitz::replay::read_commands;
 use kiebitz_game::events::{Event, EventKind};
 
-const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
+pub(crate) const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../src/tools/demo/game.pcapng");
 const UNFINISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../captures/gap-read-back.pcapng");
 const ILLEGAL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -39,7 +39,7 @@ impl Kept {
     }
 
     /// Stores the events of a capture under the name of a board.
-    fn keep(&self, capture: &str, board: &str, commands: &str) {
+    pub(crate) fn keep(&self, capture: &str, board: &str, commands: &str) {
         let file = self.directory.join("commands.jsonl");
         std::fs::write(&file, commands).expect("commands");
         let commands = read_commands(&file).expect("commands");
@@ -76,14 +76,18 @@ impl Kept {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        Command::new(crate::program())
+        self.command(args).output().expect("kiebitz runs")
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(crate::program());
+        command
             .args(args)
             .arg("--config")
             .arg(self.directory.join("kiebitz.toml"))
             .env("TZ", "UTC")
-            .stdin(Stdio::null())
-            .output()
-            .expect("kiebitz runs")
+            .stdin(Stdio::null());
+        command
     }
 
     pub(crate) fn printed(&self, args: &[&str]) -> String {

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Error, Result, anyhow};
+
+use super::settings::Secrets;
 
 #[derive(Debug)]
 pub(super) enum Content {
@@ -27,6 +29,24 @@ pub(super) fn text(name: &str, content: Result<String>) -> Part {
     Part::new(name.to_owned(), content.map(Content::Text))
 }
 
+/// A file that ends where it cannot be read any further.
+struct Readable {
+    file: File,
+    failure: Option<io::Error>,
+}
+
+impl Read for Readable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.file.read(buffer) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.failure = Some(error);
+                Ok(0)
+            }
+            read => read,
+        }
+    }
+}
+
 impl Part {
     pub(super) fn new(name: String, content: Result<Content>) -> Self {
         Self { name, content }
@@ -38,10 +58,19 @@ impl Part {
         Some((&self.name, format!("{error:#}")))
     }
 
+    /// Removes secrets from a text, or from the reason for which the part is missing.
+    pub(super) fn hide(&mut self, secrets: &Secrets) {
+        match &mut self.content {
+            Ok(Content::Text(text)) => *text = secrets.hide_in(text),
+            Ok(Content::Bytes(_) | Content::File(_)) => {}
+            Err(error) => *error = anyhow!(secrets.hide_in(&format!("{error:#}"))),
+        }
+    }
+
     /// Appends the part to an archive, in a folder and with a time in seconds since 1970. Does nothing if the part is
-    /// missing.
+    /// missing. A file that cannot be read becomes missing.
     pub(super) fn append(
-        &self,
+        &mut self,
         archive: &mut tar::Builder<impl Write>,
         folder: &str,
         time: u64,
@@ -59,12 +88,22 @@ impl Part {
             Ok(Content::Text(text)) => add(text.len() as u64, &mut text.as_bytes())?,
             Ok(Content::Bytes(bytes)) => add(bytes.len() as u64, &mut bytes.as_slice())?,
             Ok(Content::File(path)) => {
-                let cannot = || format!("cannot read {}", path.display());
-                let file = File::open(path).with_context(cannot)?;
-                let size = file.metadata().with_context(cannot)?.len();
-                // The daemon may be appending to the file.
-                let mut data = file.take(size).chain(io::repeat(0)).take(size);
-                add(size, &mut data)?;
+                let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+                let failure = match opened {
+                    Ok((size, file)) => {
+                        let mut readable = Readable { file, failure: None };
+                        // The daemon may be appending to the file. The size is in the archive already, so the rest of
+                        // a file that ends early is filled up.
+                        let mut data = (&mut readable).take(size).chain(io::repeat(0)).take(size);
+                        add(size, &mut data)?;
+                        readable.failure
+                    }
+                    Err(error) => Some(error),
+                };
+                if let Some(failure) = failure {
+                    let failure = Error::new(failure).context(format!("cannot read {}", path.display()));
+                    self.content = Err(failure);
+                }
             }
         }
         Ok::<(), Error>(())

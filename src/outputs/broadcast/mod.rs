@@ -7,6 +7,8 @@
 
 mod files;
 #[cfg(target_os = "linux")]
+mod limited;
+#[cfg(target_os = "linux")]
 mod opened;
 pub(crate) mod page;
 mod preview;
@@ -27,6 +29,8 @@ mod stream;
 pub(in crate::outputs) mod task;
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) mod web;
+#[cfg(target_os = "linux")]
+mod webdav;
 
 pub(crate) use files::{Files, PublishedFile};
 pub(crate) use projection::{Broadcast, EventFacts};

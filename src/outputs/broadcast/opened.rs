@@ -1,7 +1,7 @@
 //! Reads, writes and deletes files of an opened target.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,9 +9,10 @@ use object_store::path::Path;
 use object_store::{Attribute, Attributes, Error, ObjectStore, ObjectStoreExt, PutOptions};
 
 use super::files::{CACHE_CONTROL, PublishedFile};
-use super::server::FileServer;
+use super::server::{FileServer, partial_path};
 use super::settings::Target;
 use super::storage_failure::StorageFailure;
+use super::webdav::WebDav;
 
 /// An opened target. Clones share its connections.
 #[derive(Debug, Clone)]
@@ -22,10 +23,23 @@ pub(super) struct OpenedTarget {
     patience: Duration,
 }
 
+/// Maximum size of a file to read, in bytes. Only the small file of a trial is read, and a faulty server may never stop
+/// sending.
+pub(super) const MAX_READ: usize = 64 << 10;
+/// Maximum number of files in the listing of a folder on a server. A large event has a few thousand.
+pub(super) const MAX_LISTED: usize = 20_000;
+/// Maximum size of such a listing in bytes.
+pub(super) const MAX_LISTED_BYTES: usize = 4 << 20;
+
+/// Files by path or name, with their sizes in bytes; `None` if the server does not report sizes.
+pub(super) type Listing = BTreeMap<String, Option<u64>>;
+
 #[derive(Debug, Clone)]
 pub(super) enum Access {
-    /// A folder, a bucket or a WebDAV server.
+    /// A folder or a bucket.
     Objects(Arc<dyn ObjectStore>),
+    /// A WebDAV server, with the requests that object_store lacks.
+    WebDav(Arc<dyn ObjectStore>, WebDav),
     /// An FTP or SFTP server.
     Server(Arc<FileServer>),
 }
@@ -39,31 +53,61 @@ impl OpenedTarget {
         }
     }
 
-    /// Logs in to an FTP or SFTP server. Other targets have no connection to open.
+    /// Logs in to an FTP or SFTP server, or creates the folder of a WebDAV server. Other targets need no preparation.
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
         match &self.access {
             Access::Objects(_) => Ok(()),
+            Access::WebDav(_, requests) => {
+                requests.make_folders().await;
+                Ok(())
+            }
             Access::Server(server) => self.with_timeout(server.connect()).await,
         }
     }
 
     pub(super) async fn put(&self, path: &str, content: Bytes) -> Result<(), StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
-                let (to, options) = (Path::from(path), self.options(path));
-                let put = store.put_opts(&to, content.into(), options);
-                self.with_reason(put).await.map(drop)
+            Access::Objects(store) => self.put_object(store, path, content).await,
+            Access::WebDav(store, requests) => {
+                if requests.can_rename() {
+                    // Readers must not see half of a file.
+                    let part = partial_path(path);
+                    self.put_object(store, &part, content.clone()).await?;
+                    if self
+                        .with_timeout(requests.rename(&part, path, &self.target))
+                        .await?
+                    {
+                        return Ok(());
+                    }
+                    self.delete(&part).await?;
+                }
+                self.put_object(store, path, content).await
             }
             Access::Server(server) => self.with_timeout(server.put(path, &content)).await,
         }
     }
 
+    async fn put_object(
+        &self,
+        store: &Arc<dyn ObjectStore>,
+        path: &str,
+        content: Bytes,
+    ) -> Result<(), StorageFailure> {
+        let (to, options) = (Path::from(path), self.options(path));
+        let put = store.put_opts(&to, content.into(), options);
+        self.with_reason(put).await.map(drop)
+    }
+
     pub(super) async fn get(&self, path: &str) -> Result<Bytes, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let from = Path::from(path);
-                self.with_reason(async { store.get(&from).await?.bytes().await })
-                    .await
+                let found = self.with_reason(store.get(&from)).await?;
+                // object_store reads no more than the size that the server has announced.
+                if found.meta.size > MAX_READ as u64 {
+                    return Err(StorageFailure::TooLong);
+                }
+                self.with_reason(found.bytes()).await
             }
             Access::Server(server) => self.with_timeout(server.get(path)).await.map(Bytes::from),
         }
@@ -72,7 +116,7 @@ impl OpenedTarget {
     /// Deletes a file if it exists.
     pub(super) async fn delete(&self, path: &str) -> Result<(), StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let from = Path::from(path);
                 let deleted = async {
                     match store.delete(&from).await {
@@ -86,18 +130,22 @@ impl OpenedTarget {
         }
     }
 
-    /// Lists the paths of the files in a folder; `None` is the target's root.
-    pub(super) async fn list(&self, folder: Option<&str>) -> Result<BTreeSet<String>, StorageFailure> {
+    /// Lists the files in a folder; `None` is the target's root.
+    pub(super) async fn list(&self, folder: Option<&str>) -> Result<Listing, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let prefix = folder.map(Path::from);
                 let listed = self
                     .with_reason(store.list_with_delimiter(prefix.as_ref()))
                     .await?;
+                let is_remote = !matches!(self.target, Target::Folder(_));
+                if is_remote && listed.objects.len() > MAX_LISTED {
+                    return Err(StorageFailure::ListTooLong);
+                }
                 Ok(listed
                     .objects
                     .into_iter()
-                    .map(|file| file.location.into())
+                    .map(|file| (file.location.into(), Some(file.size)))
                     .collect())
             }
             Access::Server(server) => {
@@ -106,14 +154,17 @@ impl OpenedTarget {
                     Some(folder) => format!("{folder}/{name}"),
                     None => name,
                 };
-                Ok(listed.into_iter().map(path).collect())
+                Ok(listed
+                    .into_iter()
+                    .map(|(name, size)| (path(name), size))
+                    .collect())
             }
         }
     }
 
     pub(super) async fn has(&self, path: &str) -> Result<bool, StorageFailure> {
         match &self.access {
-            Access::Objects(store) => {
+            Access::Objects(store) | Access::WebDav(store, _) => {
                 let path = Path::from(path);
                 let found = async {
                     match store.head(&path).await {

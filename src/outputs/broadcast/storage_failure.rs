@@ -9,7 +9,7 @@ use super::settings::Target;
 use crate::outputs::shared::answers::shortened;
 
 /// The reason why a target does not accept a file.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub(super) enum StorageFailure {
     #[error("the bucket {0} does not exist: create it, or correct `to` under [publish]")]
     NoBucket(String),
@@ -78,6 +78,17 @@ pub(super) enum StorageFailure {
     NotStored(ServerMessage),
     #[error("the server answered {status}{}", reason(.text))]
     Answer { status: String, text: ServerMessage },
+    #[error(
+        "the folder, or a file with a login or key, does not answer: check the disk or network share it is on"
+    )]
+    Hangs,
+    #[error(
+        "the folder contains too many files to list: publish to a folder of its own; until then, files that it loses \
+         are not written again"
+    )]
+    ListTooLong,
+    #[error("the file is larger than what was written")]
+    TooLong,
     #[error("no answer")]
     NoAnswer,
     #[error("{0}")]
@@ -100,9 +111,12 @@ impl StorageFailure {
         if error.to_string().contains(METADATA_SERVICE) {
             return Self::NoKey;
         }
-        let mut root: &dyn Error = error;
+        let mut root: &(dyn Error + 'static) = error;
         while let Some(source) = root.source() {
             root = source;
+        }
+        if let Some(failure) = root.downcast_ref::<Self>() {
+            return failure.clone();
         }
         let root = root.to_string();
         if root.starts_with(REDIRECT) {
@@ -115,7 +129,7 @@ impl StorageFailure {
     }
 
     /// Explains an answer, which consists of the status, a colon and the content.
-    fn of_answer(answer: &str, target: &Target) -> Self {
+    pub(super) fn of_answer(answer: &str, target: &Target) -> Self {
         let (status, content) = answer.split_once(": ").unwrap_or((answer, ""));
         let number = status.split(' ').next().unwrap_or_default();
         let code = element(content, "Code").unwrap_or_default();

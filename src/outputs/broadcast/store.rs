@@ -3,7 +3,6 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -13,17 +12,17 @@ use object_store::http::HttpBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, RetryConfig};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use reqwest::{Method, StatusCode, Url};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use super::files::{Files, PublishedFile};
+use super::limited::LimitedConnector;
 use super::opened::{Access, OpenedTarget};
 use super::server::FileServer;
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
 use super::task::Snapshot;
+use super::webdav::{self, WebDav};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
@@ -32,14 +31,24 @@ use crate::system_time::wall_time;
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// The files that this run of the program has written to the target, less those found missing.
-    written: BTreeMap<Arc<str>, PublishedFile>,
+    /// The files that this run of the program has written to the target, less those found missing. `None` if the
+    /// content is unknown: a write has begun and not succeeded, so the target may have the old content or the new one.
+    written: BTreeMap<Arc<str>, Option<PublishedFile>>,
+    /// Files written again because the target listed them with another size. If the size still differs, the target
+    /// stores files in a form of its own, and they are not written a third time.
+    resized: BTreeSet<Arc<str>>,
+    /// The reason why the last check could not list the files.
+    unlisted: Option<StorageFailure>,
+    /// The attempt to open the target, if it has not ended yet.
+    opening: Option<JoinHandle<Result<OpenedTarget>>>,
+    /// Maximum time to open the target, and for one operation.
+    patience: Duration,
 }
 
 /// First and longest pause after failures. The pause doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Maximum time to write or delete a file.
+/// Maximum time to open a target, or to write or delete a file.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Maximum number of concurrent writes to a bucket. Each write takes a while, and a hundred games have two hundred
 /// files.
@@ -57,6 +66,10 @@ impl TargetFiles {
             target,
             settings,
             written: BTreeMap::new(),
+            resized: BTreeSet::new(),
+            unlisted: None,
+            opening: None,
+            patience: PATIENCE,
         }
     }
 
@@ -70,12 +83,9 @@ impl TargetFiles {
         loop {
             let current = Arc::clone(&files.borrow_and_update());
             match self.sync(&mut store, &current).await {
-                Ok(0) => {}
                 Ok(count) => {
                     pause = FIRST_PAUSE;
-                    if reports.done(&name, wall_time(), format!("{count} files written")) {
-                        tracing::info!("{name} accepts files again");
-                    }
+                    self.report(&reports, &name, count);
                 }
                 Err(error) => {
                     let problem = format!("{error:#}");
@@ -102,13 +112,27 @@ impl TargetFiles {
         }
     }
 
+    /// Reports that all files are written, `count` of them just now.
+    fn report(&self, reports: &Reports, name: &str, count: usize) {
+        let problem = self.unlisted.as_ref().map(StorageFailure::to_string);
+        let had_failed = match count {
+            1.. if problem.is_none() => reports.done(name, wall_time(), format!("{count} files written")),
+            _ => false,
+        };
+        let is_new = reports.problems(name, problem.clone().into_iter().collect());
+        match problem {
+            Some(problem) if is_new => tracing::warn!("cannot check the files of {name}: {problem}"),
+            None if is_new || had_failed => tracing::info!("{name} accepts files again"),
+            _ => {}
+        }
+    }
+
     /// Writes changed files and deletes files that no longer exist. Returns the number of files written or deleted.
     async fn sync(&mut self, store: &mut Option<OpenedTarget>, files: &Files) -> Result<usize> {
         let store = match store {
             Some(store) => store,
             None => {
-                let opened = self.open(PATIENCE)?;
-                self.make_folders().await;
+                let opened = self.open().await?;
                 opened.connect().await?;
                 // The previous failure may have been caused by the loss of the files.
                 self.forget_missing(&opened).await;
@@ -117,7 +141,9 @@ impl TargetFiles {
         };
         let due = files
             .iter()
-            .filter(|(path, file)| self.written.get(*path) != Some(file))
+            .filter(
+                |(path, file)| !matches!(self.written.get(*path), Some(Some(written)) if written == *file),
+            )
             .map(|(path, file)| (Arc::clone(path), file.clone()));
         // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
@@ -130,6 +156,7 @@ impl TargetFiles {
             .cloned()
             .collect();
         for path in obsolete {
+            self.written.insert(Arc::clone(&path), None);
             store
                 .delete(&path)
                 .await
@@ -153,12 +180,13 @@ impl TargetFiles {
                 && running.len() < max_writes
                 && let Some((path, file)) = due.next()
             {
+                self.written.insert(Arc::clone(&path), None);
                 running.spawn(put(store.clone(), path, file));
             }
             match running.join_next().await {
                 None => break,
                 Some(Ok(Ok((path, file)))) => {
-                    self.written.insert(path, file);
+                    self.written.insert(path, Some(file));
                     count += 1;
                 }
                 // Other writes in progress may still succeed, and must be recorded.
@@ -169,24 +197,42 @@ impl TargetFiles {
         failed.map_or(Ok(count), Err)
     }
 
-    /// Forgets files that the target has lost, so that they are written again.
+    /// Forgets files that the target has lost, and those that it has with another size, so that they are written again.
     async fn forget_missing(&mut self, store: &OpenedTarget) {
         let folder_of = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let folders: BTreeSet<Option<String>> = self.written.keys().map(|path| folder_of(path)).collect();
-        let mut lost = 0;
+        let (mut lost, mut changed) = (0, 0);
+        self.unlisted = None;
         for folder in folders {
             let listed = store.list(folder.as_deref()).await;
-            if listed == Err(StorageFailure::NoAnswer) {
-                break;
+            match &listed {
+                Err(StorageFailure::NoAnswer) => break,
+                Err(error @ StorageFailure::ListTooLong) => {
+                    self.unlisted = Some(error.clone());
+                    break;
+                }
+                _ => {}
             }
             // The key may lack permission to list files. Then the check of a single file decides.
             let present = listed.unwrap_or_default();
-            let missing: Vec<Arc<str>> = self
-                .written
-                .keys()
-                .filter(|path| folder_of(path) == folder && !present.contains(&***path))
-                .cloned()
-                .collect();
+            let mut missing = Vec::new();
+            for (path, file) in &mut self.written {
+                let Some(known) = file.as_ref().filter(|_| folder_of(path) == folder) else {
+                    continue;
+                };
+                match present.get(&**path) {
+                    None => missing.push(Arc::clone(path)),
+                    Some(Some(size)) if *size != known.content.len() as u64 => {
+                        if self.resized.insert(Arc::clone(path)) {
+                            *file = None;
+                            changed += 1;
+                        }
+                    }
+                    Some(_) => {
+                        self.resized.remove(path);
+                    }
+                }
+            }
             let Some(first) = missing.first() else { continue };
             // Some servers list files under other names than those used for writing.
             if store.has(first).await == Ok(false) {
@@ -194,105 +240,92 @@ impl TargetFiles {
                 self.written.retain(|path, _| !missing.contains(path));
             }
         }
+        if changed > 0 {
+            tracing::warn!(
+                "{}: {changed} files have another size; writing them again",
+                self.target
+            );
+        }
         if lost > 0 {
             tracing::warn!("{}: {lost} files are missing; writing them again", self.target);
         }
     }
 
-    /// Creates the folder of a WebDAV server if it does not exist. Failures are reported by the next write, because a
-    /// server may accept files without this request.
-    async fn make_folders(&self) {
-        let Target::WebDav(url) = &self.target else { return };
-        if let Err(error) = self.try_make_folders(url).await {
-            tracing::debug!("cannot create {url}: {error:#}");
-        }
-    }
-
-    async fn try_make_folders(&self, url: &str) -> Result<()> {
-        let client = reqwest::Client::builder()
-            .timeout(PATIENCE / 2)
-            .default_headers(self.webdav_headers()?)
-            .build()?;
-        let create_folder = async |folder: &Url| {
-            let method = Method::from_bytes(b"MKCOL")?;
-            let response = client.request(method, folder.clone()).send().await?;
-            if response.status() == StatusCode::CREATED {
-                tracing::info!("created the folder {folder}");
-            }
-            anyhow::Ok(response.status())
+    /// Opens the target on a thread for blocking work, since a disk or network share may never answer. An attempt that
+    /// is still waiting is not joined by another one, because it may hold its thread for ever.
+    async fn open(&mut self) -> Result<OpenedTarget> {
+        let Self {
+            target,
+            settings,
+            opening,
+            patience,
+            ..
+        } = self;
+        let pending = opening.get_or_insert_with(|| {
+            let (target, settings, patience) = (target.clone(), settings.clone(), *patience);
+            tokio::task::spawn_blocking(move || open(&target, &settings, patience))
+        });
+        let Ok(opened) = tokio::time::timeout(*patience, pending).await else {
+            return Err(StorageFailure::Hangs.into());
         };
-        let mut without_parent = Vec::new();
-        for folder in folders(url)? {
-            match create_folder(&folder).await? {
-                StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
-                _ => break,
-            }
-        }
-        for folder in without_parent.iter().rev() {
-            create_folder(folder).await?;
-        }
-        Ok(())
+        *opening = None;
+        opened.context("interrupted")?
     }
+}
 
-    fn webdav_headers(&self) -> Result<HeaderMap> {
-        let mut headers = HeaderMap::new();
-        if let Some(file) = &self.settings.webdav_login_file {
-            headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
+/// Opens a target. Reads its login, and waits for the disk. `patience` is the maximum time for one operation.
+pub(super) fn open(target: &Target, settings: &Publish, patience: Duration) -> Result<OpenedTarget> {
+    let retry = RetryConfig {
+        max_retries: 1,
+        retry_timeout: PATIENCE / 2,
+        ..RetryConfig::default()
+    };
+    let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
+    let access = match target {
+        Target::Folder(folder) => {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            Access::Objects(Arc::new(
+                LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false),
+            ))
         }
-        Ok(headers)
-    }
-
-    /// Opens the target. `patience` is the maximum time for one operation.
-    fn open(&self, patience: Duration) -> Result<OpenedTarget> {
-        let retry = RetryConfig {
-            max_retries: 1,
-            retry_timeout: PATIENCE / 2,
-            ..RetryConfig::default()
-        };
-        let options = ClientOptions::new().with_timeout(PATIENCE).with_allow_http(true);
-        let access = match &self.target {
-            Target::Folder(folder) => {
-                fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-                Access::Objects(Arc::new(
-                    LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(false),
-                ))
+        Target::Bucket { name, folder } => {
+            let mut builder = AmazonS3Builder::from_env()
+                .with_bucket_name(name)
+                .with_client_options(options)
+                .with_http_connector(LimitedConnector)
+                .with_retry(retry);
+            if let Some(endpoint) = &settings.s3_endpoint {
+                builder = builder.with_endpoint(endpoint);
             }
-            Target::Bucket { name, folder } => {
-                let mut builder = AmazonS3Builder::from_env()
-                    .with_bucket_name(name)
-                    .with_client_options(options)
-                    .with_retry(retry);
-                if let Some(endpoint) = &self.settings.s3_endpoint {
-                    builder = builder.with_endpoint(endpoint);
-                }
-                if let Some(region) = &self.settings.s3_region {
-                    builder = builder.with_region(region);
-                }
-                if let Some(file) = &self.settings.s3_key_file {
-                    let (key, secret) = two_lines(file)?;
-                    builder = builder.with_access_key_id(key).with_secret_access_key(secret);
-                }
-                Access::Objects(Arc::new(PrefixStore::new(builder.build()?, &**folder)))
+            if let Some(region) = &settings.s3_region {
+                builder = builder.with_region(region);
             }
-            Target::WebDav(url) => {
-                let options = options.with_default_headers(self.webdav_headers()?);
-                let builder = HttpBuilder::new().with_url(url).with_client_options(options);
-                Access::Objects(Arc::new(builder.with_retry(retry).build()?))
+            if let Some(file) = &settings.s3_key_file {
+                let (key, secret) = two_lines(file)?;
+                builder = builder.with_access_key_id(key).with_secret_access_key(secret);
             }
-            Target::Server(folder) => {
-                Access::Server(Arc::new(FileServer::new(folder.clone(), self.settings.clone())))
-            }
-        };
-        Ok(OpenedTarget::new(self.target.clone(), access, patience))
-    }
+            Access::Objects(Arc::new(PrefixStore::new(builder.build()?, &**folder)))
+        }
+        Target::WebDav(url) => {
+            let headers = webdav::headers(settings)?;
+            let requests = WebDav::new(url, headers.clone(), PATIENCE / 2)?;
+            let options = options.with_default_headers(headers);
+            let builder = HttpBuilder::new()
+                .with_url(url)
+                .with_client_options(options)
+                .with_http_connector(LimitedConnector);
+            Access::WebDav(Arc::new(builder.with_retry(retry).build()?), requests)
+        }
+        Target::Server(folder) => Access::Server(Arc::new(FileServer::new(folder.clone(), settings)?)),
+    };
+    Ok(OpenedTarget::new(target.clone(), access, patience))
 }
 
 /// Tests a target: writes, reads and deletes a small file. Fails at the first step that does not work.
 pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Result<()> {
-    let target_files = TargetFiles::new(target, settings);
-    target_files.make_folders().await;
-    let opened = tokio::task::spawn_blocking(move || target_files.open(PATIENCE / 2));
-    let store = opened.await.context("interrupted")??;
+    let mut target_files = TargetFiles::new(target, settings);
+    target_files.patience = PATIENCE / 2;
+    let store = target_files.open().await?;
     store.connect().await?;
     store
         .put(TRIAL, TRIAL.into())
@@ -314,20 +347,6 @@ async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result
     Ok((path, file))
 }
 
-/// Returns the URLs of a folder and of the folders above it, the deepest first. Each ends with a slash, which some
-/// servers require.
-fn folders(url: &str) -> Result<Vec<Url>> {
-    let url = Url::parse(url)?;
-    let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
-    let folders = (1..=path.len()).rev().map(|depth| {
-        let mut folder = url.clone();
-        let above = path.get(..depth).unwrap_or_default();
-        folder.set_path(&format!("/{}/", above.join("/")));
-        folder
-    });
-    Ok(folders.collect())
-}
-
 /// Whether a file refers to other files, which must be written first.
 fn is_list(path: &str) -> bool {
     ["index.json", "tournament.json", "wall.json"]
@@ -346,16 +365,6 @@ pub(super) fn two_lines(file: &FilePath) -> Result<(String, String)> {
         ),
         (user, secret) => Ok((user.to_owned(), secret.to_owned())),
     }
-}
-
-/// Builds the header for HTTP Basic authentication (RFC 7617).
-fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
-    let request = reqwest::Client::new()
-        .get("http://localhost/")
-        .basic_auth(user, Some(password))
-        .build()?;
-    let header = request.headers().get(AUTHORIZATION).cloned();
-    header.ok_or_else(|| io::Error::other("the login contains characters that cannot be sent").into())
 }
 
 #[cfg(test)]
@@ -412,17 +421,164 @@ mod tests {
         assert!(all.keys().all(|path| root.join(&**path).is_file()));
     }
 
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+    }
+
+    /// Writes files on a disk that hangs until kiebitz has given up, and then stores them.
+    fn interrupted(target: &mut TargetFiles, root: &FilePath, all: &Files) {
+        let (runtime, release) = with_hung_disk();
+        let folder = LocalFileSystem::new_with_prefix(root).expect("a folder");
+        let access = Access::Objects(Arc::new(folder));
+        let hasty = OpenedTarget::new(target.target.clone(), access, Duration::from_millis(20));
+        let error = runtime
+            .block_on(target.sync(&mut Some(hasty), all))
+            .expect_err("the disk hangs");
+        assert!(format!("{error:#}").contains("no answer"), "{error:#}");
+        drop(release);
+        for (path, file) in all {
+            while fs::read(root.join(&**path)).unwrap_or_default() != *file.content {
+                std::thread::yield_now();
+            }
+        }
+    }
+
     #[test]
-    fn folders_of_a_url_begin_with_the_deepest() {
-        let folders = folders("https://dav.example:8443/remote.php/my%20chess").expect("a URL");
-        let folders: Vec<&str> = folders.iter().map(Url::as_str).collect();
-        assert_eq!(
-            folders,
-            [
-                "https://dav.example:8443/remote.php/my%20chess/",
-                "https://dav.example:8443/remote.php/"
-            ]
-        );
-        assert!(super::folders("https://dav.example").expect("a URL").is_empty());
+    fn a_file_whose_write_was_interrupted_is_always_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        let content =
+            |text: &str| Files::from([(Arc::from("wall.json"), PublishedFile::new(text.as_bytes()))]);
+        let mut target = to_folder(&root);
+        let old = content("old");
+        let first = runtime().block_on(target.sync(&mut None, &old));
+        assert_eq!(first.expect("written"), 1);
+        interrupted(&mut target, &root, &content("new"));
+        runtime().block_on(target.sync(&mut None, &old)).expect("written");
+        assert_eq!(fs::read(root.join("wall.json")).expect("a file"), b"old");
+    }
+
+    #[test]
+    fn an_obsolete_file_whose_write_was_interrupted_is_deleted() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().to_owned();
+        let mut target = to_folder(&root);
+        interrupted(&mut target, &root, &files(&["games.pgn"]));
+        let deleted = runtime().block_on(target.sync(&mut None, &Files::new()));
+        assert_eq!(deleted.expect("deleted"), 1);
+        assert!(!root.join("games.pgn").exists());
+    }
+
+    #[tokio::test]
+    async fn a_file_with_another_size_is_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (mut target, mut store) = (to_folder(directory.path()), None);
+        let all = files(&["round-1/games.pgn", "round-1/index.json"]);
+        target.sync(&mut store, &all).await.expect("written");
+        let opened = store.clone().expect("a store");
+        let file = directory.path().join("round-1/games.pgn");
+        for truncated in ["", "longer than the content of the file"] {
+            fs::write(&file, truncated).expect("room");
+            target.forget_missing(&opened).await;
+            assert_eq!(target.sync(&mut store, &all).await.expect("written"), 1);
+            target.forget_missing(&opened).await;
+            assert_eq!(target.sync(&mut store, &all).await.expect("nothing to do"), 0);
+        }
+        assert_eq!(fs::read(&file).expect("a file"), b"round-1/games.pgn");
+    }
+
+    #[tokio::test]
+    async fn a_target_without_files_reports_that_it_works_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        fs::write(&root, "a file in place of the folder").expect("room");
+        let (files, receiver) = tokio::sync::watch::channel(Arc::new(Files::new()));
+        let reports = Reports::default();
+        let following = tokio::spawn(to_folder(&root).follow(receiver, reports.clone()));
+        let until = async |ok: bool| {
+            while reports.all().values().all(|report| report.ok != ok) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        until(false).await;
+        fs::remove_file(&root).expect("the file");
+        until(true).await;
+        assert!(reports.all().values().all(|report| report.problems.is_empty()));
+        drop(files);
+        following.await.expect("no panic");
+    }
+
+    /// A runtime whose only thread for blocking work waits until the sender is dropped, as on a disk that hangs.
+    fn with_hung_disk() -> (tokio::runtime::Runtime, std::sync::mpsc::Sender<()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .expect("a runtime");
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || held.recv());
+        (runtime, release)
+    }
+
+    #[test]
+    fn a_disk_that_hangs_does_not_hold_up_the_program() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().join("live");
+        let (runtime, release) = with_hung_disk();
+        let (mut target, mut store) = (to_folder(&root), None);
+        target.patience = Duration::from_millis(20);
+        let all = files(&["wall.json"]);
+        for _ in 0..2 {
+            let error = runtime
+                .block_on(target.sync(&mut store, &all))
+                .expect_err("the disk hangs");
+            assert!(error.to_string().contains("does not answer"), "{error:#}");
+            assert!(
+                !root.exists(),
+                "the folder is opened on the thread of the program"
+            );
+        }
+        drop(release);
+        target.patience = PATIENCE;
+        let written = runtime.block_on(target.sync(&mut store, &all));
+        assert_eq!(written.expect("written"), 1);
+    }
+
+    #[test]
+    fn a_login_on_a_disk_that_hangs_does_not_hold_up_the_program() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let login = directory.path().join("login");
+        fs::write(&login, "club").expect("room");
+        for address in [
+            "ftp://127.0.0.1:9/a",
+            "sftp://127.0.0.1:9/a",
+            "http://127.0.0.1:9/a",
+        ] {
+            let (runtime, release) = with_hung_disk();
+            let mut settings = Publish::serving(([127, 0, 0, 1], 1).into());
+            settings.ftp_login_file = Some(login.clone());
+            settings.sftp_login_file = Some(login.clone());
+            settings.webdav_login_file = Some(login.clone());
+            let mut target = TargetFiles::new(address.parse().expect("a target"), settings);
+            target.patience = Duration::from_millis(20);
+            let mut sync = || runtime.block_on(target.sync(&mut None, &files(&["wall.json"])));
+            let error = sync().expect_err("the disk hangs");
+            assert!(
+                error.to_string().contains("does not answer"),
+                "{address}: {error:#}"
+            );
+            drop(release);
+            // The file lacks the line of the password, which is noticed only when it is read.
+            let error = loop {
+                match sync().expect_err("half a login") {
+                    error if error.to_string().contains("does not answer") => {}
+                    error => break error,
+                }
+            };
+            assert!(error.to_string().contains("two lines"), "{address}: {error:#}");
+        }
     }
 }

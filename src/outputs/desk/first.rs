@@ -25,6 +25,8 @@ use crate::system_time::moment;
 #[derive(Default)]
 pub(super) struct FirstUserCode(Mutex<Option<String>>);
 
+/// Text in the log before the code, by which `kiebitz bundle` finds and hides the code.
+pub(crate) const CODE_INTRO: &str = "create the first operator with the code ";
 /// Letters and digits of the code, five bits each. I, O, 0 and 1 are left out, because they are easily confused.
 const LETTERS: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const LENGTH: usize = 10;
@@ -50,9 +52,7 @@ impl FirstUserCode {
             true => format!("{}:{}", host_name(), listen.port()),
             false => listen.to_string(),
         };
-        tracing::warn!(
-            "[desk]: there are no users yet; open http://{host}/ and create the first operator with the code {code}"
-        );
+        tracing::warn!("[desk]: there are no users yet; open http://{host}/ and {CODE_INTRO}{code}");
         Self(Mutex::new(Some(code)))
     }
 

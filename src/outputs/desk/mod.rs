@@ -33,9 +33,11 @@ mod task;
 #[cfg(target_os = "linux")]
 mod users;
 
+#[cfg(target_os = "linux")]
+pub(crate) use first::CODE_INTRO;
 pub use settings::DeskSettings;
 pub(crate) use settings::web_address;
 #[cfg(target_os = "linux")]
 pub(crate) use task::{DeskOutput, InHall};
 #[cfg(target_os = "linux")]
-pub(crate) use users::{Role, line as user_line};
+pub(crate) use users::{Role, line as user_line, names as user_names};

@@ -114,6 +114,13 @@ pub(super) fn listed(file: &Path) -> io::Result<Vec<Digest>> {
     Ok(users.into_values().collect())
 }
 
+/// Returns the names of the users in a file. Fails if the file cannot be read.
+pub(crate) fn names(file: &Path) -> io::Result<Vec<String>> {
+    let text = crate::text_file::read(file)?;
+    let users = lines_with_users(&text).filter_map(|(_, line)| User::read(line).ok());
+    Ok(users.map(|user| user.name).collect())
+}
+
 /// Whether the file has no users or does not exist. A file that cannot be read may have some.
 pub(super) fn has_no_users(file: &Path) -> bool {
     match crate::text_file::read(file) {

@@ -346,7 +346,8 @@ fn client_event_v4(prefix: &Prefix, event: four::Event) -> Option<ClientEvent> {
     Some(match event {
         four::Event::Incoming(four::Packet::ConnAck(_)) => ClientEvent::Accepted(Limits {
             window: MAX_WINDOW.into(),
-            packet_bytes: usize::MAX,
+            // rumqttc enforces its own limit, since MQTT 3.1.1 has no way to announce one.
+            packet_bytes: MAX_PACKET_BYTES as usize,
         }),
         four::Event::Incoming(four::Packet::PubAck(ack)) => ClientEvent::Acknowledged(ack.pkid),
         four::Event::Incoming(four::Packet::Publish(publish)) => {
@@ -450,4 +451,21 @@ fn old_options(config: &MqttConfig, will: &Message) -> four::MqttOptions {
         true,
     ));
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_mqtt_3_is_that_of_rumqttc() {
+        let ack = four::ConnAck::new(four::ConnectReturnCode::Success, false);
+        let event = four::Event::Incoming(four::Packet::ConnAck(ack));
+        let Some(ClientEvent::Accepted(limits)) = client_event_v4(&Prefix::live(), event) else {
+            panic!("the connection is accepted");
+        };
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        let will = Message::text(&"state".into(), String::new());
+        assert_eq!(limits.packet_bytes, old_options(&config, &will).max_packet_size());
+    }
 }

@@ -7,6 +7,7 @@
 use core::hash::{Hash, Hasher};
 use std::fs;
 use std::hash::DefaultHasher;
+use std::sync::OnceLock;
 
 use super::topics::Prefix;
 
@@ -18,14 +19,35 @@ pub(super) enum ClientRole {
     Process(u32),
 }
 
-/// Files that distinguish computers of the same name. Copies of a memory card share the machine id, but each Raspberry
-/// Pi has its own serial number.
-const MARKS: [&str; 2] = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"];
+/// File that distinguishes computers of the same name. Containers often lack it.
+const MACHINE_ID: &str = "/etc/machine-id";
+/// File that distinguishes computers with copies of one memory card, which share the machine id.
+const SERIAL_NUMBER: &str = "/sys/firmware/devicetree/base/serial-number";
+/// Random mark of this process.
+static RANDOM: OnceLock<[u8; 16]> = OnceLock::new();
 
 /// The client id for `prefix` on the computer named `host`.
 pub(super) fn of(prefix: &Prefix, host: &str, client: ClientRole) -> String {
-    let marks = MARKS.map(|path| fs::read(path).unwrap_or_default());
-    with_marks(prefix, host, client, &marks)
+    let [machine, serial] = [MACHINE_ID, SERIAL_NUMBER].map(|path| fs::read(path).unwrap_or_default());
+    let random = RANDOM.get_or_init(|| {
+        let mut random = [0; 16];
+        // Without random numbers, the id is that of a computer without any marks.
+        let _ = getrandom::fill(&mut random);
+        random
+    });
+    with_marks(prefix, host, client, &marks(client, machine, serial, random))
+}
+
+/// Returns what distinguishes this client from others of the same name. Without a machine id, the id of the daemon
+/// cannot stay the same across restarts, because another container may have the same name. In containers, all processes
+/// have the same number.
+fn marks(client: ClientRole, machine: Vec<u8>, serial: Vec<u8>, random: &[u8]) -> Vec<Vec<u8>> {
+    let needs_random = machine.trim_ascii().is_empty() || matches!(client, ClientRole::Process(_));
+    let mut marks = vec![machine, serial];
+    if needs_random {
+        marks.push(random.to_vec());
+    }
+    marks
 }
 
 fn with_marks(prefix: &Prefix, host: &str, client: ClientRole, marks: &[Vec<u8>]) -> String {
@@ -57,6 +79,30 @@ mod tests {
         assert!(
             replay.starts_with("kiebitz-replay-pi-") && replay.ends_with("-7"),
             "{replay}"
+        );
+    }
+
+    #[test]
+    fn containers_without_a_machine_id_have_different_ids() {
+        let id = |client, machine: &str, random: &[u8]| {
+            let marks = marks(client, machine.into(), b"pi".to_vec(), random);
+            with_marks(&Prefix::live(), "hub", client, &marks)
+        };
+        for client in [ClientRole::Daemon, ClientRole::Process(1)] {
+            assert_ne!(id(client, "", b"one"), id(client, "", b"other"), "{client:?}");
+            assert_ne!(id(client, "\n", b"one"), id(client, "\n", b"other"), "{client:?}");
+        }
+        let hub = ClientRole::Process(1);
+        assert_ne!(
+            id(hub, "a", b"one"),
+            id(hub, "a", b"other"),
+            "copies of one container"
+        );
+        let daemon = ClientRole::Daemon;
+        assert_eq!(
+            id(daemon, "a", b"one"),
+            id(daemon, "a", b"other"),
+            "after a restart"
         );
     }
 

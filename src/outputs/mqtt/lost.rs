@@ -111,6 +111,8 @@ impl LostReason {
                     reason_code: DisconnectReasonCode::PacketTooLarge,
                     ..
                 }
+                // rumqttc does not send a packet that exceeds the limit which the broker has announced.
+                | StateError::OutgoingPacketTooLarge { .. }
                 // mosquitto sends this reason in a PUBACK, although MQTT does not allow it there.
                 | StateError::Deserialization(PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE)),
             ) if accepted => Self::TooLarge,
@@ -166,6 +168,11 @@ impl LostReason {
             }
             Error::ConnectionRefused(Code::RefusedProtocolVersion) => {
                 ConnectionError::ConnectionRefused(ConnectReturnCode::RefusedProtocolVersion)
+            }
+            Error::MqttState(State::Deserialization(four::mqttbytes::Error::OutgoingPacketTooLarge {
+                ..
+            })) => {
+                return Self::TooLarge;
             }
             Error::MqttState(State::Deserialization(_)) | Error::NotConnAck(_) if !accepted => {
                 return Self::wrong_version(config);
@@ -255,4 +262,21 @@ fn is_disconnect(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::BrokenPipe
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_rumqttc_does_not_send_is_too_large() {
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        let state = StateError::OutgoingPacketTooLarge { pkt_size: 2, max: 1 };
+        let reason = LostReason::of(ConnectionError::MqttState(state), &config, true);
+        assert!(matches!(reason, LostReason::TooLarge), "{reason}");
+        let error = four::mqttbytes::Error::OutgoingPacketTooLarge { pkt_size: 2, max: 1 };
+        let error = four::ConnectionError::MqttState(four::StateError::Deserialization(error));
+        let reason = LostReason::of_v4(error, &config, true);
+        assert!(matches!(reason, LostReason::TooLarge), "{reason}");
+    }
 }

@@ -47,6 +47,9 @@ const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// Duration of a connection after which the pause starts again from the first one. A client with the same id takes a
+/// connection over as soon as the broker accepts it.
+const STABLE: Duration = Duration::from_secs(5);
 
 impl Subscriber {
     /// Subscribes to `topics` in a task that ends when the subscriber is dropped. `name` is part of the client id and
@@ -98,24 +101,36 @@ async fn listen(
     let mut pause = FIRST_PAUSE;
     let mut dialect = config.protocol.unwrap_or(Dialect::Five);
     while !heard.is_closed() {
-        let (was_accepted, reason) = connection(dialect, &config, &id, &topics, &heard, &mut outgoing).await;
+        let (accepted, reason) = connection(dialect, &config, &id, &topics, &heard, &mut outgoing).await;
         if let Some(other) = other_dialect(dialect, &config, reason.as_ref()) {
             dialect = other;
             if dialect == Dialect::Four {
                 continue;
             }
         }
-        pause = if was_accepted {
-            FIRST_PAUSE
-        } else {
-            (pause * 2).min(LONGEST_PAUSE)
-        };
+        pause = next_pause(
+            pause,
+            accepted.map(|accepted| accepted.elapsed()),
+            reason.as_ref(),
+        );
         if let Some(reason) = reason
             && heard.send(Heard::Lost(reason)).await.is_err()
         {
             return;
         }
         tokio::time::sleep(pause).await;
+    }
+}
+
+/// Returns the pause before the next attempt. `stood` is the duration of the last connection; `None` if the broker did
+/// not accept it.
+fn next_pause(pause: Duration, stood: Option<Duration>, reason: Option<&LostReason>) -> Duration {
+    if reason.is_some_and(LostReason::is_taken_over) {
+        LONGEST_PAUSE
+    } else if stood.is_some_and(|stood| stood >= STABLE) {
+        FIRST_PAUSE
+    } else {
+        (pause * 2).min(LONGEST_PAUSE)
     }
 }
 
@@ -129,8 +144,8 @@ fn other_dialect(dialect: Dialect, config: &MqttConfig, reason: Option<&LostReas
     }
 }
 
-/// Runs one connection to its end. Returns whether the broker accepted it, and why it ended: `None` if the subscriber
-/// was dropped.
+/// Runs one connection to its end. Returns the time at which the broker accepted it, and why it ended: `None` if the
+/// subscriber was dropped.
 async fn connection(
     dialect: Dialect,
     config: &MqttConfig,
@@ -138,20 +153,20 @@ async fn connection(
     topics: &[String],
     heard: &mpsc::Sender<Heard>,
     outgoing: &mut mpsc::Receiver<OutgoingMessage>,
-) -> (bool, Option<LostReason>) {
+) -> (Option<Instant>, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
         Ok(credentials) => credentials,
-        Err(reason) => return (false, Some(reason)),
+        Err(reason) => return (None, Some(reason)),
     };
     let (client, mut events) = client::for_subscriber(dialect, config, id, MAX_PACKET_BYTES, ROOM);
     events.set_credentials(login, tls);
     let (accept, acceptance) = oneshot::channel();
     let receive = async {
-        let (mut accept, mut accepted) = (Some(accept), false);
+        let (mut accept, mut accepted) = (Some(accept), None);
         loop {
-            let incoming = match events.next_message(config, accepted).await {
+            let incoming = match events.next_message(config, accepted.is_some()).await {
                 Ok(None) => {
-                    accepted = true;
+                    accepted = Some(Instant::now());
                     accept.take().map(|accept| accept.send(()));
                     if !topics.is_empty() {
                         client.subscribe(topics.to_vec());
@@ -221,6 +236,26 @@ mod tests {
             *level = begin[8];
         }
         levels
+    }
+
+    #[test]
+    fn a_connection_that_is_lost_at_once_is_restored_less_and_less_often() {
+        let closed = Some(&LostReason::Closed);
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..10 {
+            let next = next_pause(pause, Some(Duration::from_millis(100)), closed);
+            assert!(next > pause || next == LONGEST_PAUSE, "{next:?}");
+            pause = next;
+        }
+        assert_eq!(pause, LONGEST_PAUSE);
+        assert_eq!(next_pause(pause, Some(STABLE), closed), FIRST_PAUSE);
+        let taken_over = LostReason::TakenOver {
+            client_id: "kiebitz-hub".to_owned(),
+        };
+        assert_eq!(
+            next_pause(FIRST_PAUSE, Some(STABLE), Some(&taken_over)),
+            LONGEST_PAUSE
+        );
     }
 
     #[tokio::test]

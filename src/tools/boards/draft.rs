@@ -27,7 +27,7 @@ const HEAD: &str = r##"# The configuration of kiebitz, written by `kiebitz setup
 # systemd/kiebitz.toml, which comes with kiebitz, explains all.
 
 # The broker to which games are published. Without one, nothing leaves this computer; games are in the journal
-# (`kiebitz games`). Remove the \"#\" in front of [mqtt] and url, and write the address of your broker.
+# (`kiebitz games`). Remove the "#" in front of [mqtt] and url, and write the address of your broker.
 #[mqtt]
 #url = "mqtt://localhost"
 # Delay for spectators.
@@ -242,6 +242,14 @@ mod tests {
             "{}",
             draft.text
         );
+    }
+
+    #[test]
+    fn a_draft_has_no_backslashes() {
+        for reports in [vec![], vec![port("/dev/ttyACM0", &[Some("01025")])]] {
+            let (draft, _) = read(&reports);
+            assert!(!draft.text.contains('\\'), "{}", draft.text);
+        }
     }
 
     #[test]

@@ -18,6 +18,9 @@ use super::{FideEntry, ListError};
 /// Limit of a tag, or of a text between two tags, in bytes. It bounds the memory for a file of any size.
 const MAX_EVENT: u64 = 64 << 10;
 
+/// Limit of open elements, whose names the reader keeps. The list has three.
+const MAX_DEPTH: usize = 8;
+
 /// Passes each player with an id to `each`, and returns their number.
 ///
 /// # Errors
@@ -46,7 +49,10 @@ pub(super) fn read(
                     None if tag.local_name().as_ref() == b"player" => player = Some(XmlPlayer::default()),
                     None => {}
                 }
-                continue;
+                if depth <= MAX_DEPTH {
+                    continue;
+                }
+                "elements are nested too deeply".to_owned()
             }
             Ok(Event::End(tag)) => {
                 depth = depth.saturating_sub(1);
@@ -229,6 +235,14 @@ mod tests {
         }
         let (result, _) = entries(LIST.replace("<k>20</k>", "<k>20</j>").as_bytes());
         assert_eq!(result.expect("without players before the damage"), 0);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let begin = LIST.trim_end().strip_suffix("</playerslist>").unwrap();
+        let (result, _) = entries(format!("{begin}{}", "<a>".repeat(100)).as_bytes());
+        let error = result.expect_err("nested elements").to_string();
+        assert!(error.contains("nested too deeply"), "{error}");
     }
 
     /// A reader of endless text, which fails the test if more of it is read than a bounded memory can hold.

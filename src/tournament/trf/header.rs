@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::doubt::{DoubtKind, Doubts};
-use super::super::{Round, UnplayedRound, values};
+use super::super::{ReadError, Round, UnplayedRound, values};
 use super::Entries;
 use super::columns::{FIRST_ROUND, WIDTH};
 
@@ -21,6 +21,8 @@ pub(super) struct TrfHeader {
     /// Dates of the rounds as written, by round.
     days: BTreeMap<u32, String>,
     pub(super) teams: Vec<Team>,
+    /// Index of the team of each player, by starting number.
+    pub(super) team_of: BTreeMap<u32, usize>,
     pub(super) line_ups: Vec<LineUp>,
     /// Players who asked not to be paired and get points.
     pub(super) byes: Vec<ListedBye>,
@@ -53,7 +55,14 @@ pub(super) struct ListedBye {
 }
 
 impl TrfHeader {
-    pub(super) fn line(&mut self, code: &str, line: &str, number: usize, doubts: &mut Doubts) {
+    /// Reads a line. Fails if the teams have more players than any event.
+    pub(super) fn line(
+        &mut self,
+        code: &str,
+        line: &str,
+        number: usize,
+        doubts: &mut Doubts,
+    ) -> Result<(), ReadError> {
         let value = line.get(3..).and_then(values::known).map(str::to_owned);
         match code {
             "012" => self.name = self.name.take().or(value),
@@ -64,12 +73,16 @@ impl TrfHeader {
             "122" => self.allotted = self.allotted.take().or(value),
             "222" => self.encoded = self.encoded.take().or(value),
             "132" => self.days(line),
-            "013" => self.team(line, OLD_ROSTER, number, doubts),
-            "310" => self.team(line, ROSTER, number, doubts),
+            "013" => self.team(line, OLD_ROSTER, number, doubts)?,
+            "310" => self.team(line, ROSTER, number, doubts)?,
             "240" => self.byes(line, number),
-            "300" => self.line_ups.extend(line_up(line)),
+            "300" => {
+                self.line_ups.extend(line_up(line));
+                doubts.add_entries(1, number)?;
+            }
             _ => {}
         }
+        Ok(())
     }
 
     pub(super) fn time_control(&self) -> Option<String> {
@@ -87,7 +100,7 @@ impl TrfHeader {
     }
 
     /// Reads a team: the name from column `from` on, then the starting numbers of the players.
-    fn team(&mut self, line: &str, from: usize, number: usize, doubts: &mut Doubts) {
+    fn team(&mut self, line: &str, from: usize, number: usize, doubts: &mut Doubts) -> Result<(), ReadError> {
         let name: String = line.chars().skip(from - 1).take(TEAM_NAME).collect();
         let name = name.trim();
         // If the program counted bytes, the numbers are shifted left by the extra bytes of the name.
@@ -107,7 +120,12 @@ impl TrfHeader {
         if name.is_empty() || players.is_empty() {
             let reason =
                 "the name or the players of this team are not in their columns: the team is left out";
-            return doubts.note(DoubtKind::Unclear, (number, from), reason);
+            doubts.note(DoubtKind::Unclear, (number, from), reason);
+            return Ok(());
+        }
+        doubts.add_entries(players.len(), number)?;
+        for player in &players {
+            self.team_of.entry(*player).or_insert(self.teams.len());
         }
         let words = line.split_whitespace().nth(1);
         self.teams.push(Team {
@@ -117,6 +135,7 @@ impl TrfHeader {
             name: name.to_owned(),
             players,
         });
+        Ok(())
     }
 
     /// Reads byes such as "240 H 003  026  047", half a point in round 3. Absences without points ("Z") are ignored.

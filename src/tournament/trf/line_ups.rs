@@ -17,12 +17,7 @@ pub(super) struct MatchBoards {
 /// Returns the boards of the only match of a round. Returns `None` if the round has no match or several matches, or if a
 /// game is not one between two teams.
 pub(super) fn boards(round: u32, index: usize, entries: &Entries, header: &TrfHeader) -> Option<MatchBoards> {
-    let team_of = |number: u32| {
-        header
-            .teams
-            .iter()
-            .position(|team| team.players.contains(&number))
-    };
+    let team_of = |number: u32| header.team_of.get(&number).copied();
     let mut teams = None;
     for entry in &entries.list {
         let cell = entry.rounds.get(index).copied().flatten();

@@ -382,6 +382,21 @@ fn tables(pairings: &[(String, Option<u32>)]) -> Vec<(&str, Option<u32>)> {
 }
 
 #[test]
+fn a_report_whose_teams_have_more_players_than_any_event_is_refused() {
+    let players = "   1".repeat(1000);
+    let team = format!("013 {:<32}{players}\n", "A");
+    let read = |teams: usize| {
+        read_bytes(
+            "r.trf",
+            (report_of_four_players() + "\n" + &team.repeat(teams)).as_bytes(),
+        )
+    };
+    assert!(read(49).is_ok());
+    let error = read(50).expect_err("50,000 players").to_string();
+    assert!(error.contains("more than"), "{error}");
+}
+
+#[test]
 fn boards_of_the_only_match_of_a_round_are_its_tables() {
     assert_eq!(
         tables(&team_match("")),

@@ -57,6 +57,12 @@ async fn answer(
             fs::write(path, content).expect("a file");
             StatusCode::CREATED.into_response()
         }
+        "MOVE" if path.is_file() => {
+            let to = headers["destination"].to_str().expect("text");
+            let to: Uri = to.parse().expect("a URL");
+            fs::rename(path, root.join(to.path().trim_matches('/'))).expect("a file");
+            StatusCode::NO_CONTENT.into_response()
+        }
         "PROPFIND" if path.is_dir() => (StatusCode::MULTI_STATUS, listing(uri.path(), &path)).into_response(),
         "HEAD" if path.is_file() => {
             let modified = ("last-modified", "Sat, 21 Nov 2026 13:00:00 GMT");

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::pin::Pin;
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -14,7 +13,8 @@ use suppaftp::{FtpError, FtpResult, Mode, Status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, partial_path};
+use super::{MAX_READ, add_listed, folders_above, partial_path};
+use crate::outputs::broadcast::opened::{Listing, MAX_LISTED_BYTES};
 use crate::outputs::broadcast::server_folder::{Protocol, ServerFolder};
 use crate::outputs::broadcast::settings::Publish;
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -35,16 +35,44 @@ impl fmt::Debug for Session {
 /// The setting that names the login file.
 const LOGIN_FILE: &str = "ftp_login_file";
 
+/// User and password, and the certificates to trust.
+pub(super) struct Login {
+    user: String,
+    password: String,
+    /// `None` if the connection is not encrypted.
+    encryption: Option<Connector>,
+}
+
+/// Omits the password.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Reads the files of the configuration.
+    pub(super) fn read(remote: &ServerFolder, settings: &Publish) -> Result<Self, StorageFailure> {
+        let Some(file) = &settings.ftp_login_file else {
+            return Err(StorageFailure::NoLogin(LOGIN_FILE));
+        };
+        let (user, password) =
+            two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?;
+        let is_encrypted = remote.protocol == Protocol::Ftps;
+        Ok(Self {
+            user,
+            password,
+            encryption: is_encrypted.then(|| Connector::new(settings)).transpose()?,
+        })
+    }
+}
+
 impl Session {
     pub(super) async fn open(
         stream: TcpStream,
         remote: &ServerFolder,
-        settings: &Publish,
+        login: &Login,
     ) -> Result<Self, StorageFailure> {
-        let Some(file) = &settings.ftp_login_file else {
-            return Err(StorageFailure::NoLogin(LOGIN_FILE));
-        };
-        let login = two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?;
         // Only EPSV supports IPv6. The reply to PASV contains an address, which may be a private one behind NAT. The
         // workaround below connects to the address of the control connection instead.
         let mode = match stream.peer_addr() {
@@ -56,11 +84,11 @@ impl Session {
             .map_err(failure)?;
         stream.set_mode(mode);
         stream.set_passive_nat_workaround(true);
-        if remote.protocol == Protocol::Ftps {
-            stream = encrypted(stream, remote, settings).await?;
+        if let Some(connector) = &login.encryption {
+            stream = encrypted(stream, remote, connector.clone()).await?;
         }
         stream
-            .login(&*login.0, &*login.1)
+            .login(&*login.user, &*login.password)
             .await
             .map_err(|error| match error {
                 FtpError::UnexpectedResponse(response) if response.status != Status::NotAvailable => {
@@ -147,12 +175,34 @@ impl Session {
         }
     }
 
-    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
-        let folder = (!folder.is_empty()).then_some(folder);
-        let listed = self.stream.nlst(folder).await.map_err(failure)?;
-        // Some servers list whole paths.
-        let name = |path: &String| path.rsplit_once('/').map_or(&**path, |(_, name)| name).to_owned();
-        Ok(listed.iter().map(name).collect())
+    pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
+        let command = match folder {
+            "" => "NLST".to_owned(),
+            folder => format!("NLST {folder}"),
+        };
+        // The function of suppaftp for this command has no limit.
+        let opened = self
+            .stream
+            .custom_data_command(command, &[Status::AboutToSend, Status::AlreadyOpen])
+            .await;
+        let mut transfer = opened.map_err(failure)?.1;
+        let mut content = Vec::new();
+        let read = (&mut transfer)
+            .take(MAX_LISTED_BYTES as u64 + 1)
+            .read_to_end(&mut content)
+            .await;
+        if content.len() > MAX_LISTED_BYTES {
+            return Err(StorageFailure::ListTooLong);
+        }
+        transfer.finish().await.map_err(failure)?;
+        read.map_err(|error| failure(FtpError::ConnectionError(error)))?;
+        let mut listing = Listing::new();
+        for path in String::from_utf8_lossy(&content).lines() {
+            // Some servers list whole paths.
+            let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+            add_listed(&mut listing, name.to_owned(), None)?;
+        }
+        Ok(listing)
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {
@@ -180,19 +230,8 @@ pub(super) fn missing_setting(settings: &Publish) -> Option<StorageFailure> {
 async fn encrypted(
     stream: AsyncRustlsFtpStream,
     remote: &ServerFolder,
-    settings: &Publish,
+    connector: Connector,
 ) -> Result<AsyncRustlsFtpStream, StorageFailure> {
-    let tls = Tls {
-        ca_file: settings.ca_file.clone(),
-        client: None,
-    };
-    let config = tls
-        .client_config_of(&[&TLS12])
-        .map_err(|error| StorageFailure::Other(error.to_string()))?;
-    let connector = Connector {
-        connector: TlsConnector::from(Arc::new(config)),
-        tls,
-    };
     stream
         .into_secure(connector, &remote.host)
         .await
@@ -207,9 +246,27 @@ async fn encrypted(
 /// Encrypts connections. All of them share one configuration, because servers require that data connections resume the
 /// TLS session of the control connection. This works with TLS 1.2 only: in TLS 1.3, every resumption uses up a ticket,
 /// and servers do not send new tickets on data connections.
+#[derive(Clone)]
 struct Connector {
     connector: TlsConnector,
     tls: Tls,
+}
+
+impl Connector {
+    /// Reads the certificates to trust.
+    fn new(settings: &Publish) -> Result<Self, StorageFailure> {
+        let tls = Tls {
+            ca_file: settings.ca_file.clone(),
+            client: None,
+        };
+        let config = tls
+            .client_config_of(&[&TLS12])
+            .map_err(|error| StorageFailure::Other(error.to_string()))?;
+        Ok(Self {
+            connector: TlsConnector::from(Arc::new(config)),
+            tls,
+        })
+    }
 }
 
 impl fmt::Debug for Connector {

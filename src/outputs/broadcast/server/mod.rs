@@ -1,11 +1,11 @@
 //! Targets on FTP and SFTP servers.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::net::TcpStream;
 
+use super::opened::{Listing, MAX_LISTED, MAX_READ};
 use super::server_folder::{Protocol, ServerFolder};
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
@@ -20,10 +20,17 @@ mod tests;
 #[derive(Debug)]
 pub(super) struct FileServer {
     remote: ServerFolder,
-    settings: Publish,
+    login: Login,
     /// The connection while it is not in use. An operation removes it and puts it back only if it succeeds, so that the
     /// connection of a failed or interrupted operation is closed.
     idle: Mutex<Option<Session>>,
+}
+
+/// Everything for the login to a server, as read from the files of the configuration.
+#[derive(Debug)]
+enum Login {
+    Ftp(ftp::Login),
+    Sftp(Box<sftp::Login>),
 }
 
 /// A connection that is logged in.
@@ -33,19 +40,21 @@ enum Session {
     Sftp(sftp::Session),
 }
 
-/// Maximum size of a file to read, in bytes. Only the small file of a trial is read, and a faulty server may never stop
-/// sending.
-const MAX_READ: usize = 64 << 10;
 /// Timeout of the check that an idle connection is still alive.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 
 impl FileServer {
-    pub(super) const fn new(remote: ServerFolder, settings: Publish) -> Self {
-        Self {
+    /// Reads the files with logins, keys and certificates. Blocks until the disk answers.
+    pub(super) fn new(remote: ServerFolder, settings: &Publish) -> Result<Self, StorageFailure> {
+        let login = match remote.protocol {
+            Protocol::Ftp | Protocol::Ftps => Login::Ftp(ftp::Login::read(&remote, settings)?),
+            Protocol::Sftp => Login::Sftp(Box::new(sftp::Login::read(&remote, settings)?)),
+        };
+        Ok(Self {
             remote,
-            settings,
+            login,
             idle: Mutex::new(None),
-        }
+        })
     }
 
     pub(super) async fn connect(&self) -> Result<(), StorageFailure> {
@@ -86,8 +95,8 @@ impl FileServer {
         Ok(())
     }
 
-    /// Lists the names of the files in a folder.
-    pub(super) async fn list(&self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
+    /// Lists the files in a folder by name.
+    pub(super) async fn list(&self, folder: &str) -> Result<Listing, StorageFailure> {
         let mut session = self.session().await?;
         let path = match folder {
             "" => self.remote.folder.clone(),
@@ -128,11 +137,9 @@ impl FileServer {
         }
         let stream = TcpStream::connect((&*self.remote.host, self.remote.port())).await;
         let stream = stream.map_err(|error| StorageFailure::Unreachable(error.to_string()))?;
-        Ok(match self.remote.protocol {
-            Protocol::Ftp | Protocol::Ftps => {
-                Session::Ftp(ftp::Session::open(stream, &self.remote, &self.settings).await?)
-            }
-            Protocol::Sftp => Session::Sftp(sftp::Session::open(stream, &self.remote, &self.settings).await?),
+        Ok(match &self.login {
+            Login::Ftp(login) => Session::Ftp(ftp::Session::open(stream, &self.remote, login).await?),
+            Login::Sftp(login) => Session::Sftp(sftp::Session::open(stream, login).await?),
         })
     }
 
@@ -175,8 +182,17 @@ impl ServerFolder {
     }
 }
 
+/// Adds a file to a listing, unless that has too many already.
+fn add_listed(listing: &mut Listing, name: String, size: Option<u64>) -> Result<(), StorageFailure> {
+    if listing.len() >= MAX_LISTED {
+        return Err(StorageFailure::ListTooLong);
+    }
+    listing.insert(name, size);
+    Ok(())
+}
+
 /// Returns the temporary path for the upload of a file, which is then renamed.
-fn partial_path(path: &str) -> String {
+pub(super) fn partial_path(path: &str) -> String {
     format!("{path}.part")
 }
 

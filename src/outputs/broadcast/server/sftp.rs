@@ -1,8 +1,8 @@
 //! SFTP: files over SSH (version 3 of the protocol, as OpenSSH has it).
 
 use core::fmt;
+use core::time::Duration;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +17,8 @@ use russh_sftp::extensions::HardlinkExtension;
 use russh_sftp::protocol::{FileAttributes, OpenFlags, Packet, Status, StatusCode};
 use tokio::net::TcpStream;
 
-use super::{MAX_READ, folders_above, partial_path};
+use super::{MAX_READ, add_listed, folders_above, partial_path};
+use crate::outputs::broadcast::opened::{Listing, MAX_LISTED_BYTES};
 use crate::outputs::broadcast::server_folder::ServerFolder;
 use crate::outputs::broadcast::settings::{Fingerprint, Publish};
 use crate::outputs::broadcast::storage_failure::StorageFailure;
@@ -65,6 +66,9 @@ const KEY_FILE: &str = "sftp_key_file";
 const POSIX_RENAME: &str = "posix-rename@openssh.com";
 /// Size of the content of a write request, in bytes. Every server must accept packets of 34000 bytes.
 const CHUNK: usize = 32 * 1024;
+/// Time without any packet after which a connection is closed. It ends russh's task for a server that stalls during the
+/// key exchange, which nothing else does. A connection in use has packets more often, because the files are checked.
+const INACTIVITY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Algorithms of host keys, the most preferred first.
 const HOST_KEYS: &[Algorithm] = &[
     Algorithm::Ed25519,
@@ -79,12 +83,24 @@ const HOST_KEYS: &[Algorithm] = &[
     },
 ];
 
-impl Session {
-    pub(super) async fn open(
-        stream: TcpStream,
-        remote: &ServerFolder,
-        settings: &Publish,
-    ) -> Result<Self, StorageFailure> {
+/// The user with password or key, and the host keys to trust.
+pub(super) struct Login {
+    user: String,
+    key: Option<PrivateKey>,
+    password: Option<String>,
+    host_keys: Vec<Fingerprint>,
+}
+
+/// Omits password and key.
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Reads the files of the configuration.
+    pub(super) fn read(remote: &ServerFolder, settings: &Publish) -> Result<Self, StorageFailure> {
         let login = match &settings.sftp_login_file {
             Some(file) => Some(two_lines(file).map_err(|error| StorageFailure::Other(format!("{error:#}")))?),
             None => None,
@@ -98,10 +114,25 @@ impl Session {
             .as_ref()
             .or_else(|| login.as_ref().map(|(user, _)| user));
         let user = user.cloned().ok_or(StorageFailure::NoSshUser)?;
-        let password = login.map(|(_, password)| password);
+        Ok(Self {
+            user,
+            key,
+            password: login.map(|(_, password)| password),
+            host_keys: settings.sftp_host_key.clone(),
+        })
+    }
+}
 
-        let mut connection = connect(stream, &settings.sftp_host_key).await?;
-        log_in(&mut connection, &user, key, password).await?;
+impl Session {
+    pub(super) async fn open(stream: TcpStream, login: &Login) -> Result<Self, StorageFailure> {
+        let mut connection = connect(stream, &login.host_keys, INACTIVITY_TIMEOUT).await?;
+        log_in(
+            &mut connection,
+            &login.user,
+            login.key.clone(),
+            login.password.clone(),
+        )
+        .await?;
         let channel = connection
             .channel_open_session()
             .await
@@ -228,24 +259,28 @@ impl Session {
         }
     }
 
-    pub(super) async fn list(&mut self, folder: &str) -> Result<BTreeSet<String>, StorageFailure> {
-        self.try_list(folder).await.map_err(failure)
-    }
-
-    async fn try_list(&mut self, folder: &str) -> Result<BTreeSet<String>, SftpError> {
+    pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
         let folder = if folder.is_empty() { "." } else { folder };
-        let opened = self.files.opendir(folder).await?;
-        let mut names = BTreeSet::new();
+        let opened = self.files.opendir(folder).await.map_err(failure)?;
+        let (mut listing, mut bytes) = (Listing::new(), 0);
         loop {
             match self.files.readdir(&*opened.handle).await {
                 Ok(listed) if listed.files.is_empty() => break,
-                Ok(listed) => names.extend(listed.files.into_iter().map(|file| file.filename)),
+                Ok(listed) => {
+                    for file in listed.files {
+                        bytes += file.filename.len();
+                        if bytes > MAX_LISTED_BYTES {
+                            return Err(StorageFailure::ListTooLong);
+                        }
+                        add_listed(&mut listing, file.filename, file.attrs.size)?;
+                    }
+                }
                 Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
-                Err(error) => return Err(error),
+                Err(error) => return Err(failure(error)),
             }
         }
-        self.files.close(opened.handle).await?;
-        Ok(names)
+        self.files.close(opened.handle).await.map_err(failure)?;
+        Ok(listing)
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {
@@ -261,10 +296,12 @@ impl Session {
     }
 }
 
-/// Connects to a server whose host key has one of the fingerprints.
+/// Connects to a server whose host key has one of the fingerprints. The connection ends after the time `inactivity`
+/// without any packet.
 async fn connect(
     stream: TcpStream,
     accepted: &[Fingerprint],
+    inactivity: Duration,
 ) -> Result<Handle<HostKeyCheck>, StorageFailure> {
     let config = client::Config {
         preferred: Preferred {
@@ -272,6 +309,7 @@ async fn connect(
             ..Preferred::DEFAULT
         },
         nodelay: true,
+        inactivity_timeout: Some(inactivity),
         ..client::Config::default()
     };
     let received = Arc::new(OnceLock::new());
@@ -422,10 +460,9 @@ fn failure(error: SftpError) -> StorageFailure {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use russh::server::{self, Auth, Response};
     use russh::{Error, MethodSet};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -484,7 +521,8 @@ mod tests {
             .iter()
             .map(|text| text.parse().expect("a fingerprint"))
             .collect();
-        connect(TcpStream::connect(address).await.expect("a server"), &accepted).await
+        let stream = TcpStream::connect(address).await.expect("a server");
+        connect(stream, &accepted, INACTIVITY_TIMEOUT).await
     }
 
     #[tokio::test]
@@ -503,6 +541,32 @@ mod tests {
             .expect("another key is configured");
         assert_eq!(wrong, StorageFailure::OtherHostKey(FINGERPRINT.to_owned()));
         assert!(connected(&[other, FINGERPRINT]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_connection_to_a_server_that_stalls_in_the_key_exchange_is_closed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let client = TcpStream::connect(address).await.expect("a server");
+        let connecting =
+            tokio::spawn(async move { connect(client, &[], Duration::from_millis(100)).await.is_ok() });
+        let (mut server, _) = listener.accept().await.expect("a client");
+        server.write_all(b"SSH-2.0-stalling\r\n").await.expect("sent");
+        // The identification of the client, and then the first bytes of its key exchange.
+        let mut received = Vec::new();
+        let has_both = |received: &[u8]| {
+            let end = received.iter().position(|byte| *byte == b'\n');
+            end.is_some_and(|end| end + 1 < received.len())
+        };
+        while !has_both(&received) {
+            let read = server.read_buf(&mut received).await;
+            assert!(matches!(read, Ok(1..)), "{read:?}");
+        }
+        connecting.abort();
+        let closed = tokio::time::timeout(Duration::from_secs(60), async {
+            while matches!(server.read(&mut [0; 4096]).await, Ok(1..)) {}
+        });
+        closed.await.expect("the connection is closed");
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! Tests with an FTP server that imitates the faults of real ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ struct Ftp {
     is_full: AtomicBool,
     /// Whether to leave uploads unanswered.
     hangs: AtomicBool,
+    /// What to answer to a request for the list of files; without end if it is empty.
+    listed: Mutex<String>,
     /// Whether to close a connection after a file has been renamed.
     closes: AtomicBool,
 }
@@ -97,6 +99,19 @@ impl Ftp {
                         .to_owned()
                     }
                 }
+                "NLST" => {
+                    let opened = lines.get_mut().write_all(b"150 go on\r\n").await;
+                    let data = writer.take().expect("PASV before").accept().await;
+                    let mut data = data.expect("a connection").0;
+                    let listed = self.listed.lock().expect("no panic").clone();
+                    match &*listed {
+                        "" => while data.write_all(b"file\r\n").await.is_ok() {},
+                        listed => opened
+                            .and(data.write_all(listed.as_bytes()).await)
+                            .expect("a transfer"),
+                    }
+                    "226 listed".to_owned()
+                }
                 "MKD" if self.folders.lock().expect("no panic").insert(argument.to_owned()) => {
                     "257 made".to_owned()
                 }
@@ -140,7 +155,7 @@ fn open(address: SocketAddr, directory: &Path, password: &str) -> FileServer {
     let mut settings = Publish::serving(([127, 0, 0, 1], 1).into());
     settings.ftp_login_file = Some(login);
     let place = format!("ftp://{address}/chess");
-    FileServer::new(place.parse().expect("an address"), settings)
+    FileServer::new(place.parse().expect("an address"), &settings).expect("a login")
 }
 
 #[tokio::test]
@@ -211,6 +226,24 @@ async fn a_server_that_hangs_is_given_up_and_tried_again() {
     ftp.hangs.store(false, Ordering::Relaxed);
     let put = opened(PATIENCE).put("wall.json", "content".into()).await;
     assert_eq!(put, Ok(()), "over a new connection, as the old one still waits");
+}
+
+#[tokio::test]
+async fn a_list_of_too_many_files_is_given_up() {
+    let (ftp, address) = Ftp::start().await;
+    let directory = tempfile::tempdir().expect("a directory");
+    let target = open(address, directory.path(), "open-sesame");
+    assert_eq!(
+        target.list("").await,
+        Err(StorageFailure::ListTooLong),
+        "a list without end"
+    );
+    let list = |files: usize| -> String { (0..files).map(|file| format!("chess/{file}\r\n")).collect() };
+    *ftp.listed.lock().expect("no panic") = list(MAX_LISTED + 1);
+    assert_eq!(target.list("").await, Err(StorageFailure::ListTooLong));
+    *ftp.listed.lock().expect("no panic") = list(2);
+    let expected = [("0".to_owned(), None), ("1".to_owned(), None)];
+    assert_eq!(target.list("").await, Ok(Listing::from(expected)));
 }
 
 #[tokio::test]

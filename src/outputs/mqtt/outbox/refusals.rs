@@ -41,8 +41,8 @@ struct Suspect {
 /// Number of connections that must end on a message before it is kept back if the broker gives no reason. A broker that
 /// restarts also closes connections without a reason, and no event may be lost to a restart.
 const MIN_CLOSED: u32 = 3;
-/// Upper estimate for the size of a packet without topic and payload, in bytes.
-const PACKET_OVERHEAD: usize = 64;
+/// Upper estimate for the size of a packet without topic, payload and correlation data, in bytes.
+const PACKET_OVERHEAD: usize = 72;
 
 impl Refusals {
     /// Maximum number of unacknowledged messages.
@@ -169,7 +169,13 @@ impl Refusals {
 
 /// Upper estimate for the size of a message's packet, in bytes.
 fn size(message: &Message) -> usize {
-    message.topic.len() + message.payload.len() + PACKET_OVERHEAD
+    let correlation = match &message.delivery {
+        Delivery::Answer {
+            correlation: Some(data),
+        } => data.len(),
+        Delivery::Answer { correlation: None } | Delivery::Event { .. } | Delivery::Retained => 0,
+    };
+    message.topic.len() + message.payload.len() + correlation + PACKET_OVERHEAD
 }
 
 #[cfg(test)]
@@ -258,6 +264,23 @@ mod tests {
     fn refused_message_is_found_and_kept_back() {
         assert_eq!(losses(|| LostReason::TooLarge), 2);
         assert_eq!(losses(|| LostReason::Closed), 1 + MIN_CLOSED as usize);
+    }
+
+    #[test]
+    fn an_answer_is_as_large_as_its_correlation_data_make_it() {
+        let answer = |correlation: usize| Message {
+            delivery: Delivery::Answer {
+                correlation: Some(vec![0; correlation].into()),
+            },
+            ..message("answer", 10)
+        };
+        let limits = Limits {
+            packet_bytes: 1000,
+            ..LIMITS
+        };
+        let mut refusals = Refusals::default();
+        assert!(!refusals.keeps_back(&answer(100), limits));
+        assert!(refusals.keeps_back(&answer(1000), limits));
     }
 
     #[test]

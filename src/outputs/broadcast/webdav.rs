@@ -1,0 +1,263 @@
+//! Requests to WebDAV servers that object_store does not make (RFC 4918).
+
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+use anyhow::Result;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{Client, Method, StatusCode, Url};
+
+use super::settings::{Publish, Target};
+use super::storage_failure::StorageFailure;
+use super::store::two_lines;
+
+/// A folder on a WebDAV server.
+#[derive(Debug, Clone)]
+pub(super) struct WebDav {
+    client: Client,
+    url: Url,
+    /// Whether the server has shown that it does not rename files.
+    lacks_rename: Arc<AtomicBool>,
+}
+
+impl WebDav {
+    /// Prepares requests to the folder at `url`, with the headers of every request. `patience` is the maximum time for
+    /// one request.
+    pub(super) fn new(url: &str, headers: HeaderMap, patience: Duration) -> Result<Self> {
+        let client = Client::builder()
+            .timeout(patience)
+            .default_headers(headers)
+            .build()?;
+        Ok(Self {
+            client,
+            url: Url::parse(url)?,
+            lacks_rename: Arc::default(),
+        })
+    }
+
+    /// Whether to try [`rename`](Self::rename).
+    pub(super) fn can_rename(&self) -> bool {
+        !self.lacks_rename.load(Ordering::Relaxed)
+    }
+
+    /// Renames a file, and replaces a file with the new name. Returns false if the server does not support that, also
+    /// from then on.
+    pub(super) async fn rename(&self, from: &str, to: &str, target: &Target) -> Result<bool, StorageFailure> {
+        let method = Method::from_bytes(b"MOVE").map_err(|error| StorageFailure::Other(error.to_string()))?;
+        let request = self
+            .client
+            .request(method, self.file(from))
+            .header("Destination", self.file(to).as_str())
+            .header("Overwrite", "T");
+        let response = request.send().await;
+        let status = match response {
+            Ok(response) => response.status(),
+            Err(error) if error.is_timeout() => return Err(StorageFailure::NoAnswer),
+            Err(error) => return Err(StorageFailure::Lost(error.without_url().to_string())),
+        };
+        match status {
+            status if status.is_success() => Ok(true),
+            // A server behind a proxy may take the destination for another server, which is a bad gateway.
+            StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED | StatusCode::BAD_GATEWAY => {
+                self.lacks_rename.store(true, Ordering::Relaxed);
+                Ok(false)
+            }
+            status => Err(StorageFailure::of_answer(&status.to_string(), target)),
+        }
+    }
+
+    fn file(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        let folder = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{folder}/{path}"));
+        url
+    }
+
+    /// Creates the folder if it does not exist. Failures are reported by the next write, because a server may accept
+    /// files without this request.
+    pub(super) async fn make_folders(&self) {
+        if let Err(error) = self.try_make_folders().await {
+            tracing::debug!("cannot create {}: {error:#}", self.url);
+        }
+    }
+
+    async fn try_make_folders(&self) -> Result<()> {
+        let mut without_parent = Vec::new();
+        for folder in folders(&self.url) {
+            match self.make_folder(&folder).await? {
+                StatusCode::CONFLICT | StatusCode::NOT_FOUND => without_parent.push(folder),
+                _ => break,
+            }
+        }
+        for folder in without_parent.iter().rev() {
+            self.make_folder(folder).await?;
+        }
+        Ok(())
+    }
+
+    async fn make_folder(&self, folder: &Url) -> Result<StatusCode> {
+        let method = Method::from_bytes(b"MKCOL")?;
+        let response = self.client.request(method, folder.clone()).send().await?;
+        if response.status() == StatusCode::CREATED {
+            tracing::info!("created the folder {folder}");
+        }
+        Ok(response.status())
+    }
+}
+
+/// Reads the headers of every request to a WebDAV server from the login file, if there is one.
+pub(super) fn headers(settings: &Publish) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    if let Some(file) = &settings.webdav_login_file {
+        headers.insert(AUTHORIZATION, basic(&two_lines(file)?)?);
+    }
+    Ok(headers)
+}
+
+/// Returns the URLs of a folder and of the folders above it, the deepest first. Each ends with a slash, which some
+/// servers require.
+fn folders(url: &Url) -> Vec<Url> {
+    let path: Vec<&str> = url.path().split('/').filter(|part| !part.is_empty()).collect();
+    let folders = (1..=path.len()).rev().map(|depth| {
+        let mut folder = url.clone();
+        let above = path.get(..depth).unwrap_or_default();
+        folder.set_path(&format!("/{}/", above.join("/")));
+        folder
+    });
+    folders.collect()
+}
+
+/// Builds the header for HTTP Basic authentication (RFC 7617).
+fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
+    let request = Client::new()
+        .get("http://localhost/")
+        .basic_auth(user, Some(password))
+        .build()?;
+    let header = request.headers().get(AUTHORIZATION).cloned();
+    header.ok_or_else(|| io::Error::other("the login contains characters that cannot be sent").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use axum::Router;
+    use axum::body::Bytes;
+    use axum::extract::State;
+    use axum::http::{HeaderMap as Headers, Method as Verb, StatusCode as Code, Uri};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::outputs::broadcast::store::open;
+
+    /// A server with its files by path, and the requests that it got.
+    #[derive(Debug, Default)]
+    struct Server {
+        files: Mutex<BTreeMap<String, Bytes>>,
+        requests: Mutex<Vec<String>>,
+        /// The answer to MOVE, if the server does not support it.
+        refusal: Option<Code>,
+    }
+
+    async fn answer(
+        State(server): State<Arc<Server>>,
+        verb: Verb,
+        uri: Uri,
+        headers: Headers,
+        content: Bytes,
+    ) -> Code {
+        let path = uri.path().to_owned();
+        server
+            .requests
+            .lock()
+            .expect("no panic")
+            .push(format!("{verb} {path}"));
+        let mut files = server.files.lock().expect("no panic");
+        match (verb.as_str(), server.refusal) {
+            ("PUT", _) => {
+                files.insert(path, content);
+                Code::CREATED
+            }
+            ("MOVE", Some(refusal)) => refusal,
+            ("MOVE", None) => {
+                assert_eq!(headers["overwrite"], "T");
+                let to = Url::parse(headers["destination"].to_str().expect("text")).expect("a URL");
+                let moved = files.remove(&path).expect("a file");
+                files.insert(to.path().to_owned(), moved);
+                Code::NO_CONTENT
+            }
+            ("DELETE", _) if files.remove(&path).is_some() => Code::NO_CONTENT,
+            _ => Code::NOT_FOUND,
+        }
+    }
+
+    /// Puts a file twice. Returns the server.
+    async fn put_twice(refusal: Option<Code>) -> Arc<Server> {
+        // reqwest needs a provider even for plain HTTP. This fails if one is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let server = Arc::new(Server {
+            refusal,
+            ..Server::default()
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&server));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let target = format!("http://{address}/my%20chess").parse().expect("a target");
+        let settings = Publish::serving(([127, 0, 0, 1], 1).into());
+        let opened = open(&target, &settings, Duration::from_secs(300)).expect("opened");
+        for content in ["old", "new"] {
+            opened
+                .put("round-1/games.pgn", content.into())
+                .await
+                .expect("stored");
+        }
+        let expected = ("/my%20chess/round-1/games.pgn".to_owned(), Bytes::from("new"));
+        assert_eq!(
+            *server.files.lock().expect("no panic"),
+            BTreeMap::from([expected])
+        );
+        server
+    }
+
+    #[tokio::test]
+    async fn a_file_is_uploaded_under_another_name_and_moved() {
+        let server = put_twice(None).await;
+        let requests = server.requests.lock().expect("no panic");
+        assert!(
+            requests.iter().all(
+                |request| request.ends_with("PUT /my%20chess/round-1/games.pgn.part")
+                    || request.starts_with("MOVE ")
+            ),
+            "{requests:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_server_that_does_not_move_files_gets_them_directly() {
+        for refusal in [Code::METHOD_NOT_ALLOWED, Code::NOT_IMPLEMENTED, Code::BAD_GATEWAY] {
+            let server = put_twice(Some(refusal)).await;
+            let requests = server.requests.lock().expect("no panic");
+            let moves = requests.iter().filter(|request| request.starts_with("MOVE "));
+            assert_eq!(moves.count(), 1, "it is not asked again: {requests:?}");
+        }
+    }
+
+    #[test]
+    fn folders_of_a_url_begin_with_the_deepest() {
+        let read = |url: &str| folders(&Url::parse(url).expect("a URL"));
+        let folders = read("https://dav.example:8443/remote.php/my%20chess");
+        let folders: Vec<&str> = folders.iter().map(Url::as_str).collect();
+        assert_eq!(
+            folders,
+            [
+                "https://dav.example:8443/remote.php/my%20chess/",
+                "https://dav.example:8443/remote.php/"
+            ]
+        );
+        assert!(read("https://dav.example").is_empty());
+    }
+}
