@@ -363,10 +363,11 @@ async fn log_in(
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
     let device = state.logins.key.device(&headers, &login.user);
-    let source = device.unwrap_or_else(|| Source::of_address(peer.0));
-    if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, &login.user)) {
-        return too_many_tries(wait);
-    }
+    let sources = device.into_iter().chain([Source::of_address(peer.0)]);
+    let source = match state.limits(|limits| limits.begin_any(moment(), sources, &login.user)) {
+        Ok(source) => source,
+        Err(wait) => return too_many_tries(wait),
+    };
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
     let check = move |memory: &mut _| users::by_password(&file, &login.user, &login.password, memory);
