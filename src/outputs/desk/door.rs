@@ -95,7 +95,7 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
     tokio::spawn(Arc::clone(&logins).keep());
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("serving the arbiters' desk at http://{address}/");
-    let router = router(DeskState {
+    let router = router(Arc::new(DeskState {
         first: FirstUserCode::offered(&settings),
         proxy: Proxy::of(&settings),
         settings,
@@ -108,12 +108,11 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
-    });
+    }));
     http::accept(&listener, &router, &Places::of(Listener::Desk)).await;
 }
 
-fn router(state: DeskState) -> Router {
-    let state = Arc::new(state);
+fn router(state: Arc<DeskState>) -> Router {
     Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -143,8 +142,8 @@ fn router(state: DeskState) -> Router {
         .layer(middleware::from_fn_with_state(state, guard))
 }
 
-/// Refuses requests that bypass the proxy, and changes from pages of other sites. Adds headers that forbid caching,
-/// content of other sites and framing.
+/// Refuses requests that bypass the proxy, and changes from pages of other sites. Makes the connections of sessions known.
+/// Adds headers that forbid caching, content of other sites and framing.
 async fn guard(
     State(state): SharedDesk,
     Extension(Peer(peer)): Extension<Peer>,
@@ -160,6 +159,11 @@ async fn guard(
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
+    }
+    if let Some(connection) = request.extensions().get::<WebConnection>()
+        && state.guest(request.headers()).is_some()
+    {
+        connection.set_known();
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -263,11 +267,7 @@ impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
-        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
-        if let Some(connection) = parts.extensions.get::<WebConnection>() {
-            connection.set_known();
-        }
-        Ok(guest)
+        state.guest(&parts.headers).ok_or_else(not_logged_in)
     }
 }
 
@@ -356,6 +356,7 @@ struct LoginForm {
 async fn log_in(
     State(state): SharedDesk,
     Extension(peer): Extension<Peer>,
+    Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
     Json(login): Json<LoginForm>,
 ) -> Response {
@@ -363,6 +364,9 @@ async fn log_in(
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
     let device = state.logins.key.device(&headers, &login.user);
+    if device.is_some() {
+        connection.set_known();
+    }
     let sources = device.into_iter().chain([Source::of_address(peer.0)]);
     let source = match state.limits(|limits| limits.begin_any(moment(), sources, &login.user)) {
         Ok(source) => source,
@@ -489,5 +493,150 @@ async fn status(State(state): SharedDesk, _operator: Operator) -> Result<Respons
             StatusCode::SERVICE_UNAVAILABLE,
             "kiebitz does not answer",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::path::Path;
+
+    use kiebitz_game::laws::Language;
+    use reqwest::RequestBuilder;
+    use tempfile::TempDir;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::outputs::shared::trial::Trials;
+
+    const PAGES: usize = 4;
+    /// Header of each response that says whether the connection is known.
+    const IS_KNOWN: &str = "is-known";
+
+    /// A desk that is served, with its real routes.
+    struct ServedDesk {
+        state: Arc<DeskState>,
+        address: SocketAddr,
+        http: reqwest::Client,
+        _pages: mpsc::Receiver<PageSender>,
+        _folder: TempDir,
+    }
+
+    async fn desk_state(folder: &Path, settings: &str, pages: mpsc::Sender<PageSender>) -> DeskState {
+        let text = format!("users_file = {:?}\n{settings}", folder.join("users"));
+        let settings: DeskSettings = toml::from_str(&text).expect("settings");
+        let logins = Logins::open(folder.join("logins"), settings.users_file.clone()).await;
+        DeskState {
+            first: FirstUserCode::default(),
+            proxy: Proxy::of(&settings),
+            settings,
+            logins: Arc::new(logins.expect("randomness")),
+            limits: Mutex::default(),
+            pages,
+            hall: ToHall::of_commands(mpsc::channel(1).0),
+            pairings: None,
+            page_places: Places::new(PAGES),
+            passwords: Arc::new(PasswordChecks::new()),
+            outputs: Outputs::of(Trials::default()),
+            reading: GameReader::of(None, Language::English),
+        }
+    }
+
+    impl ServedDesk {
+        async fn start(settings: &str) -> Self {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let folder = tempfile::tempdir().expect("a folder");
+            let (pages, opened) = mpsc::channel(2 * PAGES);
+            let state = Arc::new(desk_state(folder.path(), settings, pages).await);
+            tokio::spawn(Arc::clone(&state.logins).keep());
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let router = router(Arc::clone(&state)).layer(middleware::from_fn(name_known));
+            tokio::spawn(async move { http::accept(&listener, &router, &Places::new(32)).await });
+            Self {
+                state,
+                address,
+                // Each request has a connection of its own.
+                http: reqwest::Client::builder()
+                    .pool_max_idle_per_host(0)
+                    .build()
+                    .expect("a client"),
+                _pages: opened,
+                _folder: folder,
+            }
+        }
+
+        fn request(&self, method: Method, path: &str, cookie: &str) -> RequestBuilder {
+            let request = self
+                .http
+                .request(method, format!("http://{}/{path}", self.address));
+            let request = request.header(header::COOKIE, cookie).header(CSRF_HEADER, "1");
+            request.header(header::CONTENT_TYPE, "application/json")
+        }
+
+        /// Begins a session. Returns its cookie.
+        fn session_of(&self, user: &str) -> String {
+            let user = User::read(&format!("{user} arbiter -")).expect("a user");
+            let secret = format!("secret of {}", user.name).replace(' ', "-");
+            self.state
+                .logins
+                .sessions(|all| all.begin(moment(), &secret, &user));
+            format!("{COOKIE}={secret}")
+        }
+    }
+
+    async fn name_known(
+        Extension(connection): Extension<WebConnection>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        let mut response = next.run(request).await;
+        let is_known = if connection.is_known() { "yes" } else { "no" };
+        response
+            .headers_mut()
+            .insert(IS_KNOWN, HeaderValue::from_static(is_known));
+        response
+    }
+
+    async fn sent(request: RequestBuilder) -> reqwest::Response {
+        request.send().await.expect("an answer")
+    }
+
+    async fn is_known(request: RequestBuilder) -> bool {
+        sent(request).await.headers()[IS_KNOWN] == "yes"
+    }
+
+    #[tokio::test]
+    async fn every_route_makes_the_connection_of_a_session_known() {
+        let desk = ServedDesk::start("").await;
+        let session = desk.session_of("meier");
+        let command = json!({"board": "board-1", "command": {}}).to_string();
+        for (method, path, body) in [
+            (Method::GET, "session", ""),
+            (Method::GET, "stream", ""),
+            (Method::GET, "games", ""),
+            (Method::GET, "desk/main.js", ""),
+            (Method::POST, "command", &*command),
+            (Method::POST, "alarms", ""),
+        ] {
+            let request = |cookie| desk.request(method.clone(), path, cookie).body(body.to_owned());
+            assert!(is_known(request(&session)).await, "{method} {path}");
+            assert!(!is_known(request("")).await, "{method} {path} of a stranger");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_login_from_a_known_device_makes_its_connection_known() {
+        let desk = ServedDesk::start("").await;
+        let device = desk.state.logins.key.issue("meier", "").expect("randomness");
+        let device = device.split(';').next().expect("a pair");
+        let log_in = |user: &str, cookie: &str| {
+            let login = json!({"user": user, "password": "guessing"});
+            desk.request(Method::POST, "session", cookie)
+                .body(login.to_string())
+        };
+        assert!(is_known(log_in("meier", device)).await);
+        assert!(!is_known(log_in("ott", device)).await, "another user");
+        assert!(!is_known(log_in("meier", "")).await, "another device");
     }
 }

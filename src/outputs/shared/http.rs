@@ -97,6 +97,11 @@ impl WebConnection {
         self.0.place.set_known();
     }
 
+    #[cfg(test)]
+    pub(in crate::outputs) fn is_known(&self) -> bool {
+        self.0.place.is_known()
+    }
+
     fn is_long_lived(&self) -> bool {
         self.0.is_long_lived.load(Ordering::Relaxed)
     }
