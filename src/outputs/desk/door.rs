@@ -300,7 +300,7 @@ async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, hea
         return state.session_info(&guest).into_response();
     }
     let ProxyUser::User(name) = state.proxy.user(&headers) else {
-        if state.first.is_offered().await {
+        if state.first.is_offered(&state.settings.users_file).await {
             let body = json!({ "error": LOG_IN_FIRST, "first": true });
             return (StatusCode::UNAUTHORIZED, Json(body)).into_response();
         }
@@ -638,5 +638,40 @@ mod tests {
         assert!(is_known(log_in("meier", device)).await);
         assert!(!is_known(log_in("ott", device)).await, "another user");
         assert!(!is_known(log_in("meier", "")).await, "another device");
+    }
+
+    #[tokio::test]
+    async fn the_first_operator_is_created_although_the_client_hangs_up() {
+        let desk = ServedDesk::start("").await;
+        let users = &desk.state.settings.users_file;
+        desk.state.first.offer("ABCDE23456").await;
+        let is_first = async || {
+            let session = sent(desk.request(Method::GET, "session", "")).await;
+            let text = session.text().await.expect("an answer");
+            text.contains("\"first\":true")
+        };
+        assert!(is_first().await);
+        let create = |user: &str| {
+            let form = json!({"code": "ABCDE23456", "user": user, "password": "operate-it"});
+            desk.request(Method::POST, "first", "").body(form.to_string())
+        };
+        let passwords = &desk.state.passwords;
+        let pause = passwords.pause();
+        let request = tokio::spawn(sent(create("chief")));
+        while passwords.running() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        request.abort();
+        while passwords.clients() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(pause);
+        assert_eq!(sent(create("other")).await.status(), 404);
+        assert!(!is_first().await, "the page asks for the log-in");
+        let users = std::fs::read_to_string(users).expect("users");
+        assert!(
+            users.starts_with("chief operator ") && users.lines().count() == 1,
+            "{users}"
+        );
     }
 }

@@ -112,7 +112,13 @@ pub(super) fn listed(file: &Path) -> io::Result<Vec<Digest>> {
 
 /// Whether the file has no users or does not exist. A file that cannot be read may have some.
 pub(super) fn has_no_users(file: &Path) -> bool {
-    read_or_empty(file).is_ok_and(|text| lines_with_users(&text).next().is_none())
+    has_users(file).is_ok_and(|has_users| !has_users)
+}
+
+/// Whether the file has users. Fails if the file exists but cannot be read.
+pub(super) fn has_users(file: &Path) -> io::Result<bool> {
+    let text = read_or_empty(file)?;
+    Ok(lines_with_users(&text).next().is_some())
 }
 
 /// Reads the file. A missing file is empty.
