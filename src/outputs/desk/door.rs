@@ -341,7 +341,7 @@ pub(super) fn try_again(unchecked: &Unchecked) -> Response {
     )
 }
 
-fn retry_after(wait: Duration, mut response: Response) -> Response {
+pub(super) fn retry_after(wait: Duration, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, wait.as_secs().into());
     response
