@@ -33,7 +33,7 @@ use super::sessions::Guest;
 use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
-use crate::limits::{Listener, Places};
+use crate::limits::{Client, Listener, Places};
 use crate::outputs::broadcast::{PublishedFile, page as wall};
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
@@ -142,7 +142,7 @@ fn router(state: Arc<DeskState>) -> Router {
         .layer(middleware::from_fn_with_state(state, guard))
 }
 
-/// Refuses requests that bypass the proxy, and changes from pages of other sites. Makes the connections of sessions known.
+/// Refuses requests that bypass the proxy, and changes from pages of other sites. Assigns the connection to the client.
 /// Adds headers that forbid caching, content of other sites and framing.
 async fn guard(
     State(state): SharedDesk,
@@ -160,10 +160,11 @@ async fn guard(
     if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
     }
-    if let Some(connection) = request.extensions().get::<WebConnection>()
-        && state.guest(request.headers()).is_some()
-    {
-        connection.set_known();
+    if let Some(connection) = request.extensions().get::<WebConnection>() {
+        let guest = state.guest(request.headers());
+        // A proxy sends requests of different clients over the same connection.
+        connection
+            .set_client(guest.map_or_else(|| Client::of_address(client), |guest| Client::User(guest.name)));
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -365,7 +366,7 @@ async fn log_in(
     }
     let device = state.logins.key.device(&headers, &login.user);
     if device.is_some() {
-        connection.set_known();
+        connection.set_client(Client::User(login.user.clone()));
     }
     let sources = device.into_iter().chain([Source::of_address(peer.0)]);
     let source = match state.limits(|limits| limits.begin_any(moment(), sources, &login.user)) {
@@ -673,5 +674,28 @@ mod tests {
             users.starts_with("chief operator ") && users.lines().count() == 1,
             "{users}"
         );
+    }
+
+    #[tokio::test]
+    async fn pages_behind_a_proxy_are_divided_among_users() {
+        let desk = ServedDesk::start("proxies = [\"127.0.0.1\"]").await;
+        let open = async |session: &str| {
+            let request = desk.request(Method::GET, "stream", session);
+            sent(request.header("x-forwarded-for", "192.0.2.7")).await
+        };
+        let (hall, meier) = (desk.session_of("hall"), desk.session_of("meier"));
+        let mut pages = Vec::new();
+        for _ in 0..PAGES {
+            let page = open(&hall).await;
+            assert_eq!(page.status(), 200);
+            pages.push(page);
+        }
+        assert_eq!(open(&hall).await.status(), 503);
+        for _ in 0..PAGES / 2 {
+            let page = open(&meier).await;
+            assert_eq!(page.status(), 200);
+            pages.push(page);
+        }
+        assert_eq!(open(&meier).await.status(), 503, "both have as many");
     }
 }

@@ -3,9 +3,10 @@
 
 use core::time::Duration;
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::secrets::{Digest, digest};
+use crate::limits::network;
 use crate::system_time::Moment;
 
 /// Origin of a login attempt.
@@ -13,21 +14,13 @@ use crate::system_time::Moment;
 pub(super) enum Source {
     /// A browser in which the user has logged in before, by the id in its signed cookie.
     Device([u8; 16]),
-    /// A network that belongs to one client: an IPv4 address, or the first 64 bits of an IPv6 address.
+    /// A [network] that belongs to one client.
     Network(IpAddr),
 }
 
 impl Source {
     pub(super) fn of_address(address: IpAddr) -> Self {
-        /// Bits of an IPv6 address that a client chooses itself.
-        const INTERFACE: u32 = 64;
-        Self::Network(match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let network = address.to_bits() >> INTERFACE << INTERFACE;
-                IpAddr::V6(Ipv6Addr::from_bits(network))
-            }
-            address @ IpAddr::V4(_) => address,
-        })
+        Self::Network(network(address))
     }
 
     pub(super) const fn is_device(self) -> bool {

@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::limits::{Place, Places};
+use crate::limits::{Client, Place, Places};
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
@@ -94,10 +94,10 @@ impl WebConnection {
         self.0.place.ended().await;
     }
 
-    /// Marks the client as known, after it has presented a valid session. If places run out, connections of known
-    /// clients end last.
-    pub(in crate::outputs) fn set_known(&self) {
-        self.0.place.set_known();
+    /// Sets the client of the current request. Until then, the address of the connection counts. If places run out,
+    /// connections of users end last.
+    pub(in crate::outputs) fn set_client(&self, client: Client) {
+        self.0.place.set_client(client);
     }
 
     #[cfg(test)]
@@ -331,7 +331,7 @@ mod tests {
     /// `/` returns the body, `/session` makes the client known, `/slow` takes the time [`SLOW`], and `/never` does not end.
     fn router() -> Router {
         let known = async |Extension(connection): Extension<WebConnection>| {
-            connection.set_known();
+            connection.set_client(Client::User("meier".to_owned()));
             "known"
         };
         let slow = async || {
