@@ -49,8 +49,8 @@ const RETRY_BUSY: Duration = Duration::from_secs(2);
 pub(super) const LOG_IN_FIRST: &str = "log in first";
 /// Error message of a hub for requests about the journal, recordings and pairings, which only daemons have.
 pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
-/// Cookie with the session's secret.
-const COOKIE: &str = "kiebitz-desk";
+/// Beginning of the name of the cookie with the session's secret. The id of the desk follows.
+const COOKIE: &str = "kiebitz-desk-";
 /// Header of requests that change something. Pages of other sites cannot send it, so it prevents CSRF.
 const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 
@@ -202,7 +202,7 @@ impl DeskState {
 
     /// Returns the user of the request's session; `None` if there is no valid session.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
-        let secret = secret(headers)?;
+        let secret = self.secret(headers)?;
         let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
         let is_same = match self.proxy.user(headers) {
@@ -211,6 +211,15 @@ impl DeskState {
             ProxyUser::User(name) => name == guest.name,
         };
         is_same.then_some(guest)
+    }
+
+    /// Returns the name of the cookie with the session's secret.
+    fn session_cookie(&self) -> String {
+        format!("{COOKIE}{}", self.logins.key.desk_id())
+    }
+
+    fn secret<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        cookie(headers, &self.session_cookie())
     }
 
     /// Returns a user's name and role, and whether this is a hub.
@@ -240,7 +249,7 @@ impl DeskState {
             Ok(created) => created,
             Err(error) => return login_unavailable(&error),
         };
-        let session = format!("{COOKIE}={secret}{attributes}");
+        let session = format!("{}={secret}{attributes}", self.session_cookie());
         tracing::info!("[desk]: {} logged in as {}", user.name, user.role);
         self.limits(|limits| limits.succeed(source, &user.name));
         self.logins.sessions(|all| all.begin(moment(), &secret, user));
@@ -290,10 +299,6 @@ impl FromRequestParts<Arc<DeskState>> for Operator {
 
 pub(super) fn not_logged_in() -> Response {
     refused(StatusCode::UNAUTHORIZED, LOG_IN_FIRST)
-}
-
-fn secret(headers: &HeaderMap) -> Option<&str> {
-    cookie(headers, COOKIE)
 }
 
 async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, headers: HeaderMap) -> Response {
@@ -392,11 +397,14 @@ async fn log_in(
 }
 
 async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
-    if let Some(secret) = secret(&headers) {
+    if let Some(secret) = state.secret(&headers) {
         state.logins.sessions(|all| all.end(secret));
         state.logins.until_stored().await;
     }
-    let expired = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let expired = format!(
+        "{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0",
+        state.session_cookie()
+    );
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, expired)]).into_response()
 }
 
@@ -414,7 +422,7 @@ async fn stream_updates(
     headers: HeaderMap,
 ) -> Response {
     let guest = state.guest(&headers);
-    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(secret(&headers)?)));
+    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(state.secret(&headers)?)));
     let Some(session) = session else {
         return not_logged_in();
     };
@@ -582,7 +590,7 @@ mod tests {
             self.state
                 .logins
                 .sessions(|all| all.begin(moment(), &secret, &user));
-            format!("{COOKIE}={secret}")
+            format!("{}={secret}", self.state.session_cookie())
         }
     }
 
@@ -697,5 +705,26 @@ mod tests {
             pages.push(page);
         }
         assert_eq!(open(&meier).await.status(), 503, "both have as many");
+    }
+
+    #[tokio::test]
+    async fn sessions_of_two_desks_on_one_host_do_not_replace_each_other() {
+        let (one, other) = (ServedDesk::start("").await, ServedDesk::start("").await);
+        let sessions = [one.session_of("meier"), other.session_of("ott")];
+        let names = sessions
+            .each_ref()
+            .map(|cookie| cookie.split('=').next().expect("a name").to_owned());
+        assert_ne!(names[0], names[1]);
+        // A browser sends both cookies to both ports.
+        for cookies in [sessions.join("; "), [&*sessions[1], &*sessions[0]].join("; ")] {
+            for (desk, user) in [(&one, "meier"), (&other, "ott")] {
+                let session = sent(desk.request(Method::GET, "session", &cookies)).await;
+                let text = session.text().await.expect("an answer");
+                assert!(text.contains(user), "{text}");
+            }
+        }
+        let log_out = sent(one.request(Method::DELETE, "session", &sessions.join("; "))).await;
+        let removed = log_out.headers()[header::SET_COOKIE].to_str().expect("text");
+        assert!(removed.starts_with(&format!("{}=;", names[0])), "{removed}");
     }
 }
