@@ -34,7 +34,7 @@ use super::settings::DeskSettings;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
 use crate::limits::{Client, Listener, Places};
-use crate::outputs::broadcast::{PublishedFile, page as wall};
+use crate::outputs::broadcast::{Files, PublishedFile, page as wall};
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
@@ -70,6 +70,7 @@ pub(super) struct DeskState {
     pub(super) first: FirstUserCode,
     pub(super) outputs: Outputs,
     pub(super) reading: GameReader,
+    assets: Files,
 }
 
 pub(super) type SharedDesk = State<Arc<DeskState>>;
@@ -108,20 +109,28 @@ pub(super) async fn serve(settings: DeskSettings, context: DeskContext, pages: m
         passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
+        assets: assets(),
     }));
     http::accept(&listener, &router, &Places::of(Listener::Desk)).await;
 }
 
 fn router(state: Arc<DeskState>) -> Router {
     Router::new()
-        .route("/", get(async || asset(page::INDEX)))
+        .route(
+            "/",
+            get(async |State(state): SharedDesk| asset(&state.assets, page::INDEX)),
+        )
         .route(
             "/desk/{file}",
-            get(async |Path(file): Path<String>| asset(&format!("desk/{file}"))),
+            get(async |State(state): SharedDesk, Path(file): Path<String>| {
+                asset(&state.assets, &format!("desk/{file}"))
+            }),
         )
         .route(
             "/page/{*file}",
-            get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
+            get(async |State(state): SharedDesk, Path(file): Path<String>| {
+                asset(&state.assets, &format!("page/{file}"))
+            }),
         )
         .route("/session", get(session).post(log_in).delete(log_out))
         .route("/first", axum::routing::post(first::create))
@@ -184,14 +193,20 @@ pub(super) fn refused(status: StatusCode, why: &str) -> Response {
     (status, Json(json!({ "error": why }))).into_response()
 }
 
+/// Builds the files of the page, with those that it shares with the public one.
+fn assets() -> Files {
+    let mut files = wall::files();
+    files.extend(page::files());
+    files
+}
+
 /// Serves a file of the page. None of them is private, so no session is needed.
-fn asset(path: &str) -> Response {
-    let own = page::files().remove(path);
-    let Some(file) = own.or_else(|| wall::files().remove(path)) else {
+fn asset(assets: &Files, path: &str) -> Response {
+    let Some(file) = assets.get(path) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let media_type = HeaderValue::from_static(PublishedFile::media_type(path));
-    let content = Bytes::copy_from_slice(&file.content);
+    let content = Bytes::from_owner(Arc::clone(&file.content));
     ([(header::CONTENT_TYPE, media_type)], content).into_response()
 }
 
@@ -548,6 +563,7 @@ mod tests {
             passwords: Arc::new(PasswordChecks::new()),
             outputs: Outputs::of(Trials::default()),
             reading: GameReader::of(None, Language::English),
+            assets: assets(),
         }
     }
 
@@ -726,5 +742,33 @@ mod tests {
         let log_out = sent(one.request(Method::DELETE, "session", &sessions.join("; "))).await;
         let removed = log_out.headers()[header::SET_COOKIE].to_str().expect("text");
         assert!(removed.starts_with(&format!("{}=;", names[0])), "{removed}");
+    }
+
+    #[tokio::test]
+    async fn assets_are_built_once() {
+        let files = assets();
+        for (path, file) in &files {
+            let body = asset(&files, path).into_body();
+            let sent = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+            assert_eq!(sent, &*file.content, "{path}");
+            assert_eq!(sent.as_ptr(), file.content.as_ptr(), "{path} is sent as it is");
+        }
+        let index = String::from_utf8(files[page::INDEX].content.to_vec()).expect("text");
+        assert!(
+            index.contains("/desk/main.js"),
+            "the desk's page, not the public one"
+        );
+        let desk = ServedDesk::start("").await;
+        for path in ["", "desk/catalogue.js", "page/words.js"] {
+            assert_eq!(
+                sent(desk.request(Method::GET, path, "")).await.status(),
+                200,
+                "{path}"
+            );
+        }
+        assert_eq!(
+            sent(desk.request(Method::GET, "desk/none.js", "")).await.status(),
+            404
+        );
     }
 }
