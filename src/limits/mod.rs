@@ -3,7 +3,7 @@
 
 mod places;
 
-pub(crate) use places::{Place, Places};
+pub(crate) use places::{Client, Place, Places, network};
 
 use std::sync::OnceLock;
 

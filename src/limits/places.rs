@@ -19,13 +19,29 @@ const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// these criteria, of which a later one only breaks ties:
 ///
 /// 1. clients that are not [known](Place::set_known) first,
-/// 2. then clients of the address with the most connections,
+/// 2. then connections of the client that has the most,
 /// 3. then connections without a request in progress,
 /// 4. then the oldest connection.
 ///
-/// A known client that is being served never loses its place. If there are only such clients, the new one waits.
+/// A known client that is being served does not lose its place, unless it is a user who has more than a quarter of all
+/// places in this way. If there are only such clients, the new one waits.
 #[derive(Debug, Clone)]
 pub(crate) struct Places(Arc<Shared>);
+
+/// A client whose connections are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Client {
+    /// The [network] of the client's address.
+    Network(IpAddr),
+    /// A logged-in user.
+    User(String),
+}
+
+impl Client {
+    pub(crate) fn of_address(address: IpAddr) -> Self {
+        Self::Network(network(address))
+    }
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -43,7 +59,7 @@ struct Table {
 
 #[derive(Debug)]
 struct Connection {
-    address: IpAddr,
+    client: Client,
     is_known: bool,
     is_served: bool,
     is_ending: bool,
@@ -106,7 +122,7 @@ impl Places {
         }
         let end = Arc::new(Notify::new());
         let id = table.insert(Connection {
-            address: network(address.ip()),
+            client: Client::of_address(address.ip()),
             is_known: false,
             is_served: false,
             is_ending: false,
@@ -122,9 +138,9 @@ async fn pause_after(error: &io::Error) {
     tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
 }
 
-/// Returns the network whose connections are counted together: a single IPv4 address, or the /64 prefix of an IPv6
-/// address, which a provider assigns to one subscriber.
-fn network(address: IpAddr) -> IpAddr {
+/// Returns the network that belongs to one client: a single IPv4 address, or the /64 prefix of an IPv6 address, which a
+/// provider assigns to one subscriber.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address => address,
@@ -145,36 +161,36 @@ impl Table {
         id
     }
 
-    /// Counts the connections of each address, except those that were told to end.
-    fn count_by_address(&self) -> BTreeMap<IpAddr, usize> {
-        let mut counts = BTreeMap::<IpAddr, usize>::new();
+    /// Counts the matching connections of each client, except those that were told to end.
+    fn count_by_client(&self, matches: impl Fn(&Connection) -> bool) -> BTreeMap<Client, usize> {
+        let mut counts = BTreeMap::<Client, usize>::new();
         for connection in self
             .connections
             .values()
-            .filter(|connection| !connection.is_ending)
+            .filter(|connection| !connection.is_ending && matches(connection))
         {
-            *counts.entry(connection.address).or_default() += 1;
+            *counts.entry(connection.client.clone()).or_default() += 1;
         }
         counts
     }
 
-    /// Makes room for a long-lived connection from this address. If the table is full, tells the oldest connection of
-    /// the address with the most connections to end, provided that address then still has at least as many as
-    /// `newcomer`. Returns whether there is room.
-    fn make_fair_room(&mut self, newcomer: IpAddr) -> bool {
-        let counts = self.count_by_address();
+    /// Makes room for a long-lived connection of this client. If the table is full, tells the oldest connection of the
+    /// client with the most connections to end, provided that client then still has at least as many as `newcomer`.
+    /// Returns whether there is room.
+    fn make_fair_room(&mut self, newcomer: &Client) -> bool {
+        let counts = self.count_by_client(|_| true);
         if counts.values().sum::<usize>() < self.max {
             return true;
         }
-        let own = counts.get(&newcomer).copied().unwrap_or(0);
+        let own = counts.get(newcomer).copied().unwrap_or(0);
         let most = counts.iter().max_by_key(|(_, count)| **count);
-        let Some((address, _)) = most.filter(|(_, count)| **count > own + 1) else {
+        let Some((client, _)) = most.filter(|(_, count)| **count > own + 1) else {
             return false;
         };
         let mut oldest = self
             .connections
             .values_mut()
-            .filter(|connection| connection.address == *address && !connection.is_ending);
+            .filter(|connection| connection.client == *client && !connection.is_ending);
         if let Some(oldest) = oldest.next() {
             oldest.request_end();
         }
@@ -186,13 +202,20 @@ impl Table {
         if self.connections.values().any(|connection| connection.is_ending) {
             return;
         }
-        let counts = self.count_by_address();
+        let counts = self.count_by_client(|_| true);
+        // An address may have several known clients, but a user is one.
+        let of_user = |connection: &Connection| matches!(connection.client, Client::User(_));
+        let important = self.count_by_client(|connection| connection.is_important() && of_user(connection));
+        let max_important = (self.max / 4).max(1);
         let least_important = self
             .connections
             .iter_mut()
-            .filter(|(_, connection)| !(connection.is_known && connection.is_served))
+            .filter(|(_, connection)| {
+                let important = important.get(&connection.client).copied().unwrap_or(0);
+                !connection.is_important() || important > max_important
+            })
             .min_by_key(|(id, connection)| {
-                let count = counts.get(&connection.address).copied().unwrap_or(0);
+                let count = counts.get(&connection.client).copied().unwrap_or(0);
                 (
                     connection.is_known,
                     core::cmp::Reverse(count),
@@ -207,6 +230,11 @@ impl Table {
 }
 
 impl Connection {
+    /// Whether the connection keeps its place, unless its client has too many.
+    const fn is_important(&self) -> bool {
+        self.is_known && self.is_served
+    }
+
     fn request_end(&mut self) {
         self.is_ending = true;
         self.end.notify_one();
@@ -222,8 +250,8 @@ impl Place {
     /// Moves the connection to another table, for example when it becomes long-lived. Returns false if `places` has no
     /// room for it; the connection then keeps its old place.
     ///
-    /// If all places are taken, a connection of another address ends if that address has more of them. Otherwise there
-    /// is no room.
+    /// If all places are taken, a connection of another client ends if that client has more of them. Otherwise there is
+    /// no room.
     pub(crate) fn move_to(&self, places: &Places) -> bool {
         let mut slot = self.slot();
         let (shared, id) = &*slot;
@@ -232,7 +260,7 @@ impl Place {
             return false;
         };
         let mut table = places.0.lock();
-        if !table.make_fair_room(connection.address) {
+        if !table.make_fair_room(&connection.client) {
             drop(table);
             shared.lock().connections.insert(*id, connection);
             return false;
@@ -256,6 +284,14 @@ impl Place {
         self.change(|connection| connection.is_known = true);
     }
 
+    /// Sets the client of the current request, which counts instead of the address of the connection. Users are known.
+    pub(crate) fn set_client(&self, client: Client) {
+        self.change(|connection| {
+            connection.is_known = matches!(client, Client::User(_));
+            connection.client = client;
+        });
+    }
+
     pub(crate) fn is_known(&self) -> bool {
         let slot = self.slot();
         let (shared, id) = &*slot;
@@ -277,6 +313,8 @@ impl Place {
         if let Some(connection) = shared.lock().connections.get_mut(id) {
             change(connection);
         }
+        // The connection may now have to end for a client that waits.
+        shared.freed.notify_one();
     }
 }
 
@@ -339,14 +377,81 @@ mod tests {
             place.set_known();
         }
         assert_eq!(ending_index(&places, &held), Some(3));
-        let (places, held) = all_taken(&[1, 1, 2]);
+        let (places, held) = all_served(&[1, 2, 3]);
+        assert_eq!(ending_index(&places, &held), None);
+        held[2].set_served(false);
+        assert_eq!(ending_index(&places, &held), Some(2));
+    }
+
+    /// Returns places that are all taken by these hosts, which are known and served.
+    fn all_served(hosts: &[u8]) -> (Places, Vec<Place>) {
+        let (places, held) = all_taken(hosts);
         for place in &held {
             place.set_known();
             place.set_served(true);
         }
+        (places, held)
+    }
+
+    #[test]
+    fn a_user_keeps_a_quarter_of_the_places() {
+        let serve = |place: &Place, user: u8| {
+            place.set_client(Client::User(user.to_string()));
+            place.set_served(true);
+        };
+        let (places, mut held) = all_taken(&[1; 8]);
+        for (place, user) in held.iter().zip([1, 1, 1, 1, 1, 2, 2, 3]) {
+            serve(place, user);
+        }
+        for newcomer in 4..7 {
+            assert_eq!(ending_index(&places, &held), Some(0), "the oldest of user 1");
+            drop(held.remove(0));
+            let place = places.try_acquire(from(1)).expect("a place");
+            serve(&place, newcomer);
+            held.push(place);
+        }
+        assert_eq!(ending_index(&places, &held), None, "user 1 has two");
+        // Programs of one computer, which are not one client.
+        let (places, held) = all_served(&[1; 8]);
         assert_eq!(ending_index(&places, &held), None);
-        held[2].set_served(false);
-        assert_eq!(ending_index(&places, &held), Some(2));
+    }
+
+    #[test]
+    fn users_and_clients_of_a_proxy_count_apart() {
+        let client = |host: u8| Client::of_address([198, 51, 100, host].into());
+        let user = |name: &str| Client::User(name.to_owned());
+        let (places, held) = all_taken(&[1, 1, 1, 1]);
+        for (place, client) in held.iter().zip([client(1), client(2), client(2), user("meier")]) {
+            place.set_client(client);
+        }
+        assert_eq!(ending_index(&places, &held), Some(1));
+
+        let streams = Places::new(3);
+        let stream_of = |client: Client| {
+            let place = Places::new(1).try_acquire(from(1)).expect("room");
+            place.set_client(client);
+            let has_room = place.move_to(&streams);
+            has_room.then_some(place)
+        };
+        let greedy: Vec<Place> = (0..3).filter_map(|_| stream_of(user("hall"))).collect();
+        assert_eq!(greedy.len(), 3);
+        assert!(stream_of(user("hall")).is_none());
+        assert!(stream_of(user("meier")).is_some());
+        assert!(is_ending(&greedy[0]));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_waits_gets_a_place_once_an_answer_is_sent() {
+        let (places, mut held) = all_served(&[1, 2]);
+        let waiting = tokio::spawn(async move { places.acquire(from(3)).await });
+        // The task runs until it has to wait.
+        tokio::task::yield_now().await;
+        assert!(!held.iter().any(is_ending));
+        held[1].set_served(false);
+        let ended = tokio::time::timeout(Duration::from_secs(60), held[1].ended()).await;
+        assert!(ended.is_ok(), "it ends for the one that waits");
+        drop(held.remove(1));
+        waiting.await.expect("a place");
     }
 
     #[test]

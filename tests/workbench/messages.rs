@@ -74,13 +74,7 @@ pub fn all() -> Vec<Text> {
 const SOURCES: &[&str] = &["src", "game/src", "hardware/src", "protocol/src"];
 
 /// Names of files and folders without English texts of the program, besides those that begin with "german".
-const LEFT_OUT: &[&str] = &[
-    "tests",
-    "tests.rs",
-    "examples.rs",
-    "chessground",
-    "de.toml",
-];
+const LEFT_OUT: &[&str] = &["tests", "tests.rs", "examples.rs", "chessground", "de.toml"];
 
 /// Returns all files in a folder and its subfolders, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {

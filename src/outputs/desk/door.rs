@@ -35,7 +35,7 @@ use super::settings::DeskSettings;
 use super::squares;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
-use crate::limits::{Listener, Places};
+use crate::limits::{Client, Listener, Places};
 use crate::outputs::broadcast::PublishedFile;
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
@@ -51,8 +51,8 @@ const RETRY_BUSY: Duration = Duration::from_secs(2);
 pub(super) const LOG_IN_FIRST: &str = "log in first";
 /// Error message of a hub for requests about the journal, recordings and pairings, which only daemons have.
 pub(super) const IN_HALL: &str = "not available at a hub: use the desk of the hall";
-/// Cookie with the session's secret.
-const COOKIE: &str = "kiebitz-desk";
+/// Beginning of the name of the cookie with the session's secret. The id of the desk follows.
+const COOKIE: &str = "kiebitz-desk-";
 /// Header of requests that change something. Pages of other sites cannot send it, so it prevents CSRF.
 const CSRF_HEADER: HeaderName = HeaderName::from_static("kiebitz-desk");
 
@@ -105,7 +105,7 @@ pub(super) async fn serve(
     tokio::spawn(Arc::clone(&logins).keep());
     let listener = http::listen(address, "[desk]").await;
     tracing::info!("serving the arbiters' desk at http://{address}/");
-    let router = router(DeskState {
+    let router = router(Arc::new(DeskState {
         first: FirstUserCode::offered(&settings),
         proxy: Proxy::of(&settings),
         settings,
@@ -119,12 +119,11 @@ pub(super) async fn serve(
         passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
         reading: GameReader::of(archive, language),
-    });
+    }));
     http::accept(&listener, &router, &Places::of(Listener::Desk)).await;
 }
 
-fn router(state: DeskState) -> Router {
-    let state = Arc::new(state);
+fn router(state: Arc<DeskState>) -> Router {
     // Only files are compressed: the length of a compressed answer could tell others about its content.
     let assets = Router::new()
         .route("/", get(async || asset(page::INDEX)))
@@ -159,8 +158,8 @@ fn router(state: DeskState) -> Router {
         .layer(middleware::from_fn_with_state(state, guard))
 }
 
-/// Refuses requests that bypass the proxy, and changes from pages of other sites. Adds headers that forbid caching,
-/// content of other sites and framing.
+/// Refuses requests that bypass the proxy, and changes from pages of other sites. Assigns the connection to the client.
+/// Adds headers that forbid caching, content of other sites and framing.
 async fn guard(
     State(state): SharedDesk,
     Extension(Peer(peer)): Extension<Peer>,
@@ -176,6 +175,12 @@ async fn guard(
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     if changes && !request.headers().contains_key(CSRF_HEADER) {
         return refused(StatusCode::FORBIDDEN, "the header Kiebitz-Desk is missing");
+    }
+    if let Some(connection) = request.extensions().get::<WebConnection>() {
+        let guest = state.guest(request.headers());
+        // A proxy sends requests of different clients over the same connection.
+        connection
+            .set_client(guest.map_or_else(|| Client::of_address(client), |guest| Client::User(guest.name)));
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -201,7 +206,7 @@ fn asset(path: &str) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     };
     let media_type = HeaderValue::from_static(PublishedFile::media_type(path));
-    let content = Bytes::copy_from_slice(&file.content);
+    let content = Bytes::from_owner(Arc::clone(&file.content));
     ([(header::CONTENT_TYPE, media_type)], content).into_response()
 }
 
@@ -212,7 +217,7 @@ impl DeskState {
 
     /// Returns the user of the request's session; `None` if there is no valid session.
     pub(super) fn guest(&self, headers: &HeaderMap) -> Option<Guest> {
-        let secret = secret(headers)?;
+        let secret = self.secret(headers)?;
         let guest = self.logins.sessions(|all| all.guest(moment(), secret))?;
         // A different user may have logged in at the proxy since.
         let is_same = match self.proxy.user(headers) {
@@ -221,6 +226,15 @@ impl DeskState {
             ProxyUser::User(name) => name == guest.name,
         };
         is_same.then_some(guest)
+    }
+
+    /// Returns the name of the cookie with the session's secret.
+    fn session_cookie(&self) -> String {
+        format!("{COOKIE}{}", self.logins.key.desk_id())
+    }
+
+    fn secret<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        cookie(headers, &self.session_cookie())
     }
 
     /// Returns a user's name and role, and whether this is a hub.
@@ -250,7 +264,7 @@ impl DeskState {
             Ok(created) => created,
             Err(error) => return login_unavailable(&error),
         };
-        let session = format!("{COOKIE}={secret}{attributes}");
+        let session = format!("{}={secret}{attributes}", self.session_cookie());
         tracing::info!("[desk]: {} logged in as {}", user.name, user.role);
         self.limits(|limits| limits.succeed(source, &user.name));
         self.logins.sessions(|all| all.begin(moment(), &secret, user));
@@ -278,11 +292,7 @@ impl FromRequestParts<Arc<DeskState>> for Guest {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<DeskState>) -> Result<Self, Response> {
-        let guest = state.guest(&parts.headers).ok_or_else(not_logged_in)?;
-        if let Some(connection) = parts.extensions.get::<WebConnection>() {
-            connection.set_known();
-        }
-        Ok(guest)
+        state.guest(&parts.headers).ok_or_else(not_logged_in)
     }
 }
 
@@ -304,10 +314,6 @@ impl FromRequestParts<Arc<DeskState>> for Operator {
 
 pub(super) fn not_logged_in() -> Response {
     refused(StatusCode::UNAUTHORIZED, LOG_IN_FIRST)
-}
-
-fn secret(headers: &HeaderMap) -> Option<&str> {
-    cookie(headers, COOKIE)
 }
 
 async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, headers: HeaderMap) -> Response {
@@ -356,7 +362,7 @@ pub(super) fn try_again(unchecked: &Unchecked) -> Response {
     )
 }
 
-fn retry_after(wait: Duration, mut response: Response) -> Response {
+pub(super) fn retry_after(wait: Duration, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, wait.as_secs().into());
     response
@@ -371,6 +377,7 @@ struct LoginForm {
 async fn log_in(
     State(state): SharedDesk,
     Extension(peer): Extension<Peer>,
+    Extension(connection): Extension<WebConnection>,
     headers: HeaderMap,
     Json(login): Json<LoginForm>,
 ) -> Response {
@@ -378,10 +385,14 @@ async fn log_in(
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
     let device = state.logins.key.device(&headers, &login.user);
-    let source = device.unwrap_or_else(|| Source::of_address(peer.0));
-    if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, &login.user)) {
-        return too_many_tries(wait);
+    if device.is_some() {
+        connection.set_client(Client::User(login.user.clone()));
     }
+    let sources = device.into_iter().chain([Source::of_address(peer.0)]);
+    let source = match state.limits(|limits| limits.begin_any(moment(), sources, &login.user)) {
+        Ok(source) => source,
+        Err(wait) => return too_many_tries(wait),
+    };
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
     let check = move |memory: &mut _| users::by_password(&file, &login.user, &login.password, memory);
@@ -401,11 +412,14 @@ async fn log_in(
 }
 
 async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
-    if let Some(secret) = secret(&headers) {
+    if let Some(secret) = state.secret(&headers) {
         state.logins.sessions(|all| all.end(secret));
         state.logins.until_stored().await;
     }
-    let expired = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    let expired = format!(
+        "{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0",
+        state.session_cookie()
+    );
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, expired)]).into_response()
 }
 
@@ -423,7 +437,7 @@ async fn stream_updates(
     headers: HeaderMap,
 ) -> Response {
     let guest = state.guest(&headers);
-    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(secret(&headers)?)));
+    let session = guest.and_then(|_| state.logins.sessions(|all| all.follow(state.secret(&headers)?)));
     let Some(session) = session else {
         return not_logged_in();
     };
@@ -503,5 +517,230 @@ async fn status(State(state): SharedDesk, _operator: Operator) -> Result<Respons
             StatusCode::SERVICE_UNAVAILABLE,
             "kiebitz does not answer",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::path::Path;
+
+    use kiebitz_game::laws::Language;
+    use reqwest::RequestBuilder;
+    use tempfile::TempDir;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::outputs::shared::trial::Trials;
+
+    const PAGES: usize = 4;
+    /// Header of each response that says whether the connection is known.
+    const IS_KNOWN: &str = "is-known";
+
+    /// A desk that is served, with its real routes.
+    struct ServedDesk {
+        state: Arc<DeskState>,
+        address: SocketAddr,
+        http: reqwest::Client,
+        _pages: mpsc::Receiver<PageSender>,
+        _folder: TempDir,
+    }
+
+    async fn desk_state(folder: &Path, settings: &str, pages: mpsc::Sender<PageSender>) -> DeskState {
+        let text = format!("users_file = {:?}\n{settings}", folder.join("users"));
+        let settings: DeskSettings = toml::from_str(&text).expect("settings");
+        let logins = Logins::open(folder.join("logins"), settings.users_file.clone()).await;
+        DeskState {
+            first: FirstUserCode::default(),
+            proxy: Proxy::of(&settings),
+            settings,
+            logins: Arc::new(logins.expect("randomness")),
+            limits: Mutex::default(),
+            pages,
+            tests_begun: mpsc::channel(1).0,
+            hall: ToHall::of_commands(mpsc::channel(1).0),
+            pairings: None,
+            page_places: Places::new(PAGES),
+            passwords: Arc::new(PasswordChecks::new()),
+            outputs: Outputs::of(Trials::default()),
+            reading: GameReader::of(None, Language::English),
+        }
+    }
+
+    impl ServedDesk {
+        async fn start(settings: &str) -> Self {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let folder = tempfile::tempdir().expect("a folder");
+            let (pages, opened) = mpsc::channel(2 * PAGES);
+            let state = Arc::new(desk_state(folder.path(), settings, pages).await);
+            tokio::spawn(Arc::clone(&state.logins).keep());
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let router = router(Arc::clone(&state)).layer(middleware::from_fn(name_known));
+            tokio::spawn(async move { http::accept(&listener, &router, &Places::new(32)).await });
+            Self {
+                state,
+                address,
+                // Each request has a connection of its own.
+                http: reqwest::Client::builder()
+                    .pool_max_idle_per_host(0)
+                    .build()
+                    .expect("a client"),
+                _pages: opened,
+                _folder: folder,
+            }
+        }
+
+        fn request(&self, method: Method, path: &str, cookie: &str) -> RequestBuilder {
+            let request = self
+                .http
+                .request(method, format!("http://{}/{path}", self.address));
+            let request = request.header(header::COOKIE, cookie).header(CSRF_HEADER, "1");
+            request.header(header::CONTENT_TYPE, "application/json")
+        }
+
+        /// Begins a session. Returns its cookie.
+        fn session_of(&self, user: &str) -> String {
+            let user = User::read(&format!("{user} arbiter -")).expect("a user");
+            let secret = format!("secret of {}", user.name).replace(' ', "-");
+            self.state
+                .logins
+                .sessions(|all| all.begin(moment(), &secret, &user));
+            format!("{}={secret}", self.state.session_cookie())
+        }
+    }
+
+    async fn name_known(
+        Extension(connection): Extension<WebConnection>,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        let mut response = next.run(request).await;
+        let is_known = if connection.is_known() { "yes" } else { "no" };
+        response
+            .headers_mut()
+            .insert(IS_KNOWN, HeaderValue::from_static(is_known));
+        response
+    }
+
+    async fn sent(request: RequestBuilder) -> reqwest::Response {
+        request.send().await.expect("an answer")
+    }
+
+    async fn is_known(request: RequestBuilder) -> bool {
+        sent(request).await.headers()[IS_KNOWN] == "yes"
+    }
+
+    #[tokio::test]
+    async fn every_route_makes_the_connection_of_a_session_known() {
+        let desk = ServedDesk::start("").await;
+        let session = desk.session_of("meier");
+        let command = json!({"board": "board-1", "command": {}}).to_string();
+        for (method, path, body) in [
+            (Method::GET, "session", ""),
+            (Method::GET, "stream", ""),
+            (Method::GET, "games", ""),
+            (Method::GET, "desk/main.js", ""),
+            (Method::POST, "command", &*command),
+            (Method::POST, "alarms", ""),
+        ] {
+            let request = |cookie| desk.request(method.clone(), path, cookie).body(body.to_owned());
+            assert!(is_known(request(&session)).await, "{method} {path}");
+            assert!(!is_known(request("")).await, "{method} {path} of a stranger");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_login_from_a_known_device_makes_its_connection_known() {
+        let desk = ServedDesk::start("").await;
+        let device = desk.state.logins.key.issue("meier", "").expect("randomness");
+        let device = device.split(';').next().expect("a pair");
+        let log_in = |user: &str, cookie: &str| {
+            let login = json!({"user": user, "password": "guessing"});
+            desk.request(Method::POST, "session", cookie)
+                .body(login.to_string())
+        };
+        assert!(is_known(log_in("meier", device)).await);
+        assert!(!is_known(log_in("ott", device)).await, "another user");
+        assert!(!is_known(log_in("meier", "")).await, "another device");
+    }
+
+    #[tokio::test]
+    async fn the_first_operator_is_created_although_the_client_hangs_up() {
+        let desk = ServedDesk::start("").await;
+        let users = &desk.state.settings.users_file;
+        desk.state.first.offer("ABCDE23456").await;
+        let is_first = async || {
+            let session = sent(desk.request(Method::GET, "session", "")).await;
+            let text = session.text().await.expect("an answer");
+            text.contains("\"first\":true")
+        };
+        assert!(is_first().await);
+        let create = |user: &str| {
+            let form = json!({"code": "ABCDE23456", "user": user, "password": "operate-it"});
+            desk.request(Method::POST, "first", "").body(form.to_string())
+        };
+        let passwords = &desk.state.passwords;
+        let pause = passwords.pause();
+        let request = tokio::spawn(sent(create("chief")));
+        while passwords.running() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        request.abort();
+        while passwords.clients() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(pause);
+        assert_eq!(sent(create("other")).await.status(), 404);
+        assert!(!is_first().await, "the page asks for the log-in");
+        let users = std::fs::read_to_string(users).expect("users");
+        assert!(
+            users.starts_with("chief operator ") && users.lines().count() == 1,
+            "{users}"
+        );
+    }
+
+    #[tokio::test]
+    async fn pages_behind_a_proxy_are_divided_among_users() {
+        let desk = ServedDesk::start("proxies = [\"127.0.0.1\"]").await;
+        let open = async |session: &str| {
+            let request = desk.request(Method::GET, "stream", session);
+            sent(request.header("x-forwarded-for", "192.0.2.7")).await
+        };
+        let (hall, meier) = (desk.session_of("hall"), desk.session_of("meier"));
+        let mut pages = Vec::new();
+        for _ in 0..PAGES {
+            let page = open(&hall).await;
+            assert_eq!(page.status(), 200);
+            pages.push(page);
+        }
+        assert_eq!(open(&hall).await.status(), 503);
+        for _ in 0..PAGES / 2 {
+            let page = open(&meier).await;
+            assert_eq!(page.status(), 200);
+            pages.push(page);
+        }
+        assert_eq!(open(&meier).await.status(), 503, "both have as many");
+    }
+
+    #[tokio::test]
+    async fn sessions_of_two_desks_on_one_host_do_not_replace_each_other() {
+        let (one, other) = (ServedDesk::start("").await, ServedDesk::start("").await);
+        let sessions = [one.session_of("meier"), other.session_of("ott")];
+        let names = sessions
+            .each_ref()
+            .map(|cookie| cookie.split('=').next().expect("a name").to_owned());
+        assert_ne!(names[0], names[1]);
+        // A browser sends both cookies to both ports.
+        for cookies in [sessions.join("; "), [&*sessions[1], &*sessions[0]].join("; ")] {
+            for (desk, user) in [(&one, "meier"), (&other, "ott")] {
+                let session = sent(desk.request(Method::GET, "session", &cookies)).await;
+                let text = session.text().await.expect("an answer");
+                assert!(text.contains(user), "{text}");
+            }
+        }
+        let log_out = sent(one.request(Method::DELETE, "session", &sessions.join("; "))).await;
+        let removed = log_out.headers()[header::SET_COOKIE].to_str().expect("text");
+        assert!(removed.starts_with(&format!("{}=;", names[0])), "{removed}");
     }
 }

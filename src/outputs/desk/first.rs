@@ -3,6 +3,7 @@
 
 use core::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 use axum::extract::State;
@@ -10,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde::Deserialize;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::door::{SharedDesk, refused, too_many_tries, try_again};
 use super::limits::Source;
@@ -21,9 +22,9 @@ use crate::outputs::mqtt::host_name;
 use crate::outputs::shared::http::Peer;
 use crate::system_time::moment;
 
-/// One-time code; `None` if there are users, or once it has been used.
+/// One-time code; `None` once there are users.
 #[derive(Default)]
-pub(super) struct FirstUserCode(Mutex<Option<String>>);
+pub(super) struct FirstUserCode(Arc<Mutex<Option<String>>>);
 
 /// Text in the log before the code, by which `kiebitz bundle` finds and hides the code.
 pub(crate) const CODE_INTRO: &str = "create the first operator with the code ";
@@ -53,22 +54,41 @@ impl FirstUserCode {
             false => listen.to_string(),
         };
         tracing::warn!("[desk]: there are no users yet; open http://{host}/ and {CODE_INTRO}{code}");
-        Self(Mutex::new(Some(code)))
+        Self::of(code)
     }
 
-    /// Whether a first operator can still be created. Withdraws the code once `file` has users, which somebody may have
-    /// added by hand.
-    pub(super) async fn is_offered(&self, file: &Path) -> bool {
-        let mut code = self.0.lock().await;
-        if code.is_none() {
-            return false;
+    fn of(code: String) -> Self {
+        Self(Arc::new(Mutex::new(Some(code))))
+    }
+
+    pub(super) async fn is_offered(&self, users_file: &Path) -> bool {
+        self.current(users_file).await.is_some()
+    }
+
+    #[cfg(test)]
+    pub(super) async fn offer(&self, code: &str) {
+        *self.0.lock().await = Some(code.to_owned());
+    }
+
+    /// Returns the code, locked, if the users' file is still empty. Drops the code if the file has users by now.
+    async fn current(&self, users_file: &Path) -> Option<OwnedMutexGuard<Option<String>>> {
+        let mut code = Arc::clone(&self.0).lock_owned().await;
+        code.as_ref()?;
+        let file = users_file.to_owned();
+        // The code stays locked, so that at most one thread waits for the disk.
+        let read = tokio::task::spawn_blocking(move || users::has_users(&file)).await;
+        match read {
+            Ok(Ok(false)) => Some(code),
+            Ok(Ok(true)) => {
+                tracing::info!(
+                    "[desk]: there are users now; the code for the first operator is no longer valid"
+                );
+                *code = None;
+                None
+            }
+            // The file may have users, or may be readable later.
+            Ok(Err(_)) | Err(_) => None,
         }
-        let file = file.to_owned();
-        let is_empty = tokio::task::spawn_blocking(move || users::has_no_users(&file)).await;
-        if matches!(is_empty, Ok(false)) {
-            *code = None;
-        }
-        code.is_some()
     }
 }
 
@@ -105,21 +125,28 @@ pub(super) async fn create(
     headers: HeaderMap,
     Json(form): Json<FirstUserForm>,
 ) -> Response {
-    // Held to the end, so that only one of several concurrent requests creates an operator.
-    let mut code = state.first.0.lock().await;
-    let Some(expected) = &*code else {
+    // Locked until the operator is created, so that only one of several concurrent requests creates one.
+    let code = state.first.current(&state.settings.users_file).await;
+    let Some((mut code, expected)) = code.and_then(|code| code.clone().map(|expected| (code, expected)))
+    else {
         return refused(StatusCode::NOT_FOUND, "there already is an operator: log in");
     };
     let source = Source::of_address(peer.0);
     if let Err(wait) = state.limits(|limits| limits.begin(moment(), source, CODE_ATTEMPTS)) {
         return too_many_tries(wait);
     }
-    if !are_same(expected, &normalized(&form.code)) {
+    if !are_same(&expected, &normalized(&form.code)) {
         tracing::warn!("[desk]: a wrong code was entered");
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
     let file = state.settings.users_file.clone();
-    let create = move |memory: &mut _| users::add_first(&file, &form.user, &form.password, memory);
+    // Runs to its end even if the client hangs up, so it holds the lock and drops the code.
+    let create = move |memory: &mut _| {
+        let user = users::add_first(&file, &form.user, &form.password, memory)?;
+        tracing::info!("[desk]: {} is the first operator", user.name);
+        *code = None;
+        anyhow::Ok(user)
+    };
     let user = match state.passwords.run(source, create).await {
         Err(unchecked) => {
             state.limits(|limits| limits.withdraw(source, CODE_ATTEMPTS));
@@ -128,8 +155,6 @@ pub(super) async fn create(
         Ok(Err(error)) => return refused(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
         Ok(Ok(user)) => user,
     };
-    *code = None;
-    tracing::info!("[desk]: {} is the first operator", user.name);
     state.begin_session(&headers, &user, source).await
 }
 
@@ -161,5 +186,23 @@ mod tests {
             assert_eq!(normalized(typed), "ABCDE23456", "{typed}");
         }
         assert_ne!(normalized("ABCDE_23456"), "ABCDE23456");
+    }
+
+    #[tokio::test]
+    async fn the_code_is_dropped_once_the_file_has_users() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("users");
+        let first = FirstUserCode::of("ABCDE23456".to_owned());
+        assert!(first.is_offered(&file).await, "there is no file");
+        std::fs::create_dir(&file).expect("a folder");
+        assert!(!first.is_offered(&file).await, "it cannot be read");
+        std::fs::remove_dir(&file).expect("a folder");
+        std::fs::write(&file, "# arbiters\n").expect("users");
+        assert!(first.is_offered(&file).await, "there are no users");
+        std::fs::write(&file, "# arbiters\nmeier arbiter -\n").expect("users");
+        assert!(!first.is_offered(&file).await);
+        std::fs::write(&file, "").expect("users");
+        assert!(!first.is_offered(&file).await, "the code was dropped");
+        assert!(!FirstUserCode::default().is_offered(&file).await);
     }
 }

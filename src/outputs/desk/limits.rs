@@ -3,9 +3,10 @@
 
 use core::time::Duration;
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::secrets::{Digest, digest};
+use crate::limits::network;
 use crate::system_time::Moment;
 
 /// Origin of a login attempt.
@@ -13,21 +14,13 @@ use crate::system_time::Moment;
 pub(super) enum Source {
     /// A browser in which the user has logged in before, by the id in its signed cookie.
     Device([u8; 16]),
-    /// A network that belongs to one client: an IPv4 address, or the first 64 bits of an IPv6 address.
+    /// A [network] that belongs to one client.
     Network(IpAddr),
 }
 
 impl Source {
     pub(super) fn of_address(address: IpAddr) -> Self {
-        /// Bits of an IPv6 address that a client chooses itself.
-        const INTERFACE: u32 = 64;
-        Self::Network(match address.to_canonical() {
-            IpAddr::V6(address) => {
-                let network = address.to_bits() >> INTERFACE << INTERFACE;
-                IpAddr::V6(Ipv6Addr::from_bits(network))
-            }
-            address @ IpAddr::V4(_) => address,
-        })
+        Self::Network(network(address))
     }
 
     pub(super) const fn is_device(self) -> bool {
@@ -35,7 +28,8 @@ impl Source {
     }
 }
 
-/// Recent login attempts that have not succeeded: at most [`MAX_ALL`] from devices and as many from networks.
+/// Recent login attempts that have not succeeded: at most [`MAX_NETWORKS`] from networks, and at most [`MAX_DEVICES`] for
+/// each user from devices.
 #[derive(Debug, Default)]
 pub(super) struct AttemptLimits(VecDeque<Attempt>);
 
@@ -49,23 +43,47 @@ struct Attempt {
 
 /// Time for which an attempt counts.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Limits on attempts: for one name from one source, for all names from one source, and for all sources. The last one
-/// bounds the work of checking passwords. It applies to devices and networks separately, so that unknown clients cannot
-/// exhaust it for known devices.
+/// Limits on attempts: for one name from one source, and for all names from one source.
 const MAX_PAIR: usize = 5;
 const MAX_SOURCE: usize = 20;
-const MAX_ALL: usize = 120;
+/// Limit on attempts from all networks, which bounds the work of checking passwords.
+const MAX_NETWORKS: usize = 120;
+/// Limit on attempts for one name from all its devices. The signature of a device's cookie proves the name, so users
+/// with many devices limit only themselves.
+const MAX_DEVICES: usize = 30;
 
 impl AttemptLimits {
+    /// Counts a login attempt at `now` for the first of `sources` that is not limited, and returns this source. Fails with
+    /// the shortest time to wait if all are limited.
+    pub(super) fn begin_any(
+        &mut self,
+        now: Moment,
+        sources: impl IntoIterator<Item = Source>,
+        name: &str,
+    ) -> Result<Source, Duration> {
+        let mut shortest = WITHIN;
+        for source in sources {
+            match self.begin(now, source, name) {
+                Ok(()) => return Ok(source),
+                Err(wait) => shortest = shortest.min(wait),
+            }
+        }
+        Err(shortest)
+    }
+
     /// Counts a login attempt at `now`. Fails with the time to wait if there were too many.
     pub(super) fn begin(&mut self, now: Moment, source: Source, name: &str) -> Result<(), Duration> {
         self.0.retain(|attempt| attempt.at + WITHIN > now);
         let name = digest(name);
-        let is_device = source.is_device();
         let of_pair = |attempt: &Attempt| attempt.source == source && attempt.name == name;
         self.limit(now, MAX_PAIR, of_pair)?;
         self.limit(now, MAX_SOURCE, |attempt| attempt.source == source)?;
-        self.limit(now, MAX_ALL, |attempt| attempt.source.is_device() == is_device)?;
+        match source {
+            Source::Device(_) => self.limit(now, MAX_DEVICES, |attempt| {
+                attempt.source.is_device() && attempt.name == name
+            })?,
+            Source::Network(_) => self.limit(now, MAX_NETWORKS, |attempt| !attempt.source.is_device())?,
+        }
         // Counted until the login succeeds, as attempts may run at the same time.
         self.0.push_back(Attempt {
             at: now,
@@ -144,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn attempts_of_all_sources_are_bounded_and_known_devices_pass() {
+    fn attempts_of_all_networks_are_bounded_and_known_devices_pass() {
         let mut limits = AttemptLimits::default();
         for number in 0..10_000_u32 {
             let source = Source::of_address(std::net::Ipv4Addr::from_bits(number).into());
             let begun = limits.begin(at(0), source, "meier");
-            assert_eq!(begun.is_ok(), (number as usize) < MAX_ALL, "{number}");
-            assert!(limits.0.len() <= MAX_ALL);
+            assert_eq!(begun.is_ok(), (number as usize) < MAX_NETWORKS, "{number}");
+            assert!(limits.0.len() <= MAX_NETWORKS);
         }
         let device = Source::Device([7; 16]);
         assert_eq!(limits.begin(at(1), device, "meier"), Ok(()));
@@ -162,7 +180,38 @@ mod tests {
         for device in 0..=255 {
             let _ = limits.begin(at(1), Source::Device([device; 16]), "meier");
         }
-        assert_eq!(limits.0.len(), 2 * MAX_ALL);
+        assert_eq!(limits.0.len(), MAX_NETWORKS + MAX_DEVICES);
+    }
+
+    #[test]
+    fn devices_of_one_user_do_not_limit_those_of_another() {
+        let mut limits = AttemptLimits::default();
+        for device in 0..24 {
+            for _ in 0..MAX_PAIR {
+                let _ = limits.begin(at(0), Source::Device([device; 16]), "hall");
+            }
+        }
+        assert_eq!(
+            limits.begin(at(30), Source::Device([24; 16]), "hall"),
+            Err(Duration::from_secs(30)),
+            "all devices of the user"
+        );
+        assert_eq!(limits.begin(at(30), Source::Device([99; 16]), "meier"), Ok(()));
+    }
+
+    #[test]
+    fn a_limited_device_may_log_in_by_its_address() {
+        let mut limits = AttemptLimits::default();
+        let (device, address) = (Source::Device([1; 16]), from("192.0.2.1"));
+        let mut begin = |second: u64| limits.begin_any(at(second), [device, address], "meier");
+        for _ in 0..MAX_PAIR {
+            assert_eq!(begin(0), Ok(device));
+        }
+        for _ in 0..MAX_PAIR {
+            assert_eq!(begin(10), Ok(address));
+        }
+        assert_eq!(begin(20), Err(Duration::from_secs(40)), "the shorter time");
+        assert_eq!(begin(60), Ok(device));
     }
 
     #[test]

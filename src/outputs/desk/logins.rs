@@ -2,7 +2,6 @@
 //! of users, so that a removed or changed line ends the sessions of its user.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +22,8 @@ use crate::system_time::{Now, moment, wall_time};
 const INTERVAL: Duration = Duration::from_millis(400);
 /// Maximum age of the times of last activity in the file.
 const MAX_AGE: Duration = Duration::from_secs(600);
+/// Pause after a failed write.
+const RETRY_PAUSE: Duration = Duration::from_secs(3);
 /// Timeout for reading the file at startup, and for storing a change before the client gets its response.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -33,9 +34,9 @@ pub(super) struct Logins {
     /// Signs the cookies of known devices.
     pub(super) key: DeviceKey,
     sessions: Mutex<Sessions>,
-    /// Number of changes of the sessions, and number of changes that were stored or could not be stored.
+    /// Number of changes of the sessions, and the number that the last write had, even if it failed.
     changes: watch::Sender<u64>,
-    stored: watch::Sender<u64>,
+    tried: watch::Sender<u64>,
 }
 
 /// Content of the file with the logins.
@@ -91,7 +92,7 @@ impl Logins {
             users_file,
             key,
             changes: watch::Sender::new(sessions.changes()),
-            stored: watch::Sender::new(sessions.changes()),
+            tried: watch::Sender::new(sessions.changes()),
             sessions: Mutex::new(sessions),
         })
     }
@@ -108,61 +109,100 @@ impl Logins {
     /// Waits until all changes are stored, or storing them has failed.
     pub(super) async fn until_stored(&self) {
         let changes = *self.changes.borrow();
-        let mut stored = self.stored.subscribe();
-        let waiting = stored.wait_for(|stored| *stored >= changes);
+        let mut tried = self.tried.subscribe();
+        let waiting = tried.wait_for(|tried| *tried >= changes);
         // If the disk does not answer in time, the change is in effect, but may be lost at the next start.
         let _ = tokio::time::timeout(PATIENCE, waiting).await;
     }
 
     /// Ends expired and unlisted sessions and stores all changes until the program ends.
     pub(super) async fn keep(self: Arc<Self>) {
+        self.keep_with(RETRY_PAUSE, notes::write_secret).await;
+    }
+
+    /// Works like [`keep`](Self::keep), with another pause after failures and another function that writes the file.
+    async fn keep_with(
+        self: Arc<Self>,
+        retry_pause: Duration,
+        write: impl Fn(&Path, &KeptLogins) -> io::Result<()> + Clone + Send + 'static,
+    ) {
+        // Neither waits for the other: if the disk with the sessions hangs, removed users still lose theirs.
+        tokio::join!(self.follow_users(), self.store_changes(retry_pause, write));
+    }
+
+    /// Ends the sessions that have expired, and those whose users were removed or changed.
+    async fn follow_users(&self) {
         let mut changes = self.changes.subscribe();
-        let mut troubles = Troubles::default();
-        let mut stored_at = moment();
+        let mut trouble = Trouble::default();
         let mut tick = tokio::time::interval(INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let is_idle = self.sessions(|sessions| sessions.is_empty());
-            tokio::select! {
-                changed = changes.changed() => if changed.is_err() { return },
-                _ = tick.tick(), if !is_idle => {
-                    self.follow_users(&mut troubles).await;
-                    self.sessions(|sessions| sessions.expire(moment()));
+            if self.sessions(|sessions| sessions.is_empty()) {
+                if changes.changed().await.is_err() {
+                    return;
                 }
+                continue;
             }
-            let is_old = !is_idle && moment().since(stored_at) >= MAX_AGE;
-            if *self.changes.borrow() != *self.stored.borrow() || is_old {
-                self.store(&mut troubles).await;
-                stored_at = moment();
+            tick.tick().await;
+            let file = self.users_file.clone();
+            let read = tokio::task::spawn_blocking(move || users::listed(&file)).await;
+            let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+            if let Ok(lines) = &read {
+                self.sessions(|sessions| sessions.keep_listed(lines));
             }
+            trouble.report(read.err().map(|error| {
+                let file = self.users_file.display();
+                format!("cannot read {file}: {error}; whoever is logged in stays so")
+            }));
+            self.sessions(|sessions| sessions.expire(moment()));
         }
     }
 
-    async fn follow_users(&self, troubles: &mut Troubles) {
-        let file = self.users_file.clone();
-        let read = tokio::task::spawn_blocking(move || users::listed(&file)).await;
-        let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
-        if let Ok(lines) = &read {
-            self.sessions(|sessions| sessions.keep_listed(lines));
+    /// Stores each change, and the times of last activity every [`MAX_AGE`]. Repeats a failed write after a pause, even if
+    /// nobody is logged in: the file may still have sessions that have ended.
+    async fn store_changes(
+        &self,
+        retry_pause: Duration,
+        write: impl Fn(&Path, &KeptLogins) -> io::Result<()> + Clone + Send + 'static,
+    ) {
+        let mut changes = self.changes.subscribe();
+        let mut trouble = Trouble::default();
+        loop {
+            let tried = *self.tried.borrow();
+            let is_idle = self.sessions(|sessions| sessions.is_empty());
+            let has_failed = trouble.is_open();
+            let pause = if has_failed { retry_pause } else { MAX_AGE };
+            let changed = async { changes.wait_for(|number| *number != tried).await.is_ok() };
+            tokio::select! {
+                is_open = changed => if !is_open { return },
+                () = tokio::time::sleep(pause), if has_failed || !is_idle => {}
+            }
+            let (kept_changes, kept) = self.to_keep();
+            let (file, write) = (self.file.clone(), write.clone());
+            let written = tokio::task::spawn_blocking(move || write(&file, &kept)).await;
+            let written = written.unwrap_or_else(|error| Err(io::Error::other(error)));
+            if has_failed && written.is_ok() {
+                tracing::info!("[desk]: the log-ins are stored in {} again", self.file.display());
+            }
+            trouble.report(written.err().map(|error| {
+                let file = self.file.display();
+                format!(
+                    "cannot write {file}: {error}; trying again every few seconds. If kiebitz restarts before that \
+                     succeeds, it has the log-ins that the file had before"
+                )
+            }));
+            self.tried.send_replace(kept_changes);
         }
-        troubles.report(&self.users_file, read.err(), |file, error| {
-            format!("cannot read {file}: {error}; whoever is logged in stays so")
-        });
     }
 
-    async fn store(&self, troubles: &mut Troubles) {
+    /// Returns the number of changes, and the content of the file with all of them.
+    fn to_keep(&self) -> (u64, KeptLogins) {
         let (changes, sessions) = self.sessions(|sessions| (sessions.changes(), sessions.to_keep(present())));
         let kept = KeptLogins {
             device_key: self.key.clone(),
             sessions,
         };
-        let file = self.file.clone();
-        let written = tokio::task::spawn_blocking(move || notes::write_secret(&file, &kept)).await;
-        let written = written.unwrap_or_else(|error| Err(io::Error::other(error)));
-        troubles.report(&self.file, written.err(), |file, error| {
-            format!("cannot write {file}: {error}; at the next start everybody has to log in again")
-        });
-        self.stored.send_replace(changes);
+        (changes, kept)
     }
 }
 
@@ -173,32 +213,31 @@ fn present() -> Now {
     }
 }
 
-/// Last logged problem of each file, so that each problem is logged once.
+/// Last logged problem of a file, so that each problem is logged once.
 #[derive(Debug, Default)]
-struct Troubles(BTreeMap<PathBuf, String>);
+struct Trouble(Option<String>);
 
-impl Troubles {
-    fn report(
-        &mut self,
-        file: &Path,
-        error: Option<io::Error>,
-        text: impl Fn(&dyn core::fmt::Display, &io::Error) -> String,
-    ) {
-        let Some(error) = error else {
-            self.0.remove(file);
-            return;
-        };
-        let text = text(&file.display(), &error);
-        if self.0.get(file) != Some(&text) {
-            tracing::warn!("[desk]: {text}");
-            self.0.insert(file.to_owned(), text);
+impl Trouble {
+    /// Logs a new problem. `None` if the last operation succeeded.
+    fn report(&mut self, problem: Option<String>) {
+        if let Some(problem) = problem
+            .as_ref()
+            .filter(|problem| self.0.as_ref() != Some(*problem))
+        {
+            tracing::warn!("[desk]: {problem}");
         }
+        self.0 = problem;
+    }
+
+    const fn is_open(&self) -> bool {
+        self.0.is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::mpsc;
 
     use super::super::users::User;
     use super::*;
@@ -274,5 +313,73 @@ mod tests {
         std::fs::remove_file(&users).expect("users");
         assert!(stream.changed().await.is_err(), "the stream ends");
         assert_eq!(names(&logins), [""; 0]);
+    }
+
+    /// Users in the file of sessions.
+    fn stored(folder: &Path) -> Option<Vec<String>> {
+        let kept = KeptLogins::read(&folder.join("logins"))?;
+        let sessions = serde_json::to_value(kept.sessions).expect("JSON");
+        let sessions = sessions.as_array().expect("a list");
+        Some(
+            sessions
+                .iter()
+                .map(|session| session["user"].as_str().expect("a name").to_owned())
+                .collect(),
+        )
+    }
+
+    #[tokio::test]
+    async fn a_failed_write_is_repeated_after_the_last_user_has_logged_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("users"), LINES).expect("users");
+        let logins = opened(folder.path()).await;
+        let (results, next) = mpsc::channel::<bool>();
+        let next = Arc::new(Mutex::new(next));
+        let write = move |file: &Path, kept: &KeptLogins| {
+            // Works once all results have been taken.
+            match next.lock().expect("no panic").try_recv() {
+                Ok(false) => Err(io::Error::other("the disk is full")),
+                Ok(true) | Err(_) => notes::write_secret(file, kept),
+            }
+        };
+        tokio::spawn(Arc::clone(&logins).keep_with(Duration::from_millis(1), write));
+        begin(&logins, "m", "meier arbiter -");
+        logins.until_stored().await;
+        assert_eq!(stored(folder.path()), Some(vec!["meier".to_owned()]));
+        for _ in 0..3 {
+            results.send(false).expect("a writer");
+        }
+        logins.sessions(|all| all.end("m"));
+        let emptied = async {
+            while stored(folder.path()) != Some(Vec::new()) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let emptied = tokio::time::timeout(Duration::from_secs(60), emptied).await;
+        assert!(emptied.is_ok(), "a restart would resume the session");
+    }
+
+    #[tokio::test]
+    async fn removed_users_lose_their_sessions_although_the_disk_hangs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let users = folder.path().join("users");
+        std::fs::write(&users, LINES).expect("users");
+        let logins = opened(folder.path()).await;
+        let (end, ends) = mpsc::channel::<()>();
+        let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+        let ends = Arc::new(Mutex::new(ends));
+        let write = move |_: &Path, _: &KeptLogins| {
+            let _ = started.send(());
+            let _ = ends.lock().expect("no panic").recv();
+            Ok(())
+        };
+        tokio::spawn(Arc::clone(&logins).keep_with(RETRY_PAUSE, write));
+        begin(&logins, "m", "meier arbiter -");
+        starts.recv().await.expect("a write");
+        let mut stream = logins.sessions(|all| all.follow("m")).expect("a session");
+        std::fs::write(&users, "hall viewer -\n").expect("users");
+        let ended = tokio::time::timeout(Duration::from_secs(60), stream.changed()).await;
+        drop(end);
+        assert!(ended.is_ok_and(|changed| changed.is_err()), "the session ends");
     }
 }

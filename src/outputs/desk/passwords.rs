@@ -164,6 +164,33 @@ impl PasswordChecks {
         worked.await.map_err(|_| Unchecked::Interrupted)
     }
 
+    /// Makes all runs wait until the returned sender is dropped.
+    #[cfg(test)]
+    pub(super) fn pause(self: &Arc<Self>) -> std::sync::mpsc::Sender<()> {
+        let (end, ends) = std::sync::mpsc::channel();
+        let (locked, is_locked) = std::sync::mpsc::channel::<()>();
+        let pool = Arc::clone(self);
+        std::thread::spawn(move || {
+            let _free = pool.free();
+            drop(locked);
+            let _ = ends.recv();
+        });
+        let _ = is_locked.recv();
+        end
+    }
+
+    /// Number of runs in progress.
+    #[cfg(test)]
+    pub(super) fn running(&self) -> usize {
+        AT_ONCE - self.runs.available_permits()
+    }
+
+    /// Number of unknown clients that wait for an answer.
+    #[cfg(test)]
+    pub(super) fn clients(&self) -> usize {
+        AT_ONCE + QUEUE - self.slots.available_permits()
+    }
+
     fn free(&self) -> std::sync::MutexGuard<'_, Vec<HashMemory>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,19 +5,23 @@
 mod refusal;
 mod search;
 
+use core::convert::Infallible;
 use core::fmt::Write as _;
+use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use futures_util::stream;
 use kiebitz_game::events::incidents::Incidents;
 use kiebitz_game::laws::Language;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::{DeskState, SharedDesk};
 use super::sessions::Guest;
@@ -34,6 +38,12 @@ use search::Search;
 const AT_ONCE: usize = 2;
 /// Limit for a downloaded capture, in bytes. It is assembled in memory.
 const MAX_CAPTURE: usize = 64 << 20;
+/// Concurrent downloads of captures, and with [`MAX_CAPTURE`] the limit of the memory for them.
+const CAPTURES: usize = 2;
+/// Time that a request waits until another capture has been sent.
+const CAPTURE_PATIENCE: Duration = Duration::from_secs(5);
+/// Size of the parts in which a capture is sent, in bytes.
+const CHUNK: usize = 64 << 10;
 /// Content security policy of reports: their inline style, and nothing else.
 const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
      frame-ancestors 'none'";
@@ -45,6 +55,7 @@ pub(super) struct GameReader {
     /// Language of the event.
     language: Language,
     permits: Arc<Semaphore>,
+    capture_permits: Arc<Semaphore>,
 }
 
 /// Handle by which a reader finds out whether the client still waits for the answer.
@@ -62,6 +73,16 @@ impl GameReader {
             archive,
             language,
             permits: Arc::new(Semaphore::new(AT_ONCE)),
+            capture_permits: Arc::new(Semaphore::new(CAPTURES)),
+        }
+    }
+
+    /// Waits for a permit to hold a capture in memory. Fails if none is free within `patience`.
+    async fn capture_permit(&self, patience: Duration) -> Result<OwnedSemaphorePermit, ReviewRefusal> {
+        let permit = Arc::clone(&self.capture_permits).acquire_owned();
+        match tokio::time::timeout(patience, permit).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(_)) | Err(_) => Err(ReviewRefusal::Busy),
         }
     }
 
@@ -224,12 +245,54 @@ async fn capture(
     Path(id): Path<String>,
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
-    let read = state.reading.read_game(id, |kept, game, wanted| {
+    let permit = state.reading.capture_permit(CAPTURE_PATIENCE).await?;
+    // The permit is held by the reader, which goes on for a while if the client hangs up.
+    let read = state.reading.read_game(id, move |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
-        Ok(recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?)
+        let content = recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?;
+        Ok(HeldCapture::new(content, permit))
     });
     let capture = read.await?;
-    Ok(download(&name, "pcapng", "application/x-pcapng", capture))
+    let length = capture.content.len();
+    let mut response = download(&name, "pcapng", "application/x-pcapng", capture.into_body());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_LENGTH, length.into());
+    Ok(response)
+}
+
+/// A capture in memory, which yields its content in chunks. Dropping it frees its permit.
+struct HeldCapture {
+    content: Vec<u8>,
+    /// Number of bytes that were yielded.
+    sent: usize,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl HeldCapture {
+    const fn new(content: Vec<u8>, permit: OwnedSemaphorePermit) -> Self {
+        Self {
+            content,
+            sent: 0,
+            _permit: permit,
+        }
+    }
+
+    fn into_body(self) -> Body {
+        Body::from_stream(stream::iter(self))
+    }
+}
+
+impl Iterator for HeldCapture {
+    type Item = Result<Bytes, Infallible>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.content.get(self.sent..)?;
+        let chunk = rest.chunks(CHUNK).next()?;
+        self.sent += chunk.len();
+        // A copy, so that the last chunk in the queue of the connection does not keep the whole content in memory.
+        Some(Ok(Bytes::copy_from_slice(chunk)))
+    }
 }
 
 async fn explain(
@@ -272,7 +335,37 @@ fn attachment(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+    use futures_util::StreamExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn captures_that_nobody_reads_take_a_bounded_amount_of_memory() {
+        let reading = GameReader::of(None, Language::English);
+        let content: Vec<u8> = (0..=255).cycle().take(3 * CHUNK + 5).collect();
+        let permit = async || reading.capture_permit(Duration::ZERO).await;
+        let mut bodies = Vec::new();
+        for _ in 0..CAPTURES {
+            let permit = permit().await.expect("a free one");
+            bodies.push(HeldCapture::new(content.clone(), permit).into_body());
+        }
+        let refused = permit().await.expect_err("all are held").into_response();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(refused.headers().contains_key(header::RETRY_AFTER));
+
+        let mut chunks = bodies.remove(0).into_data_stream();
+        let mut received = Vec::new();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.expect("a chunk");
+            assert!(chunk.len() <= CHUNK, "{}", chunk.len());
+            received.extend_from_slice(&chunk);
+            assert!(permit().await.is_err(), "the body still exists");
+        }
+        assert!(received == content);
+        drop(chunks);
+        assert!(permit().await.is_ok());
+    }
 
     #[test]
     fn special_characters_in_file_names_are_encoded() {

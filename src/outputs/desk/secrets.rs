@@ -49,7 +49,8 @@ pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct DeviceKey([u8; 32]);
 
-/// Beginning of the name of a device's cookie. A digest of the user's name follows, as several users may share a device.
+/// Beginning of the name of a device's cookie. The id of the desk follows, and a digest of the user's name, as several
+/// users may share a device.
 const DEVICE_COOKIE: &str = "kiebitz-device-";
 /// Time in seconds for which browsers keep a device's cookie: 400 days, the longest that they accept.
 const MAX_AGE: u32 = 400 * 24 * 3600;
@@ -63,14 +64,14 @@ impl DeviceKey {
     pub(super) fn issue(&self, user: &str, attributes: &str) -> Result<String> {
         let id = hex(&random::<16>()?);
         let signature = self.signature(user, &id);
-        let name = Self::cookie_name(user);
+        let name = self.cookie_name(user);
         Ok(format!("{name}={id}.{signature}; Max-Age={MAX_AGE}{attributes}"))
     }
 
     /// Returns the device from which `user` has logged in before; `None` if the request has no valid cookie for this
     /// user.
     pub(super) fn device(&self, headers: &HeaderMap, user: &str) -> Option<Source> {
-        let value = cookie(headers, &Self::cookie_name(user))?;
+        let value = cookie(headers, &self.cookie_name(user))?;
         let (id, signature) = value.split_once('.')?;
         // The signature covers the id, so the id cannot have another length.
         are_same(signature, &self.signature(user, id)).then(|| {
@@ -80,8 +81,15 @@ impl DeviceKey {
         })
     }
 
-    fn cookie_name(user: &str) -> String {
-        format!("{DEVICE_COOKIE}{}", hex(&digest(user)[..8]))
+    /// Returns an id of the desk for the names of its cookies. Browsers send a cookie to all ports of a host, where there
+    /// may be several desks.
+    pub(super) fn desk_id(&self) -> String {
+        let digest = digest(&format!("desk {}", hex(&self.0)));
+        hex(&digest[..4])
+    }
+
+    fn cookie_name(&self, user: &str) -> String {
+        format!("{DEVICE_COOKIE}{}-{}", self.desk_id(), hex(&digest(user)[..8]))
     }
 
     fn signature(&self, user: &str, id: &str) -> String {
@@ -134,6 +142,20 @@ mod tests {
             assert_eq!(sent(&key, wrong, "meier"), None, "{wrong}");
         }
         assert_eq!(sent(&other, &meier, "meier"), None);
+    }
+
+    #[test]
+    fn cookies_of_two_desks_on_one_host_have_different_names() {
+        let name = |key: &DeviceKey| {
+            let cookie = key.issue("meier", "").expect("randomness");
+            cookie.split('=').next().expect("a name").to_owned()
+        };
+        let (one, other) = (DeviceKey([1; 32]), DeviceKey([2; 32]));
+        assert_ne!(name(&one), name(&other));
+        assert_eq!(name(&one), name(&one.clone()), "the same after a restart");
+        assert_ne!(one.desk_id(), other.desk_id());
+        let key = hex(&[1; 32]);
+        assert!(!key.contains(&one.desk_id()), "the id does not show the key");
     }
 
     #[test]

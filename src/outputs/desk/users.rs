@@ -100,10 +100,7 @@ fn lines_with_users(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Returns the digests of the lines that apply, without invalid ones. A missing file has none. Fails if the file cannot
 /// be read.
 pub(super) fn listed(file: &Path) -> io::Result<Vec<Digest>> {
-    let text = match crate::text_file::read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        read => read?,
-    };
+    let text = read_or_empty(file)?;
     let users = lines_with_users(&text).filter_map(|(_, line)| User::read(line).ok());
     let users: BTreeMap<String, Digest> = users
         .map(|user| {
@@ -123,9 +120,20 @@ pub(crate) fn names(file: &Path) -> io::Result<Vec<String>> {
 
 /// Whether the file has no users or does not exist. A file that cannot be read may have some.
 pub(super) fn has_no_users(file: &Path) -> bool {
+    has_users(file).is_ok_and(|has_users| !has_users)
+}
+
+/// Whether the file has users. Fails if the file exists but cannot be read.
+pub(super) fn has_users(file: &Path) -> io::Result<bool> {
+    let text = read_or_empty(file)?;
+    Ok(lines_with_users(&text).next().is_some())
+}
+
+/// Reads the file. A missing file is empty.
+fn read_or_empty(file: &Path) -> io::Result<String> {
     match crate::text_file::read(file) {
-        Ok(text) => lines_with_users(&text).next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
     }
 }
 
@@ -169,14 +177,22 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut Ha
     let line = line_with(name, Role::Operator, password, memory)?;
     let mut options = OpenOptions::new();
     let opened = options.create(true).append(true).mode(0o600).open(file);
-    opened
-        .and_then(|mut file| writeln!(file, "{line}"))
-        .with_context(|| {
-            format!(
-                "cannot write {} (`kiebitz user` prints a line to add by hand)",
-                file.display()
-            )
-        })?;
+    let written = opened.and_then(|mut opened| {
+        // Some editors do not end the last line, which may be a comment.
+        let text = read_or_empty(file)?;
+        let line_break = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        opened.write_all(format!("{line_break}{line}\n").as_bytes())
+    });
+    written.with_context(|| {
+        format!(
+            "cannot write {} (`kiebitz user` prints a line to add by hand)",
+            file.display()
+        )
+    })?;
     User::read(&line)
 }
 
@@ -338,6 +354,23 @@ mod tests {
             add_first(directory.path(), "chief", "operate-it").is_err(),
             "a folder"
         );
+    }
+
+    #[test]
+    fn the_first_operator_gets_a_line_after_an_unfinished_one() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        for (text, begin) in [
+            ("# arbiters", "# arbiters\nchief operator "),
+            ("", "chief operator "),
+        ] {
+            std::fs::write(&file, text).expect("a file");
+            add_first(&file, "chief", "operate-it").expect("the first");
+            let written = std::fs::read_to_string(&file).expect("users");
+            assert!(written.starts_with(begin) && written.ends_with('\n'), "{written}");
+            let role = role_of(&file, "chief", "operate-it").expect("users");
+            assert_eq!(role, Some(Role::Operator), "{text}");
+        }
     }
 
     #[test]

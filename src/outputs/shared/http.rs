@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::limits::{Place, Places};
+use crate::limits::{Client, Place, Places};
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
@@ -29,8 +29,10 @@ pub(in crate::outputs) struct Deadlines {
     body: Duration,
     /// Timeout for the body of a request of a known client, which may upload files over a slow network.
     known_body: Duration,
-    /// Longest duration of a connection, however slowly the client reads.
+    /// Time after which a connection takes no further requests.
     connection: Duration,
+    /// Timeout for the end of the last request, however slowly the client reads.
+    last_request: Duration,
     /// Longest duration of a connection that streams updates. Browsers then reconnect without missing an update.
     stream: Duration,
 }
@@ -42,6 +44,7 @@ impl Default for Deadlines {
             body: Duration::from_secs(15),
             known_body: Duration::from_secs(110),
             connection: Duration::from_secs(120),
+            last_request: Duration::from_secs(120),
             stream: Duration::from_secs(3600),
         }
     }
@@ -91,10 +94,15 @@ impl WebConnection {
         self.0.place.ended().await;
     }
 
-    /// Marks the client as known, after it has presented a valid session. If places run out, connections of known
-    /// clients end last.
-    pub(in crate::outputs) fn set_known(&self) {
-        self.0.place.set_known();
+    /// Sets the client of the current request. Until then, the address of the connection counts. If places run out,
+    /// connections of users end last.
+    pub(in crate::outputs) fn set_client(&self, client: Client) {
+        self.0.place.set_client(client);
+    }
+
+    #[cfg(test)]
+    pub(in crate::outputs) fn is_known(&self) -> bool {
+        self.0.place.is_known()
     }
 
     fn is_long_lived(&self) -> bool {
@@ -127,16 +135,8 @@ pub(in crate::outputs) async fn accept_with(
 
 /// Serves a connection to its end, or until another one needs its place.
 async fn serve(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
-    let answering = answer(stream, router, connection.clone(), deadlines);
-    let in_time = async {
-        tokio::pin!(answering);
-        let answered = tokio::time::timeout(deadlines.connection, &mut answering).await;
-        if answered.is_err() && connection.is_long_lived() {
-            let _ = tokio::time::timeout(deadlines.stream, answering).await;
-        }
-    };
     tokio::select! {
-        () = in_time => {}
+        () = answer(stream, router, connection.clone(), deadlines) => {}
         () = connection.ended() => {}
     }
 }
@@ -157,12 +157,14 @@ pub(in crate::outputs) async fn listen(address: SocketAddr, table: &str) -> TcpL
     }
 }
 
+/// Answers the requests of a connection until its deadline.
 async fn answer(stream: TcpStream, router: Router, connection: WebConnection, deadlines: Deadlines) {
     // Fails only if the client has hung up, in which case the address does not matter.
     let peer = stream.peer_addr().map(|peer| peer.ip().to_canonical());
     let peer = peer.unwrap_or_else(|_| Ipv4Addr::UNSPECIFIED.into());
     let peer = Peer(peer);
     let router = TowerToHyperService::new(router);
+    let held = connection.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         let connection = connection.clone();
         request.extensions_mut().insert(connection.clone());
@@ -184,9 +186,22 @@ async fn answer(stream: TcpStream, router: Router, connection: WebConnection, de
     http.timer(TokioTimer::new())
         .header_read_timeout(deadlines.header)
         .max_buf_size(MAX_HEADER);
-    // An error means that the client has hung up: it has its answer, or will retry.
-    let connection = http.serve_connection(TokioIo::new(stream), service);
-    let _ = connection.with_upgrades().await;
+    let serving = http.serve_connection(TokioIo::new(stream), service);
+    let serving = serving.with_upgrades();
+    tokio::pin!(serving);
+    // An error of `serving` means that the client has hung up: it has its answer, or will retry.
+    if tokio::time::timeout(deadlines.connection, &mut serving)
+        .await
+        .is_ok()
+    {
+        return;
+    }
+    // Ends an idle connection at once, and another one after the request in progress.
+    serving.as_mut().graceful_shutdown();
+    let last = tokio::time::timeout(deadlines.last_request, &mut serving).await;
+    if last.is_err() && held.is_long_lived() {
+        let _ = tokio::time::timeout(deadlines.stream, serving).await;
+    }
 }
 
 /// The body of a request. Reading it fails after the deadline.
@@ -311,18 +326,29 @@ mod tests {
 
     use super::*;
 
-    /// Starts a server with two paths: `/` returns the body, and `/session` makes the client known.
+    const SLOW: Duration = Duration::from_millis(60);
+
+    /// `/` returns the body, `/session` makes the client known, `/slow` takes the time [`SLOW`], and `/never` does not end.
+    fn router() -> Router {
+        let known = async |Extension(connection): Extension<WebConnection>| {
+            connection.set_client(Client::User("meier".to_owned()));
+            "known"
+        };
+        let slow = async || {
+            tokio::time::sleep(SLOW).await;
+            "slow"
+        };
+        Router::new()
+            .route("/", post(async |body: Bytes| body))
+            .route("/session", get(known))
+            .route("/slow", get(slow))
+            .route("/never", get(core::future::pending::<&'static str>))
+    }
+
     async fn start_server(places: usize, deadlines: Deadlines) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let known = async |Extension(connection): Extension<WebConnection>| {
-            connection.set_known();
-            "known"
-        };
-        let router = Router::new()
-            .route("/", post(async |body: Bytes| body))
-            .route("/session", get(known));
-        tokio::spawn(async move { accept_with(&listener, &router, &Places::new(places), deadlines).await });
+        tokio::spawn(async move { accept_with(&listener, &router(), &Places::new(places), deadlines).await });
         address
     }
 
@@ -383,6 +409,36 @@ mod tests {
             answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"),
             "{answer}"
         );
+    }
+
+    /// Sends a request before the server starts, so that it is read before any deadline. Returns everything that the
+    /// server sends until it closes the connection.
+    async fn answer_with(deadlines: Deadlines, path: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let stream = send_request(address, &format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n")).await;
+        tokio::spawn(async move { accept_with(&listener, &router(), &Places::new(8), deadlines).await });
+        read_answer(stream).await
+    }
+
+    #[tokio::test]
+    async fn a_connection_ends_after_the_request_in_progress() {
+        let deadlines = Deadlines {
+            connection: SLOW / 3,
+            ..Deadlines::default()
+        };
+        let answer = answer_with(deadlines, "/slow").await;
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("slow"),
+            "{answer}"
+        );
+        let idle = answer_with(deadlines, "/session").await;
+        assert!(idle.ends_with("known"), "{idle}");
+        let deadlines = Deadlines {
+            last_request: SLOW / 3,
+            ..deadlines
+        };
+        assert_eq!(answer_with(deadlines, "/never").await, "", "the last deadline");
     }
 
     #[tokio::test]

@@ -455,7 +455,7 @@ async function keepsDrafts(context, arbiter) {
   await page.reload();
   await until("the draft", () => note.locator("textarea").isVisible());
   assert.equal(await note.locator("textarea").inputValue(), "Both players were");
-  await context.clearCookies({ name: "kiebitz-desk" });
+  await context.clearCookies({ name: /^kiebitz-desk-/ });
   await page.reload();
   await until("the form", () => page.locator(".login").isVisible());
   await arbiter.logIn(user, password);

@@ -121,6 +121,7 @@ export const TEXTS = {
     gone: "There is no recording of this game: recording was off, or the file was removed to save space.",
     not_shown: "The recording does not show the beginning of this game.",
     damaged: "The recording is damaged and cannot be read.",
+    busy: "Other recordings are being downloaded. Try again in a moment.",
     silent: "The server does not answer. Try again.",
   },
 };

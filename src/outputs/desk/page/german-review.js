@@ -121,6 +121,7 @@ export const TEXTS = {
     gone: "Von dieser Partie gibt es keine Aufzeichnung: sie war abgeschaltet, oder die Datei wurde gelöscht, um Platz zu schaffen.",
     not_shown: "Die Aufzeichnung zeigt den Anfang dieser Partie nicht.",
     damaged: "Die Aufzeichnung ist beschädigt und nicht lesbar.",
+    busy: "Es werden schon andere Aufzeichnungen heruntergeladen. Bitte gleich noch einmal versuchen.",
     silent: "Der Server antwortet nicht. Bitte noch einmal versuchen.",
   },
 };

@@ -1,13 +1,18 @@
 //! Refused requests for past games.
 
+use core::time::Duration;
+
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use kiebitz_hardware::capture::CaptureError;
 use serde_json::json;
 
-use super::super::door::IN_HALL;
+use super::super::door::{IN_HALL, retry_after};
 use crate::kept::Unrecorded;
+
+/// Time after which a client may try again if too many recordings are being downloaded.
+const RETRY_BUSY: Duration = Duration::from_secs(10);
 
 /// Reason why a request is refused.
 #[derive(Debug)]
@@ -24,6 +29,8 @@ pub(super) enum ReviewRefusal {
     Unrecorded(Unrecorded),
     /// The recording cannot be read.
     Damaged(anyhow::Error),
+    /// Too many recordings are being downloaded.
+    Busy,
     /// Any other failure, which is also logged.
     Failed(anyhow::Error),
 }
@@ -62,6 +69,11 @@ impl IntoResponse for ReviewRefusal {
                     Unrecorded::TooLarge { .. } => "too_large",
                 };
                 (StatusCode::NOT_FOUND, code, why.to_string())
+            }
+            Self::Busy => {
+                let why = "other recordings are being downloaded: try again in a moment";
+                let response = refused(StatusCode::SERVICE_UNAVAILABLE, "busy", why);
+                return retry_after(RETRY_BUSY, response);
             }
             Self::Damaged(error) => (StatusCode::NOT_FOUND, "damaged", format!("{error:#}")),
             Self::Failed(error) => {
