@@ -29,4 +29,7 @@ export const ROUND = {
   setUp: "The pieces are set up again.",
   over: "The game is over.",
   stood: "The clock has stood since {time}: is the game over?",
+  noResult: "no result",
+  reasons: { checkmate: "mate", kings: "kings", result_piece: "result piece", reset: "pieces set up again", gap: "moves lost" },
+  signed: "signed",
 };

@@ -29,4 +29,7 @@ export const ROUND = {
   setUp: "Die Figuren sind wieder aufgestellt.",
   over: "Die Partie ist zu Ende.",
   stood: "Die Uhr steht seit {time}: Ist die Partie zu Ende?",
+  noResult: "kein Ergebnis",
+  reasons: { checkmate: "Matt", kings: "Könige", result_piece: "Ergebnisfigur", reset: "Figuren wieder aufgestellt", gap: "Züge verloren" },
+  signed: "unterschrieben",
 };

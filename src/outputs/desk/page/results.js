@@ -71,7 +71,7 @@ class Row {
     const main = make("span", "choices-main", {}, ...buttons.slice(0, MAIN.length));
     this.withdraw = button("choice", texts.withdraw, texts.withdraw, () => this.send(this.withdrawal()));
     const rare = make("span", "choices-rare", {}, ...buttons.slice(MAIN.length), this.withdraw);
-    this.signed = button("choice signed", texts.signed, texts.signed, () => this.sign());
+    this.signed = button("choice signed", words.round.signed, words.round.signed, () => this.sign());
     // On narrow screens the rarer results are folded away.
     this.unfold = button("unfold", texts.more, "⋯", () => mark(this.unfold, "aria-expanded", String(this.group.classList.toggle("unfolded"))));
     mark(this.unfold, "aria-expanded", "false");
@@ -92,7 +92,7 @@ class Row {
     say(this.number, String(table.table));
     for (const side of ["white", "black"]) say(this[side], table[side] ?? words.nobody);
     say(this.shown, of === null ? "" : formatted(table));
-    mark(this.group, "aria-label", [`${words.table} ${table.table}`, names({ players: table }), of === null ? texts.none : formatted(table)].join(". "));
+    mark(this.group, "aria-label", [`${words.table} ${table.table}`, names({ players: table }), of === null ? words.round.noResult : formatted(table)].join(". "));
     for (const { of: one, reason: why, text, element } of this.choices) {
       const isThis = of === one && (why === "default") === (reason === "default");
       mark(element, "aria-pressed", String(isThis && isEntered));
@@ -107,7 +107,7 @@ class Row {
     mark(this.withdraw, "aria-label", `${texts.withdraw}, ${words.table} ${table.table}`);
     this.signed.disabled = !isEntered;
     mark(this.signed, "aria-pressed", String(signed !== null));
-    mark(this.signed, "aria-label", `${texts.signed}, ${words.table} ${table.table}`);
+    mark(this.signed, "aria-label", `${words.round.signed}, ${words.table} ${table.table}`);
     say(this.entered, [decided && fill(texts.by, { by: decided.by, time: hour(decided.at) }), signed && fill(signed.by === decided?.by ? texts.signedAt : texts.signedBy, { by: signed.by, time: hour(signed.at) })].filter(Boolean).join(" · "));
     this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
     // After another game has begun on the board, what it saw is among the past games.
@@ -154,7 +154,7 @@ class Row {
 
   sign() {
     const { signed } = this.table;
-    this.deed.about.label = `${words.table} ${this.table.table}: ${words.sheet.signed}`;
+    this.deed.about.label = `${words.table} ${this.table.table}: ${words.round.signed}`;
     this.send({ ...this.current(), signed: signed === null });
   }
 
@@ -232,7 +232,7 @@ class Bye {
 function observed(table, boards) {
   const texts = words.sheet;
   const { seen, game, board } = table;
-  const reason = seen && (texts.reasons[seen.reason] ?? words.reasons[seen.reason] ?? seen.reason);
+  const reason = seen && (words.round.reasons[seen.reason] ?? words.reasons[seen.reason] ?? seen.reason);
   if (seen?.result) return fill(texts.saw, { reason, result: result(seen.result), time: hour(seen.at) });
   if (seen) return fill(texts.sawEnd, { reason, time: hour(seen.at) });
   if (!game) return board === null ? texts.noBoard : "";

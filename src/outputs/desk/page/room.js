@@ -49,7 +49,7 @@ function state(status, { seat, isOther }) {
     const ofRound = seat?.result ? formatted(seat) : open;
     return [ofRound, isOther && isPlaying(status) && last && fill(words.otherGame, { move: last })].filter(Boolean).join(" · ");
   }
-  const reason = words.sheet.reasons[game.reason] ?? words.reasons[game.reason] ?? game.reason;
+  const reason = words.round.reasons[game.reason] ?? words.reasons[game.reason] ?? game.reason;
   return [result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
 }
 

@@ -29,7 +29,7 @@ export function details(given, action) {
   }
   if (action === "set_result") {
     const { result: of, reason, signed } = given ?? {};
-    const parts = [result(of ?? "*") || words.sheet.none, reason && (words.reasons[reason] ?? reason), signed && words.sheet.signed];
+    const parts = [result(of ?? "*") || words.round.noResult, reason && (words.reasons[reason] ?? reason), signed && words.round.signed];
     return parts.filter(Boolean).join(", ");
   }
   const all = Object.entries(given ?? {}).filter(([field]) => !["game", "incident", "from"].includes(field));
