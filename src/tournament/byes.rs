@@ -119,7 +119,7 @@ impl Tournament {
             Some(WithoutOpponent {
                 player: pairing.alone()?,
                 points,
-                reason: pairing.unplayed.or(points.map(UnplayedRound::of_points)),
+                reason: pairing.unplayed.or_else(|| points.map(UnplayedRound::of_points)),
                 is_listed: true,
             })
         });
