@@ -234,7 +234,7 @@ impl Names {
     fn json(&mut self, text: &str) -> Result<String> {
         let mut replaced = String::with_capacity(text.len());
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-            let mut value = value.context("it is not JSON, so names cannot be replaced")?;
+            let mut value = value.context("the file is not JSON, so names cannot be replaced")?;
             self.rewrite(&mut value, "", Scope::default());
             replaced.push_str(&value.to_string());
             replaced.push('\n');
@@ -244,7 +244,7 @@ impl Names {
 
     fn toml(&self, text: &str) -> Result<String> {
         let table = text.parse::<toml::Table>().ok();
-        let mut table = table.context("it is not TOML, so names cannot be replaced")?;
+        let mut table = table.context("the file is not TOML, so names cannot be replaced")?;
         for (_, value) in table.iter_mut() {
             self.rewrite_settings(value);
         }

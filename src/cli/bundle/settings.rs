@@ -22,7 +22,7 @@ const SECRET_KEYS: [&str; 3] = ["password", "secret", "token"];
 pub(super) fn without_secrets(text: &str) -> Result<(String, Secrets)> {
     // The error of the parser is dropped, because it quotes the line.
     let table = text.parse::<Table>().ok();
-    let mut table = table.context("it has a mistake; `kiebitz check-config` shows where")?;
+    let mut table = table.context("the file has a mistake; `kiebitz check-config` shows where")?;
     let mut secrets = Secrets::default();
     secrets.hide_in_table(&mut table);
     // In an address that begins like another one, the longer one is replaced.

@@ -5,6 +5,7 @@ use core::pin::Pin;
 use std::io;
 use std::sync::Arc;
 
+use rustls::client::Resumption;
 use rustls::version::TLS12;
 use suppaftp::tokio::{AsyncRustlsFtpStream, AsyncRustlsStream, AsyncTlsConnector};
 use suppaftp::tokio_rustls::TlsConnector;
@@ -85,7 +86,7 @@ impl Session {
         stream.set_mode(mode);
         stream.set_passive_nat_workaround(true);
         if let Some(connector) = &login.encryption {
-            stream = encrypted(stream, remote, connector.clone()).await?;
+            stream = encrypted(stream, remote, connector.with_own_sessions()).await?;
         }
         stream
             .login(&*login.user, &*login.password)
@@ -243,8 +244,8 @@ async fn encrypted(
         })
 }
 
-/// Encrypts connections. All of them share one configuration, because servers require that data connections resume the
-/// TLS session of the control connection. This works with TLS 1.2 only: in TLS 1.3, every resumption uses up a ticket,
+/// Encrypts a control connection and its data connections. They share one configuration, because servers require that data
+/// connections resume the TLS session of their control connection. This works with TLS 1.2 only: in TLS 1.3, every resumption uses up a ticket,
 /// and servers do not send new tickets on data connections.
 #[derive(Clone)]
 struct Connector {
@@ -266,6 +267,17 @@ impl Connector {
             connector: TlsConnector::from(Arc::new(config)),
             tls,
         })
+    }
+
+    /// Returns a connector for another control connection, which must not resume sessions of earlier ones: the server would
+    /// refuse its data connections.
+    fn with_own_sessions(&self) -> Self {
+        let mut config = rustls::ClientConfig::clone(self.connector.config());
+        config.resumption = Resumption::default();
+        Self {
+            connector: TlsConnector::from(Arc::new(config)),
+            tls: self.tls.clone(),
+        }
     }
 }
 
