@@ -132,6 +132,8 @@ async function followsGame(reader, context) {
   console.log("play");
   for (const one of [reader, other]) await until("it is in the list", async () => (await row(one).count()) === 1);
   assert.match(await row(reader).textContent(), /not finished/);
+  // The players go on with other games.
+  const game = await row(reader).getAttribute("data-game");
   await row(reader).click();
   await until("it is opened", async () => (await reader.text(".reviewed .facts")).includes(board));
   const moves = page.locator(".reviewed .move");
@@ -154,7 +156,7 @@ async function followsGame(reader, context) {
   await page.keyboard.press("End");
   await until("why the last move", async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
   await reader.assertUsable("the game that was followed");
-  await until("the list has it", async () => /checkmate/i.test(await row(other).textContent()));
+  await until("the list has it", async () => /checkmate/i.test(await other.page.locator(`.past-game[data-game="${game}"]`).textContent()));
   const held = await other.page.evaluate(() => document.activeElement.dataset.game);
   assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays");
   await other.viewer.close();
