@@ -7,14 +7,14 @@
 // commands. Needs viewer.mjs, playwright-core and axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, profile] = process.argv.slice(2);
 const LONGEST = 900_000;
 
 async function assertUsable({ viewer }, what) {
-  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
-  assert.deepEqual(await viewer.barriers(), [], what);
+  await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${what} is too wide`));
+  await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
 /** Opens the desk. Ignores the browser's messages about requests that fail before the login or that a hub refuses. */
@@ -38,16 +38,16 @@ async function linksToHalls({ viewer, page }) {
   await menu.locator("summary").click();
   const link = menu.locator("a");
   await until("a link", async () => (await link.count()) === 1);
-  assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/games");
-  assert.equal(await link.textContent(), "Past games of north");
-  assert.match(await menu.textContent(), /south: its desk has no address for other computers/);
+  await eventually(async () => assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/games"));
+  await eventually(async () => assert.equal(await link.textContent(), "Past games of north"));
+  await eventually(async () => assert.match(await menu.textContent(), /south: its desk has no address for other computers/));
   await assertUsable({ viewer, page }, "the menu of halls");
   await page.keyboard.press("Escape");
-  assert.equal(await link.isVisible(), false);
-  assert.ok(await page.getByText("at the desk of each hall").isVisible(), "it says where they are");
+  await eventually(async () => assert.equal(await link.isVisible(), false));
+  await eventually(async () => assert.ok(await page.getByText("at the desk of each hall").isVisible(), "it says where they are"));
   await page.evaluate(() => (location.hash = "#/games"));
   await page.waitForTimeout(300);
-  assert.equal(await page.locator(".archive").isVisible(), false);
+  await eventually(async () => assert.equal(await page.locator(".archive").isVisible(), false));
   await page.evaluate(() => (location.hash = "#/"));
 }
 
@@ -55,13 +55,16 @@ async function setsUp(operator) {
   const { page } = operator;
   await page.locator(".to-setup").click();
   await until("the set-up", () => page.locator(".setup").isVisible());
-  const steps = await page.locator(".step h3").allTextContents();
-  assert.deepEqual(steps, ["1. Boards", "2. Pairings", "3. Every square", "4. Start"]);
-  const heads = await page.locator(".sheet thead th").allTextContents();
-  assert.deepEqual(heads, ["Board", "Table", "Serial number", "Battery", "Hall", "Name"], "squares and clocks are checked in the hall");
+  const steps = () => page.locator(".step h3").allTextContents();
+  await eventually(async () => assert.deepEqual(await steps(), ["1. Boards", "2. Pairings", "3. Every square", "4. Start"]));
+  // Squares and clocks are checked in the hall.
+  const heads = () => page.locator(".sheet thead th").allTextContents();
+  await eventually(async () => assert.deepEqual(await heads(), ["Board", "Table", "Serial number", "Battery", "Hall", "Name"]));
   const links = page.locator(".setup a[target]");
-  assert.deepEqual(await links.allTextContents(), ["Desk of north", "Pairing files of north", "Tests of squares and clocks in north"]);
-  for (const link of await links.all()) assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/setup");
+  await eventually(async () => assert.deepEqual(await links.allTextContents(), ["Desk of north", "Pairing files of north", "Tests of squares and clocks in north"]));
+  for (const link of await links.all()) {
+    await eventually(async () => assert.equal(await link.getAttribute("href"), "http://north.example:8038/#/setup"));
+  }
   await assertUsable(operator, "the set-up");
   await page.locator(".back-to").click();
 }
@@ -85,19 +88,19 @@ async function usesDesk(context) {
   await linksToHalls(operator);
   await assertUsable(operator, "the desk");
   await setsUp(operator);
-  assert.match(await enterNote(operator, "north/kiebitz/board-1"), /^Done/);
+  await eventually(async () => assert.match(await enterNote(operator, "north/kiebitz/board-1"), /^Done/));
   await assertUsable(operator, "a board");
   const own = page.locator(".opened-head a", { hasText: "This board at the desk of north" });
-  assert.equal(await own.getAttribute("href"), "http://north.example:8038/#/board/board-1");
-  assert.match(await enterNote(operator, "south/kiebitz/board-1"), /^No answer from south/);
+  await eventually(async () => assert.equal(await own.getAttribute("href"), "http://north.example:8038/#/board/board-1"));
+  await eventually(async () => assert.match(await enterNote(operator, "south/kiebitz/board-1"), /^No answer from south/));
   await page.evaluate(() => (location.hash = "#/"));
   console.log("kill");
   const gone = page.locator(".needs .line", { hasText: "No contact" });
   await until("the hall is gone", async () => (await gone.count()) === 1);
-  assert.match(await gone.textContent(), /north/);
+  await eventually(async () => assert.match(await gone.textContent(), /north/));
   await until("its tables", () => page.locator(".tables .advice .health", { hasText: "no contact" }).first().isVisible());
   await assertUsable(operator, "a hall that is gone");
-  assert.match(await enterNote(operator, "north/kiebitz/board-1"), /north cannot be reached/);
+  await eventually(async () => assert.match(await enterNote(operator, "north/kiebitz/board-1"), /north cannot be reached/));
   const other = await openDesk(context, "?lang=de", 320, true);
   await until("the hall is gone", async () => (await other.page.locator(".needs .line", { hasText: "Kein Kontakt" }).count()) === 1);
   await assertUsable(other, "a phone");

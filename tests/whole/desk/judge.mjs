@@ -13,7 +13,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { startProxy } from "./line.mjs";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -83,8 +83,8 @@ class Arbiter {
   }
 
   async assertUsable(what) {
-    assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
-    assert.deepEqual(await this.viewer.barriers(), [], what);
+    await eventually(async () => assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`));
+    await eventually(async () => assert.deepEqual(await this.viewer.barriers(), [], what));
   }
 }
 
@@ -95,7 +95,7 @@ async function logsIn(arbiter) {
   await arbiter.assertUsable("the form");
   await arbiter.logIn(user, `${password} not`);
   await until("it says no", async () => /wrong/.test(await arbiter.text(".login .answer")));
-  assert.equal(await page.locator(".seat").count(), 0, "nothing is shown");
+  await eventually(async () => assert.equal(await page.locator(".seat").count(), 0, "nothing is shown"));
   await arbiter.logIn(user, password);
   await until("the room", async () => (await page.locator(".seat").count()) > 0);
   // Until the login the browser logs refused requests as errors.
@@ -238,27 +238,27 @@ async function groupsAndSorts({ page }) {
 /** Checks that the page shows the article, the advice, the positions and the reports of the squares. */
 async function seesEvidence(arbiter) {
   const { page } = arbiter;
-  assert.match(await arbiter.text(".case .article"), /Art\. .*\d.*\(FIDE \d{4}\)/);
-  assert.ok((await arbiter.text(".case .advice")).length > 40, "the advice");
+  await eventually(async () => assert.match(await arbiter.text(".case .article"), /Art\. .*\d.*\(FIDE \d{4}\)/));
+  await eventually(async () => assert.ok((await arbiter.text(".case .advice")).length > 40, "the advice"));
   const caption = () => arbiter.text(".diagram .caption");
   await page.locator(".views button").last().click();
-  assert.match(await caption(), /Last legal position, (White|Black) to move/);
+  await eventually(async () => assert.match(await caption(), /Last legal position, (White|Black) to move/));
   const before = await page.locator(".diagram .spoken").textContent();
   await page.locator(".views button").first().click();
-  assert.notEqual(await page.locator(".diagram .spoken").textContent(), before, "before and after");
-  assert.ok((await page.locator("cg-board square.concerned").count()) > 0, "its squares are marked");
+  await eventually(async () => assert.notEqual(await page.locator(".diagram .spoken").textContent(), before, "before and after"));
+  await eventually(async () => assert.ok((await page.locator("cg-board square.concerned").count()) > 0, "its squares are marked"));
   const advised = page.locator(".case .advised li");
-  assert.ok((await advised.count()) > 1, "the advice has steps");
-  assert.doesNotMatch(await arbiter.text(".diagram .caption"), /what the game expects/, "an incident is open");
+  await eventually(async () => assert.ok((await advised.count()) > 1, "the advice has steps"));
+  await eventually(async () => assert.doesNotMatch(await arbiter.text(".diagram .caption"), /what the game expects/, "an incident is open"));
   await until("the clock's times run in the same panel", async () => /^\d+:\d\d/.test(await arbiter.text(".case .set .live .clock")));
-  assert.match(await arbiter.text(".case .set td.to-set"), /^\d+:\d\d(:\d\d)?$/);
-  const moments = await page.locator(".moments button").count();
-  assert.ok(moments > 0, "what the squares showed");
+  await eventually(async () => assert.match(await arbiter.text(".case .set td.to-set"), /^\d+:\d\d(:\d\d)?$/));
+  const moments = () => page.locator(".moments button").count();
+  await eventually(async () => assert.ok((await moments()) > 0, "what the squares showed"));
   await page.locator(".opened h2").focus();
   await page.keyboard.press("ArrowRight");
   await until("the first moment", () => page.locator(".moments li:first-child .now").isVisible());
   const first = await caption();
-  if (moments > 1) {
+  if ((await moments()) > 1) {
     await page.keyboard.press("ArrowRight");
     await until("the next", async () => (await caption()) !== first);
   }
@@ -275,7 +275,7 @@ async function judges(arbiter, second) {
   await page.getByRole("button", { name: "Enter the decision" }).click();
   await until("it is over", () => page.locator(".case .over").isVisible());
   await until("with the decision", async () => (await arbiter.text(".case .over")).includes("Two minutes"));
-  assert.match(await arbiter.text(".case .over"), new RegExp(`^Closed at \\d\\d:\\d\\d:\\d\\d: .*${user}`), "with author and time");
+  await eventually(async () => assert.match(await arbiter.text(".case .over"), new RegExp(`^Closed at \\d\\d:\\d\\d:\\d\\d: .*${user}`), "with author and time"));
   await until("it is off the other list", async () => {
     const lines = await second.page.locator(`${ILLEGAL}`).evaluateAll((all) => all.map((one) => one.getAttribute("href")));
     const opened = await page.evaluate(() => location.hash);
@@ -287,8 +287,8 @@ async function judges(arbiter, second) {
 async function readsGermanAdvice(context, { page }) {
   const other = await Arbiter.open(context, `?lang=de${await page.evaluate(() => location.hash)}`, 1280, false);
   await until("the advice", async () => /^Regelwidriger Zug/.test(await other.text(".case .advice")));
-  assert.match(await other.text(`${ILLEGAL} `), /Regelwidriger Zug von/, "and in the list");
-  assert.match(await page.locator(".case .advice").textContent(), /^Illegal move/);
+  await eventually(async () => assert.match(await other.text(`${ILLEGAL} `), /Regelwidriger Zug von/, "and in the list"));
+  await eventually(async () => assert.match(await page.locator(".case .advice").textContent(), /^Illegal move/));
   await other.viewer.close();
 }
 
@@ -303,8 +303,8 @@ async function correctsByDragging(arbiter, second) {
   }, await page.evaluate(() => location.hash.replace(/\/incident.*/, "")));
   await until("the second arbiter looks on", async () => (await second.moves()).join() === before.join());
   await page.locator(".opened .move").first().click();
-  assert.match(await arbiter.text(".opened .move .times"), /\d\d:\d\d:\d\d$/, "each move has its time of day");
-  assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table");
+  await eventually(async () => assert.match(await arbiter.text(".opened .move .times"), /\d\d:\d\d:\d\d$/, "each move has its time of day"));
+  await eventually(async () => assert.equal(await page.locator("summary", { hasText: /^Players$/ }).count(), 1, "who may not move boards reads of no table"));
   await arbiter.press("Position", "Correct moves");
   await until("the diagram is free", () => page.locator(".frame.edited piece").first().isVisible());
   // Replaces the first move by d3, and removes the later ones, which may not be legal any more.
@@ -356,8 +356,8 @@ async function namesPlayers(arbiter, second) {
     const values = ["FIDE id", "Title", "Rating"].map((label) => box(1, label).inputValue());
     return (await Promise.all(values)).join() === "4600001,FM,2301";
   });
-  assert.equal(await page.locator(".needs", { hasText: "Colours reversed" }).count(), 0, "nobody is accused");
-  assert.equal(await page.locator(".others", { hasText: "Colours reversed" }).count(), 0, "nobody is accused");
+  await eventually(async () => assert.equal(await page.locator(".needs", { hasText: "Colours reversed" }).count(), 0, "nobody is accused"));
+  await eventually(async () => assert.equal(await page.locator(".others", { hasText: "Colours reversed" }).count(), 0, "nobody is accused"));
   await fold.locator("summary").click();
 }
 
@@ -386,7 +386,7 @@ async function checksOtherViews(context) {
     const arbiter = await Arbiter.open(context, search, width, dark);
     const { page } = arbiter;
     await until(search, async () => (await page.locator(".seat").count()) > 0);
-    assert.ok((await arbiter.text("body")).includes(words), words);
+    await eventually(async () => assert.ok((await arbiter.text("body")).includes(words), words));
     await arbiter.assertUsable(`${search} at ${width}`);
     await page.locator(".seat .open").first().click();
     await until("a board", () => page.locator(".opened piece").first().isVisible());
@@ -432,7 +432,7 @@ async function survivesRestart(arbiter, second) {
   console.log("restart");
   for (const one of [arbiter, second]) await until("the connection is lost", () => isStale(one));
   for (const one of [arbiter, second]) await until("it is back", async () => !(await isStale(one)));
-  assert.equal(await page.locator(".login").count(), 0, "still logged in");
+  await eventually(async () => assert.equal(await page.locator(".login").count(), 0, "still logged in"));
   await until("the game again", async () => (await arbiter.moves()).slice(0, before.length).join() === before.join());
   await until("the note again", async () => (await arbiter.text(".versions-of")).includes("<b>Both</b> were told."));
   const going = await page.evaluate(async (name) => {
@@ -454,18 +454,18 @@ async function keepsDrafts(context, arbiter) {
   await note.locator("textarea").fill("Both players were");
   await page.reload();
   await until("the draft", () => note.locator("textarea").isVisible());
-  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await eventually(async () => assert.equal(await note.locator("textarea").inputValue(), "Both players were"));
   await context.clearCookies({ name: /^kiebitz-desk-/ });
   await page.reload();
   await until("the form", () => page.locator(".login").isVisible());
   await arbiter.logIn(user, password);
   await until("the draft again", () => note.locator("textarea").isVisible());
-  assert.equal(await note.locator("textarea").inputValue(), "Both players were");
+  await eventually(async () => assert.equal(await note.locator("textarea").inputValue(), "Both players were"));
   await note.getByRole("button", { name: "Save the note" }).click();
   await until("it is sent", async () => (await arbiter.text(".versions-of")).includes("Both players were"));
   await note.locator("textarea").fill("Both clocks");
   const drafts = () => page.evaluate(() => Object.values(sessionStorage));
-  assert.deepEqual(await drafts(), ["Both clocks"]);
+  await eventually(async () => assert.deepEqual(await drafts(), ["Both clocks"]));
 }
 
 async function logsOut(arbiter) {
@@ -474,8 +474,8 @@ async function logsOut(arbiter) {
   viewer.ignoreNetworkErrors(true);
   await page.getByRole("button", { name: "Log out" }).click();
   await until("the form", () => page.locator(".login").isVisible());
-  assert.equal(await page.locator(".seat").count(), 0, "nothing is left");
-  assert.equal(await page.evaluate(() => sessionStorage.length), 0, "no drafts are left");
+  await eventually(async () => assert.equal(await page.locator(".seat").count(), 0, "nothing is left"));
+  await eventually(async () => assert.equal(await page.evaluate(() => sessionStorage.length), 0, "no drafts are left"));
 }
 
 setTimeout(() => {

@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "load-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -20,8 +20,8 @@ let viewer;
 let page;
 
 async function assertUsable(what) {
-  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
-  assert.deepEqual(await viewer.barriers(), [], what);
+  await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${what} is too wide`));
+  await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
 async function logIn() {
@@ -80,7 +80,7 @@ async function failedPartIsLoadedAgain(link, file, shown) {
   await page.unroute(`**/desk/${file}`);
   await place.getByRole("button", { name: "Try again" }).click();
   await until(`${file} is shown`, () => page.locator(shown).isVisible());
-  assert.equal(await page.locator(".part-place:visible").count(), 0);
+  await eventually(async () => assert.equal(await page.locator(".part-place:visible").count(), 0));
   viewer.ignoreNetworkErrors(false);
   await assertUsable(file);
 }

@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, wall, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "paper-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -24,8 +24,8 @@ async function text(locator) {
 }
 
 async function assertUsable(what) {
-  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
-  assert.deepEqual(await viewer.barriers(), [], what);
+  await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${what} is too wide`));
+  await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
 function bye(player) {
@@ -69,7 +69,7 @@ async function entersResults() {
   await until("the first result", () => isPressed(row(1), "1–0"));
   await row(2).locator(".choice", { hasText: "+/–" }).click();
   await until("a forfeit", () => isPressed(row(2), "+/–"));
-  assert.match(await text(row(1).locator(".entered-by")), new RegExp(user));
+  await eventually(async () => assert.match(await text(row(1).locator(".entered-by")), new RegExp(user)));
   await untilPoints("the results and the bye of the file count", { Adler: 1, Clausen: 1, Zorn: 1, Berg: 0, Dorn: 0 });
   await assertUsable("results without a board");
 }
@@ -77,7 +77,7 @@ async function entersResults() {
 /** The bye of the file is shown; the arbiter's entry replaces it, and can be undone. */
 async function entersByes() {
   const zorn = bye("Zorn");
-  assert.ok(await isPressed(zorn, "1, bye"));
+  await eventually(async () => assert.ok(await isPressed(zorn, "1, bye")));
   await zorn.locator(".choice", { hasText: "½, bye" }).click();
   await until("half a point", () => isPressed(zorn, "½, bye"));
   await untilPoints("half a point counts", { Adler: 1, Clausen: 1, Zorn: 0.5, Berg: 0, Dorn: 0 });
@@ -105,15 +105,15 @@ async function staysAfterRestart() {
   viewer.ignoreNetworkErrors(false);
   await page.reload();
   await until("the draw", () => isPressed(row(1), "½–½"));
-  assert.ok(await isPressed(bye("Dorn"), "½, bye"));
+  await eventually(async () => assert.ok(await isPressed(bye("Dorn"), "½, bye")));
   await untilPoints("the same standings", { Adler: 1.5, Clausen: 1.5, Zorn: 1, Berg: 0, Dorn: 0.5 });
   await viewer.go("#/results/1");
   await until("the first round", () => isPressed(row(2), "+/–"));
   // The record of rounds is not a board.
   await viewer.go("#/");
   await until("the desk", () => page.locator(".room").isVisible());
-  assert.equal(await page.locator(".tables .seat").count(), 0);
-  assert.match(await text(page.locator(".about")), /^0 boards/);
+  await eventually(async () => assert.equal(await page.locator(".tables .seat").count(), 0));
+  await eventually(async () => assert.match(await text(page.locator(".about")), /^0 boards/));
 }
 
 async function fitsPhone() {

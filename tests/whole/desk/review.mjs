@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, player, board, profile = fs.mkdtempSync(path.join(os.tmpdir(), "desk-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -30,8 +30,8 @@ class Reader {
   }
 
   async assertUsable(what) {
-    assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`);
-    assert.deepEqual(await this.viewer.barriers(), [], what);
+    await eventually(async () => assert.equal(await this.viewer.isTooWide(), false, `${what} is too wide`));
+    await eventually(async () => assert.deepEqual(await this.viewer.barriers(), [], what));
   }
 }
 
@@ -51,7 +51,7 @@ async function findsGame(reader) {
   const all = await page.locator(".past-game").count();
   await page.locator("[name=text]").fill("nobody of that name");
   await until("none is found", async () => (await page.locator(".past-game").count()) === 0);
-  assert.match(await reader.text(".games [role=status]"), /No games found/);
+  await eventually(async () => assert.match(await reader.text(".games [role=status]"), /No games found/));
   await page.locator("[name=text]").fill(player);
   await until("it is found", async () => (await page.locator(".past-game").count()) === 1);
   assert.ok(all > 1, "of several");
@@ -60,7 +60,7 @@ async function findsGame(reader) {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await until("it is opened", async () => (await page.locator(".reviewed .move").count()) > 0);
-  assert.match(await reader.text(".reviewed h2"), new RegExp(player));
+  await eventually(async () => assert.match(await reader.text(".reviewed h2"), new RegExp(player)));
 }
 
 /** Steps through the moves. The page announces each one to screen readers. */
@@ -69,10 +69,10 @@ async function stepsThrough(reader) {
   const caption = () => reader.text(".reviewed .diagram .caption");
   const spoken = () => reader.text("#said");
   const moves = await page.locator(".reviewed .move").count();
-  assert.match(await caption(), /Start position/);
+  await eventually(async () => assert.match(await caption(), /Start position/));
   await page.keyboard.press("ArrowRight");
   await until("the first move", async () => /After 1\. /.test(await caption()));
-  assert.match(await spoken(), /After 1\. .* left/);
+  await eventually(async () => assert.match(await spoken(), /After 1\. .* left/));
   await page.keyboard.press("End");
   const number = Math.ceil(moves / 2);
   await until("the last move", async () => new RegExp(`After ${number}\\.`).test(await caption()));
@@ -86,17 +86,17 @@ async function explainsMove(reader) {
   await page.keyboard.press("ArrowRight");
   const weighed = page.locator(".weighed tbody tr");
   await until("what was weighed", async () => (await weighed.count()) > 0);
-  assert.match(await weighed.first().textContent(), /published/);
-  assert.equal(await weighed.first().locator("svg").count(), 1, "as a picture");
-  assert.ok((await page.locator("cg-board square.spoke").count()) >= 2, "its squares are framed");
-  assert.ok((await reader.text(".explained .ahead")).length > 10, "the margin");
+  await eventually(async () => assert.match(await weighed.first().textContent(), /published/));
+  await eventually(async () => assert.equal(await weighed.first().locator("svg").count(), 1, "as a picture"));
+  await eventually(async () => assert.ok((await page.locator("cg-board square.spoke").count()) >= 2, "its squares are framed"));
+  await eventually(async () => assert.ok((await reader.text(".explained .ahead")).length > 10, "the margin"));
   const said = page.locator(".sensors .moment");
-  assert.ok((await said.count()) >= 2, "lifted and set");
-  assert.match(await said.first().textContent(), /lifted/);
+  await eventually(async () => assert.ok((await said.count()) >= 2, "lifted and set"));
+  await eventually(async () => assert.match(await said.first().textContent(), /lifted/));
   const before = await reader.text(".reviewed .diagram .spoken");
   await page.keyboard.press("j");
   await until("the first moment", () => page.locator(".sensors li:first-child .moment.now").isVisible());
-  assert.notEqual(await reader.text(".reviewed .diagram .spoken"), before, "the piece is in the hand");
+  await eventually(async () => assert.notEqual(await reader.text(".reviewed .diagram .spoken"), before, "the piece is in the hand"));
   await page.keyboard.press("k");
   await until("the moment before", async () => /Before the first move/.test(await reader.text(".sensors .small")));
   await page.keyboard.press("ArrowRight");
@@ -108,11 +108,11 @@ async function downloads({ page }, context) {
   for (const [label, ending] of [["PGN", "pgn"], ["Recording (pcapng)", "pcapng"]]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: label }).click()]);
     assert.match(download.suggestedFilename(), new RegExp(`^\\d{4}-.*\\.${ending}$`));
-    assert.ok(fs.statSync(await download.path()).size > 100, label);
+    await eventually(async () => assert.ok(fs.statSync(await download.path()).size > 100, label));
   }
   const [report] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Report to print" }).click()]);
   await report.waitForLoadState();
-  assert.match(await report.locator("body").textContent(), new RegExp(player));
+  await eventually(async () => assert.match(await report.locator("body").textContent(), new RegExp(player)));
   const ground = await report.evaluate(() => [...document.styleSheets].reduce((rules, sheet) => rules + sheet.cssRules.length, 0));
   assert.ok(ground > 10, "with its style");
   await report.close();
@@ -128,10 +128,10 @@ async function followsGame(reader, context) {
   await other.page.locator(".past-game").last().focus();
   await page.locator("[name=text]").fill("");
   await until("all games", async () => (await page.locator(".past-game").count()) > 1);
-  assert.equal(await row(reader).count(), 0, "it has not begun");
+  await eventually(async () => assert.equal(await row(reader).count(), 0, "it has not begun"));
   console.log("play");
   for (const one of [reader, other]) await until("it is in the list", async () => (await row(one).count()) === 1);
-  assert.match(await row(reader).textContent(), /not finished/);
+  await eventually(async () => assert.match(await row(reader).textContent(), /not finished/));
   // The players go on with other games.
   const game = await row(reader).getAttribute("data-game");
   await row(reader).click();
@@ -147,18 +147,18 @@ async function followsGame(reader, context) {
   });
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
-  assert.match(await caption(), /After 1\. /);
+  await eventually(async () => assert.match(await caption(), /After 1\. /));
   const then = await moves.count();
   await until("more moves", async () => (await moves.count()) > then);
-  assert.match(await caption(), /After 1\. /, "who looks at another move stays there");
-  assert.match(await reader.text("#said"), /After 1\. /, "and is not talked at");
+  await eventually(async () => assert.match(await caption(), /After 1\. /, "who looks at another move stays there"));
+  await eventually(async () => assert.match(await reader.text("#said"), /After 1\. /, "and is not talked at"));
   await until("the end", async () => /1–0 · checkmate/i.test(await reader.text(".reviewed .facts")));
   await page.keyboard.press("End");
   await until("why the last move", async () => (await page.locator(".weighed:visible tbody tr").count()) > 0);
   await reader.assertUsable("the game that was followed");
   await until("the list has it", async () => /checkmate/i.test(await other.page.locator(`.past-game[data-game="${game}"]`).textContent()));
   const held = await other.page.evaluate(() => document.activeElement.dataset.game);
-  assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays");
+  await eventually(async () => assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays"));
   await other.viewer.close();
   await page.keyboard.press("Escape");
 }

@@ -11,7 +11,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, guest, secret, profile = fs.mkdtempSync(path.join(os.tmpdir(), "round-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -25,8 +25,8 @@ async function text(locator) {
 }
 
 async function assertUsable(what) {
-  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
-  assert.deepEqual(await viewer.barriers(), [], what);
+  await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${what} is too wide`));
+  await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
 async function logIn(name, word) {
@@ -59,31 +59,31 @@ async function untilEntered(count) {
 
 /** The pieces of table 1 were set up again, which leaves a task that leads to the table's results. */
 async function findsMissingResult() {
-  assert.match(await text(page.locator(".round-name")), /Round 1/);
+  await eventually(async () => assert.match(await text(page.locator(".round-name")), /Round 1/));
   const line = page.locator(".needs .line", { hasText: "Result missing" });
   await until("the task", async () => (await line.count()) === 1);
-  assert.match(await text(line), /Table 1.*Adler, Jonas – Berg, Ines.*set up again/s);
-  assert.match(await text(page.locator(".round-missing")), /1 result missing/);
-  assert.match(await text(page.locator(".round-finished")), /^1 of 12 finished/);
-  assert.match(await text(page.locator(".round-fact", { hasText: "No board" })), /\+\d/, "more tables than are named");
+  await eventually(async () => assert.match(await text(line), /Table 1.*Adler, Jonas – Berg, Ines.*set up again/s));
+  await eventually(async () => assert.match(await text(page.locator(".round-missing")), /1 result missing/));
+  await eventually(async () => assert.match(await text(page.locator(".round-finished")), /^1 of 12 finished/));
+  await eventually(async () => assert.match(await text(page.locator(".round-fact", { hasText: "No board" })), /\+\d/, "more tables than are named"));
   await assertUsable("the desk with a round");
   await line.click();
   await until("the table", async () => /^Table 1\./.test(await focused()));
   assert.match(page.url(), /#\/results\/1\/1$/);
-  assert.equal(await page.locator(".result-row").count(), TABLES);
-  assert.match(await text(page.locator(".byes .bye-row")), /Zorn, Ute/);
-  assert.match(await text(row(1).locator(".seen-there")), /pieces set up again/);
-  assert.match(await text(row(2).locator(".seen-there")), /no board/);
+  await eventually(async () => assert.equal(await page.locator(".result-row").count(), TABLES));
+  await eventually(async () => assert.match(await text(page.locator(".byes .bye-row")), /Zorn, Ute/));
+  await eventually(async () => assert.match(await text(row(1).locator(".seen-there")), /pieces set up again/));
+  await eventually(async () => assert.match(await text(row(2).locator(".seen-there")), /no board/));
 }
 
 /** Enters all results with twelve taps or keys, on one page. */
 async function entersAll() {
-  assert.equal(await page.locator(".choice[aria-pressed=true]").count(), 0, "nothing is chosen beforehand");
+  await eventually(async () => assert.equal(await page.locator(".choice[aria-pressed=true]").count(), 0, "nothing is chosen beforehand"));
   const at = page.url();
   await page.keyboard.press("1");
   await until("the result of table 1", () => isPressed(1, "1–0"));
   await page.keyboard.press("ArrowDown");
-  assert.match(await focused(), /^Table 2\./);
+  await eventually(async () => assert.match(await focused(), /^Table 2\./));
   await page.keyboard.press("5");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("0");
@@ -92,10 +92,12 @@ async function entersAll() {
     await choice(table, label).click();
   }
   await untilEntered(TABLES);
-  for (const [table, label] of [[2, "½–½"], [3, "0–1"], [4, "½–½"], [5, "0–1"], [12, "1–0"]]) assert.ok(await isPressed(table, label), `${table}`);
+  for (const [table, label] of [[2, "½–½"], [3, "0–1"], [4, "½–½"], [5, "0–1"], [12, "1–0"]]) {
+    await eventually(async () => assert.ok(await isPressed(table, label), `${table}`));
+  }
   assert.equal(page.url(), at);
-  assert.match(await text(page.locator(".round-finished")), /12 of 12 finished/);
-  assert.equal(await page.locator(".round-missing").isVisible(), false);
+  await eventually(async () => assert.match(await text(page.locator(".round-finished")), /12 of 12 finished/));
+  await eventually(async () => assert.equal(await page.locator(".round-missing").isVisible(), false));
   await assertUsable("the results");
 }
 
@@ -125,7 +127,7 @@ async function roomShowsRound() {
   await viewer.go("#/");
   const seat = page.locator(".seat").first();
   await until("the result", async () => /^1–0 · another game: \d+\./.test(await text(seat.locator(".last"))));
-  assert.equal(await text(seat.locator(".white .name")), "Adler, Jonas");
+  await eventually(async () => assert.equal(await text(seat.locator(".white .name")), "Adler, Jonas"));
   await seat.locator("a").click();
   await until("the players", async () => (await text(page.locator(".opened .names"))) === "Adler, Jonas – Berg, Ines");
   await viewer.go("#/results");
@@ -135,7 +137,7 @@ async function roomShowsRound() {
   });
   assert.deepEqual(entries, ["1–0, the kings were put in the centre, signed", "no result"]);
   // What the board saw in the game of the round is now among the past games.
-  assert.match(await row(1).locator(".seen-there").getAttribute("href"), /^#\/game\//);
+  await eventually(async () => assert.match(await row(1).locator(".seen-there").getAttribute("href"), /^#\/game\//));
 }
 
 /** A board that is lost before its game begins is a task of the round, and only of a round that has begun. */
@@ -162,19 +164,19 @@ async function changesResults() {
   await untilEntered(TABLES - 1);
   await choice(12, "+/–").click();
   await untilEntered(TABLES);
-  assert.ok(await isPressed(12, "+/–"));
-  assert.equal(await isPressed(12, "1–0"), false, "a forfeit is another result");
+  await eventually(async () => assert.ok(await isPressed(12, "+/–")));
+  await eventually(async () => assert.equal(await isPressed(12, "1–0"), false, "a forfeit is another result"));
   // An entered result is replaced only after a question.
   await choice(2, "0–1").click();
   const question = row(2).locator(".question");
-  assert.match(await text(question), /Replace ½–½ by 0–1\?/);
+  await eventually(async () => assert.match(await text(question), /Replace ½–½ by 0–1\?/));
   await question.getByRole("button", { name: "No" }).click();
-  assert.ok(await isPressed(2, "½–½"));
+  await eventually(async () => assert.ok(await isPressed(2, "½–½")));
   // The board shows no result at table 1, so nothing differs.
-  assert.equal(await row(1).locator(".chip").isVisible(), false);
+  await eventually(async () => assert.equal(await row(1).locator(".chip").isVisible(), false));
   await choice(3, "signed").click();
   await until("the signature", () => isPressed(3, "signed"));
-  assert.match(await text(row(3).locator(".entered-by")), /^chief, .* · signed \d\d:\d\d$/);
+  await eventually(async () => assert.match(await text(row(3).locator(".entered-by")), /^chief, .* · signed \d\d:\d\d$/));
   await choice(5, "no result").click();
   await untilEntered(TABLES - 1);
 }
@@ -190,30 +192,30 @@ async function survivesRestart() {
   await viewer.go("#/results/1");
   await untilEntered(TABLES - 1);
   viewer.ignoreNetworkErrors(false);
-  assert.ok(await isPressed(1, "1–0"));
-  assert.ok(await isPressed(3, "signed"), "the signature stays");
-  assert.ok(await isPressed(12, "+/–"));
-  assert.equal(await text(page.locator(".round-begun")), begun);
+  await eventually(async () => assert.ok(await isPressed(1, "1–0")));
+  await eventually(async () => assert.ok(await isPressed(3, "signed"), "the signature stays"));
+  await eventually(async () => assert.ok(await isPressed(12, "+/–")));
+  await eventually(async () => assert.equal(await text(page.locator(".round-begun")), begun));
 }
 
 /** The form that begins a round names the missing result, and selects round 2. */
 async function beginsNext() {
   await page.locator(".begin-round").click();
   const dialog = page.locator("dialog[open]");
-  assert.equal(await dialog.locator("select").inputValue(), "2");
+  await eventually(async () => assert.equal(await dialog.locator("select").inputValue(), "2"));
   await dialog.getByRole("button", { name: "Start the round now" }).click();
-  assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Start round 2 now\?/);
+  await eventually(async () => assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Start round 2 now\?/));
   await assertUsable("the question");
-  assert.equal(await dialog.locator(".enter-them").getAttribute("href"), "#/results/1/5");
-  assert.ok(await dialog.locator(".enter-them").evaluate((link) => link === document.activeElement), "it does not begin by mistake");
+  await eventually(async () => assert.equal(await dialog.locator(".enter-them").getAttribute("href"), "#/results/1/5"));
+  await eventually(async () => assert.ok(await dialog.locator(".enter-them").evaluate((link) => link === document.activeElement), "it does not begin by mistake"));
   // The page ignores a confirmation that comes too quickly.
   await page.waitForTimeout(400);
   await dialog.getByRole("button", { name: "Begin anyway" }).click();
   await until("round 2", async () => (await text(page.locator(".round-name"))) === "Round 2");
   await until("the form is closed", async () => (await dialog.count()) === 0);
-  assert.ok(await page.locator(".begin-round").evaluate((button) => button === document.activeElement));
+  await eventually(async () => assert.ok(await page.locator(".begin-round").evaluate((button) => button === document.activeElement)));
   const before = page.locator(".round-before");
-  assert.match(await text(before), /1 result missing in round 1/);
+  await eventually(async () => assert.match(await text(before), /1 result missing in round 1/));
   await before.click();
   await until("table 5 of round 1", async () => /^Table 5\./.test(await focused()));
   await page.keyboard.press("5");
@@ -225,9 +227,9 @@ async function fitsPhone() {
   await page.setViewportSize({ width: 390, height: 844 });
   await assertUsable("the results on a phone");
   const unfold = row(5).locator(".unfold");
-  assert.equal(await choice(5, "–/+").isVisible(), false);
+  await eventually(async () => assert.equal(await choice(5, "–/+").isVisible(), false));
   await unfold.click();
-  assert.ok(await choice(5, "–/+").isVisible());
+  await eventually(async () => assert.ok(await choice(5, "–/+").isVisible()));
   await assertUsable("all results on a phone");
   await page.setViewportSize({ width: 1366, height: 768 });
 }
@@ -237,11 +239,11 @@ async function viewerOnlyLooks() {
   await logIn(guest, secret);
   await viewer.go("#/results/1");
   await untilEntered(TABLES);
-  assert.equal(await page.locator(".result-row .choice").count(), 0);
-  assert.equal(await page.locator(".begin-round").count(), 0);
-  assert.equal(await text(row(12).locator(".shown-result")), "+/–");
+  await eventually(async () => assert.equal(await page.locator(".result-row .choice").count(), 0));
+  await eventually(async () => assert.equal(await page.locator(".begin-round").count(), 0));
+  await eventually(async () => assert.equal(await text(row(12).locator(".shown-result")), "+/–"));
   await page.keyboard.press("0");
-  assert.equal(await text(row(12).locator(".shown-result")), "+/–");
+  await eventually(async () => assert.equal(await text(row(12).locator(".shown-result")), "+/–"));
   await assertUsable("the results for a viewer");
 }
 

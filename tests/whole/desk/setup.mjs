@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, folder, profile = fs.mkdtempSync(path.join(os.tmpdir(), "setup-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
@@ -36,8 +36,8 @@ async function text(locator) {
 }
 
 async function assertUsable(what) {
-  assert.equal(await viewer.isTooWide(), false, `${what} is too wide`);
-  assert.deepEqual(await viewer.barriers(), [], what);
+  await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${what} is too wide`));
+  await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
 /** Presses a button, and confirms if the page asks. */
@@ -74,11 +74,11 @@ async function uploadsPairings() {
   await drop("round 3.csv", UNREADABLE);
   await until("why it is refused", async () => /line 2, column \d+: .*quotation mark/.test(await text(answer)));
   viewer.ignoreNetworkErrors(false);
-  assert.equal(await answer.locator(".main").count(), 0, "it cannot be kept");
+  await eventually(async () => assert.equal(await answer.locator(".main").count(), 0, "it cannot be kept"));
   await drop("round 3.csv", WRONG);
   await until("what was found", async () => /line 3, column \d+/.test(await text(answer.locator(".findings"))));
   await assertUsable("findings");
-  assert.equal(await page.locator(".files li").count(), 0, "it does not hold");
+  await eventually(async () => assert.equal(await page.locator(".files li").count(), 0, "it does not hold"));
   await drop("round 3.csv", ROUND);
   await until("nothing is missed", async () => /Nothing is missing/.test(await text(answer)));
   await answer.locator(".main").click();
@@ -90,7 +90,7 @@ async function uploadsPairings() {
 
 async function findsBoards() {
   const boards = step("Boards");
-  assert.doesNotMatch(await text(step("Every square").locator("summary")), /64/, "nothing was tested without boards");
+  await eventually(async () => assert.doesNotMatch(await text(step("Every square").locator("summary")), /64/, "nothing was tested without boards"));
   fs.writeFileSync(path.join(folder, "plug"), "");
   const rows = boards.locator(".sheet tbody tr");
   await until("both boards", async () => (await rows.count()) === 2);
@@ -100,15 +100,15 @@ async function findsBoards() {
   const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];
   await until("their tables", async () => (await other.inputValue()) === "2");
   await other.fill("1");
-  assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/);
+  await eventually(async () => assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/));
   await other.press("Enter");
   await assertUsable("two boards at a table");
-  assert.doesNotMatch(await text(boards.locator(".wrong")), /several boards/, "nothing was sent");
+  await eventually(async () => assert.doesNotMatch(await text(boards.locator(".wrong")), /several boards/, "nothing was sent"));
   // With the other number changed, both are saved by Enter.
   await one.fill("2");
   await one.press("Enter");
   await until("both are saved", async () => /board-1 at table 2, board-2 at table 1/.test(await text(boards.locator(".sheet-foot .answer"))));
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Table: board-2", "on to the next");
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Table: board-2", "on to the next"));
   await page.evaluate(() => document.activeElement.blur());
   await boards.locator(".numbering select").selectOption("serial");
   await confirm(boards.getByRole("button", { name: "Number 1 to 2 in this order" }));
@@ -140,7 +140,7 @@ async function comparesClocks() {
   await answer.locator(".main").click();
   await until("the new pairings", async () => /Berg, Ines – Adler, Jonas/.test(await text(page.locator(".pairs"))));
   await until("the clocks fit", async () => !/shows/.test(await wrong()));
-  assert.match(await text(boards.locator(".sheet tbody tr").first().locator(".of-clock")), /1:30:00.*90\+30/);
+  await eventually(async () => assert.match(await text(boards.locator(".sheet tbody tr").first().locator(".of-clock")), /1:30:00.*90\+30/));
 }
 
 /** Squares that changed are ticked, however quick the change was. The others are listed as possibly dead. */
@@ -148,13 +148,13 @@ async function testsSquares() {
   const squares = step("Every square");
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
   await step("Boards").locator(".sheet tbody tr").first().locator(".count").click();
-  assert.equal(await squares.locator("select").inputValue(), "board-1");
+  await eventually(async () => assert.equal(await squares.locator("select").inputValue(), "board-1"));
   for (const square of ["e2", "d7"]) await until(`${square} was seen`, async () => (await state(square)) === "seen");
-  assert.equal(await state("a1"), "open");
+  await eventually(async () => assert.equal(await state("a1"), "open"));
   await squares.getByRole("button", { name: "I have tried every square" }).click();
-  assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/);
+  await eventually(async () => assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/));
   await until("a1 may be dead", async () => (await state("a1")) === "dead");
-  assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/);
+  await eventually(async () => assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/));
   await page.reload();
   await until("it is remembered", async () => (await state("e2")) === "seen");
   await anotherArbiterSeesTheSame();
@@ -165,7 +165,7 @@ async function testsSquares() {
   await until("it is back", async () => (await text(page.locator("#state"))) === "");
   viewer.ignoreNetworkErrors(false);
   await until("both boards are back", async () => (await step("Boards").locator(".sheet .chip.advice").count()) === 0);
-  assert.equal(await state("e2"), "seen");
+  await eventually(async () => assert.equal(await state("e2"), "seen"));
   await squares.getByRole("button", { name: "Begin again" }).click();
   await until("a new test", async () => (await state("e2")) !== "seen");
   await until("e2 was seen again", async () => (await state("e2")) === "seen");
@@ -186,7 +186,7 @@ async function anotherArbiterSeesTheSame() {
     // The first view has the squares that were tested before this browser came.
     const cell = other.page.locator(".square", { hasText: "e2" });
     await until("the squares", () => cell.isVisible());
-    assert.equal(await cell.getAttribute("data-state"), "seen");
+    await eventually(async () => assert.equal(await cell.getAttribute("data-state"), "seen"));
     await other.close();
   } finally {
     await context.close();
@@ -202,7 +202,7 @@ async function setsClockSides() {
   await siding.locator("select").selectOption("left");
   await siding.getByRole("button", { name: "Set it on 2 clocks" }).click();
   for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
-  assert.match(await text(siding.locator(".answer")), /Done/);
+  await eventually(async () => assert.match(await text(siding.locator(".answer")), /Done/));
   await until("nothing is left", async () => !(await siding.getByRole("button").isVisible()));
   for (const [at, name] of ["board-1", "board-2"].entries()) {
     await rows.nth(at).locator("select").selectOption("right");
@@ -217,15 +217,15 @@ async function testsOutputs() {
   // The folder of the broadcast can be tested repeatedly.
   await outputs.getByRole("button", { name: /^Test: .*live$/ }).click();
   await until("it is tested", async () => /Tested at .*It works: a file was written/.test(await text(outputs)));
-  assert.match(await text(page.locator("#said")), /live: It works/);
-  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? ""), /^Test: /, "the focus stays");
-  assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0);
+  await eventually(async () => assert.match(await text(page.locator("#said")), /live: It works/));
+  await eventually(async () => assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? ""), /^Test: /, "the focus stays"));
+  await eventually(async () => assert.equal(await outputs.getByRole("button", { name: /^Test: Journal/ }).count(), 0));
 }
 
 /** Starts the round. The overview shows the names before the game, and then its first move. */
 async function startsRound() {
   const go = step("Start");
-  assert.match(await text(go), /Not in order: .*Every square/);
+  await eventually(async () => assert.match(await text(go), /Not in order: .*Every square/));
   await confirm(go.getByRole("button", { name: "Start the round now" }));
   await until("it has begun", async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
   await assertUsable("the set-up");
@@ -242,8 +242,8 @@ async function checksOtherViews(context) {
     const other = await Viewer.open(context, `${address}?lang=de#/setup`, width, dark);
     await until("Aufbau", async () => /Bretter/.test(await other.page.locator(".setup h3").first().textContent()));
     await until("all is there", async () => (await other.page.locator(".sheet tbody tr").count()) === 2);
-    assert.equal(await other.isTooWide(), false, `${width} is too wide`);
-    assert.deepEqual(await other.barriers(), [], `at ${width}`);
+    await eventually(async () => assert.equal(await other.isTooWide(), false, `${width} is too wide`));
+    await eventually(async () => assert.deepEqual(await other.barriers(), [], `at ${width}`));
     await other.close();
   }
 }

@@ -31,18 +31,24 @@ export async function browser(profile) {
 
 /** Waits until `wanted` is true. An exception counts as false. */
 export async function until(what, wanted) {
+  try {
+    await eventually(async () => assert.ok(await wanted()));
+  } catch (error) {
+    throw new Error(`not in time: ${what}`, { cause: error });
+  }
+}
+
+/** Repeats assertions until they hold, as a page may show one event later in one place than in another. */
+export async function eventually(check) {
   const end = Date.now() + PATIENCE;
-  let last;
-  while (Date.now() < end) {
+  for (;;) {
     try {
-      if (await wanted()) return;
-      last = undefined;
+      return await check();
     } catch (error) {
-      last = error;
+      if (Date.now() > end) throw error;
     }
     await new Promise((done) => setTimeout(done, 100));
   }
-  throw new Error(`not in time: ${what}`, { cause: last });
 }
 
 /** Converts a time such as "1:02:11" to seconds. */

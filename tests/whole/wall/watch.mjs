@@ -6,7 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
 import { startProxy } from "./line.mjs";
-import { Viewer, browser, until } from "./viewer.mjs";
+import { Viewer, browser, eventually, until } from "./viewer.mjs";
 import { serve } from "./static.mjs";
 
 const [port, folder, profile] = process.argv.slice(2);
@@ -54,12 +54,14 @@ async function wallIsLive(viewer) {
     });
   };
   await until("a clock that runs", fell);
-  const name = await viewer.page.locator('.card .open[href$="/board/7"]').getAttribute("aria-label");
-  assert.match(name, /^Board 7, White 7–Black 7, \d+\.(\.\.)? \S+, \d+:\d\d/);
-  const match = await viewer.page.locator(".match").allTextContents();
-  assert.equal(match.length, 1, "two teams");
-  assert.match(match[0], /^SK Nord\d*½? : \d*½?SV Süd$/);
-  assert.match(await viewer.page.title(), /^SK Nord \d*½? : \d*½? SV Süd · Kiebitz Open$/);
+  await eventually(async () => {
+    const name = await viewer.page.locator('.card .open[href$="/board/7"]').getAttribute("aria-label");
+    assert.match(name, /^Board 7, White 7–Black 7, \d+\.(\.\.)? \S+, \d+:\d\d/);
+    const match = await viewer.page.locator(".match").allTextContents();
+    assert.equal(match.length, 1, "two teams");
+    assert.match(match[0], /^SK Nord\d*½? : \d*½?SV Süd$/);
+  });
+  await eventually(async () => assert.match(await viewer.page.title(), /^SK Nord \d*½? : \d*½? SV Süd · Kiebitz Open$/));
 }
 
 async function largeBoardIsSteppedThrough(viewer) {
@@ -74,22 +76,25 @@ async function largeBoardIsSteppedThrough(viewer) {
     await page.keyboard.press(key);
     await shows(moves[ply - 1].placement);
   }
-  const said = await page.locator(".spoken").textContent();
-  assert.ok(said.startsWith(`1... ${moves[1].san}`), said);
-  assert.equal(await page.locator(".behind").isVisible(), true, "it does not follow");
+  await eventually(async () => {
+    const said = await page.locator(".spoken").textContent();
+    assert.ok(said.startsWith(`1... ${moves[1].san}`), said);
+  });
+  await eventually(async () => assert.equal(await page.locator(".behind").isVisible(), true, "it does not follow"));
   await page.keyboard.press("End");
-  assert.equal(await page.locator(".behind").isVisible(), false, "it follows");
-  const drawn = await page.locator(".curve polyline.white").getAttribute("points");
-  const heights = drawn.split(" ").map((point) => Number(point.split(",")[1]));
-  assert.ok(heights.length >= 3, "a curve");
-  // The axis has times that enclose those of the game.
-  const times = await page.locator(".curve .left").allTextContents();
-  const seconds = times.map((time) => time.split(":").reduce((sum, part) => sum * 60 + Number(part), 0));
-  const lefts = moves.map(({ left_ms: left }) => left / 1000).filter(Boolean);
-  assert.ok(Math.min(...seconds) <= Math.min(...lefts) && Math.max(...seconds) >= Math.max(...lefts), String(times));
-  assert.match(await page.title(), /^White 3 .+ Black 3 · Kiebitz Open$/);
+  await eventually(async () => assert.equal(await page.locator(".behind").isVisible(), false, "it follows"));
+  await eventually(async () => {
+    const drawn = await page.locator(".curve polyline.white").getAttribute("points");
+    assert.ok(drawn.split(" ").length >= 3, "a curve");
+    // The axis has times that enclose those of the game.
+    const times = await page.locator(".curve .left").allTextContents();
+    const seconds = times.map((time) => time.split(":").reduce((sum, part) => sum * 60 + Number(part), 0));
+    const lefts = moves.map(({ left_ms: left }) => left / 1000).filter(Boolean);
+    assert.ok(Math.min(...seconds) <= Math.min(...lefts) && Math.max(...seconds) >= Math.max(...lefts), String(times));
+  });
+  await eventually(async () => assert.match(await page.title(), /^White 3 .+ Black 3 · Kiebitz Open$/));
   const pgn = await page.locator(".links a", { hasText: "PGN" }).getAttribute("href");
-  assert.ok((await (await fetch(HALL + pgn)).text()).includes('[Round "1.3"]'));
+  await eventually(async () => assert.ok((await (await fetch(HALL + pgn)).text()).includes('[Round "1.3"]')));
 }
 
 /** The page recovers by itself after the daemon or the network has failed. */
@@ -120,7 +125,7 @@ async function recoversFromOutages(viewer, proxy) {
 
 /** Everything that can be tapped has at least 44 pixels each way. A link may cover its row or its board. */
 async function targetsAreLarge(viewer, path) {
-  const small = await viewer.page.evaluate(() => {
+  const small = () => viewer.page.evaluate(() => {
     const covered = (element) => {
       const covers = getComputedStyle(element, "::after").position === "absolute";
       return (covers ? element.closest("tr") : element).getBoundingClientRect();
@@ -129,7 +134,7 @@ async function targetsAreLarge(viewer, path) {
     const sizes = all.map((one) => [one.outerHTML.slice(0, 120), covered(one)]);
     return sizes.filter(([, { width, height }]) => width < 43.9 || height < 43.9).map(([html, { width, height }]) => `${width} x ${height}: ${html}`);
   });
-  assert.deepEqual(small, [], `${path} at 390`);
+  await eventually(async () => assert.deepEqual(await small(), [], `${path} at 390`));
 }
 
 /** Checks other views and window widths, in both languages. */
@@ -149,26 +154,26 @@ async function checksOtherViews(context) {
     const viewer = await Viewer.open(context, HALL + path, width, dark);
     const drawn = /results|standings/.test(path) ? "tbody tr" : ".board piece";
     await until(path, async () => (await viewer.page.locator(drawn).count()) > 0);
-    assert.ok((await viewer.page.locator("body").textContent()).includes(has), has);
-    assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`);
-    assert.deepEqual(await viewer.barriers(), [], `${path} at ${width}`);
+    await eventually(async () => assert.ok((await viewer.page.locator("body").textContent()).includes(has), has));
+    await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`));
+    await eventually(async () => assert.deepEqual(await viewer.barriers(), [], `${path} at ${width}`));
     if (width === 390) await targetsAreLarge(viewer, path);
     if (path.endsWith("#/standings")) {
       // A narrow window has room for the first tie-break only.
-      const heads = await viewer.page.locator("thead .tie-break:visible").allTextContents();
+      const heads = () => viewer.page.locator("thead .tie-break:visible").allTextContents();
       const expected = width === 390 ? ["BH-C1"] : ["BH-1", "BH", "SB", "Fortschr.", "DV"];
-      assert.deepEqual(heads, expected, path);
+      await eventually(async () => assert.deepEqual(await heads(), expected, path));
       const note = width === 390 ? "ranked by: Buchholz Cut 1, Buchholz" : "entscheiden: Buchholz ohne den";
-      assert.ok((await viewer.page.locator(".standings").textContent()).includes(note), note);
+      await eventually(async () => assert.ok((await viewer.page.locator(".standings").textContent()).includes(note), note));
     }
     const tools = path === "?embed" || path.includes("board/3") ? 0 : 1;
-    assert.equal(await viewer.page.locator(".tools:visible").count(), tools, path);
+    await eventually(async () => assert.equal(await viewer.page.locator(".tools:visible").count(), tools, path));
     await viewer.close();
   }
   const overlay = await Viewer.open(context, `${HALL}?overlay&boards=2,3`, 1280, false);
   await until("two boards", async () => (await overlay.cards()).length === 2);
-  const ground = await overlay.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  assert.equal(ground, "rgba(0, 0, 0, 0)");
+  const ground = () => overlay.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await eventually(async () => assert.equal(await ground(), "rgba(0, 0, 0, 0)"));
   await overlay.close();
   const projector = await Viewer.open(context, `${HALL}#/wall?projector&per=5&every=1`, 1280, false);
   const turned = projector.page.locator(".turning");
@@ -207,16 +212,16 @@ async function viewsFitTheirWindow(context) {
         const cut = texts.filter((one) => one.scrollWidth > one.clientWidth + 1);
         return cut.map((one) => `${one.outerHTML} ${one.scrollWidth} > ${one.clientWidth}`);
       });
-    const shortened = async () => assert.deepEqual(await cutOff(), [], path) ?? true;
-    if (!path.startsWith("?overlay")) await until(`no text of ${path} at ${width} is cut off`, shortened);
+    if (!path.startsWith("?overlay")) await eventually(async () => assert.deepEqual(await cutOff(), [], `${path} at ${width}`));
     if (path === "?overlay") {
-      const places = await page.locator(".card").evaluateAll((all) => all.map((one) => one.offsetTop));
-      assert.equal(places.length, 4);
-      assert.equal(new Set(places).size, 2, "two rows of two");
-      assert.ok((await page.locator(".card .last").allTextContents()).every(Boolean), "the last move");
+      await eventually(async () => {
+        const places = await page.locator(".card").evaluateAll((all) => all.map((one) => one.offsetTop));
+        assert.equal(places.length, 4);
+        assert.equal(new Set(places).size, 2, "two rows of two");
+      });
+      await eventually(async () => assert.ok((await page.locator(".card .last").allTextContents()).every(Boolean), "the last move"));
     } else {
-      const text = await page.locator("#head").innerText();
-      assert.match(text, /Kiebitz Open[^]*Round 1[^]*\d\d:\d\d/);
+      await eventually(async () => assert.match(await page.locator("#head").innerText(), /Kiebitz Open[^]*Round 1[^]*\d\d:\d\d/));
     }
     await viewer.close();
   }
@@ -236,7 +241,7 @@ async function panelsAndSearch(context) {
   await until("all boards", async () => (await viewer.cards()).length === BOARDS);
   await page.locator("input[type=search]").fill("whíte 11");
   await until("the board of a player", async () => (await tables()) === "11");
-  assert.equal(await page.locator("input[type=search]").evaluate((one) => one === document.activeElement), true);
+  await eventually(async () => assert.equal(await page.locator("input[type=search]").evaluate((one) => one === document.activeElement), true));
   await page.locator("input[type=search]").fill("nobody");
   await until("no board", async () => (await tables()) === "");
   await page.locator("input[type=search]").fill("");
@@ -247,7 +252,7 @@ async function panelsAndSearch(context) {
     await page.evaluate(() => document.querySelector('.card .open[href$="/board/11"]').scrollIntoView({ block: "center" }));
     const top = async () => (await link.boundingBox()).y;
     const before = await top();
-    assert.ok((await page.evaluate(() => scrollY)) > 800, "it is far down");
+    await eventually(async () => assert.ok((await page.evaluate(() => scrollY)) > 800, "it is far down"));
     await link.click();
     await until("board 11", async () => (await page.locator(".large h1").textContent()).endsWith("Board 11"));
     await back();
@@ -255,11 +260,13 @@ async function panelsAndSearch(context) {
   }
   // Far down, too, finding a player takes one tap and three letters.
   await page.locator("input[type=search]").click();
-  assert.ok((await page.evaluate(() => scrollY)) > 800, "the search is in sight");
+  await eventually(async () => assert.ok((await page.evaluate(() => scrollY)) > 800, "the search is in sight"));
   await page.keyboard.type("hoh");
   await until("the board of the player with a long name", async () => (await tables()) === "8");
-  const found = await page.locator(".card").boundingBox();
-  assert.ok(found.y > 0 && found.y < 400, `the board is in sight: ${found.y}`);
+  await eventually(async () => {
+    const found = await page.locator(".card").boundingBox();
+    assert.ok(found.y > 0 && found.y < 400, `the board is in sight: ${found.y}`);
+  });
   await page.locator("input[type=search]").fill("");
   // A finger that moves to the left opens the next board.
   await viewer.go("#/round/1/board/4");
@@ -273,10 +280,10 @@ async function panelsAndSearch(context) {
   });
   await until("board 5", async () => (await page.locator(".large h1").textContent()).endsWith("Board 5"));
   const [top, keys] = [page.locator(".large .board"), page.locator(".keys")];
-  assert.ok((await top.boundingBox()).y < (await keys.boundingBox()).y, "the board comes first");
+  await eventually(async () => assert.ok((await top.boundingBox()).y < (await keys.boundingBox()).y, "the board comes first"));
   for (const link of await page.locator(".bar a, .keys button, .links a").all()) {
     const { width, height } = await link.boundingBox();
-    assert.ok(width >= 44 && height >= 44, `${await link.textContent()}: ${width} x ${height}`);
+    await eventually(async () => assert.ok(width >= 44 && height >= 44, `${await link.textContent()}: ${width} x ${height}`));
   }
   await page.locator(".bar .back").click();
   await until("the boards", async () => (await page.locator(".groups").count()) === 1);
@@ -345,7 +352,7 @@ async function linksHavePreviews(context) {
     return [image.naturalWidth, image.naturalHeight];
   }, `${path}.png`);
   assert.deepEqual(size, [480, 480]);
-  assert.equal(await page.locator(".links a", { hasText: "Link to this game" }).getAttribute("href"), `${path}.html`);
+  await eventually(async () => assert.equal(await page.locator(".links a", { hasText: "Link to this game" }).getAttribute("href"), `${path}.html`));
   await viewer.close();
 }
 
@@ -387,7 +394,7 @@ async function nothingPrivateIsServed() {
   const about = JSON.stringify(path.dirname(folder)).slice(1, -1);
   for (const file of ["", "stream", "meta/1", "get/1/wall.json", ...paths]) {
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
-      assert.equal((await fetch(HALL + file, { method })).status, 405, `${method} ${file}`);
+      await eventually(async () => assert.equal((await fetch(HALL + file, { method })).status, 405, `${method} ${file}`));
     }
     if (file === "stream") continue;
     const answer = await fetch(HALL + file);
