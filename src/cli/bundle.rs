@@ -39,7 +39,7 @@ const FOLDER: &str = "kiebitz-bundle";
 const MAX_RECORDING: usize = 64 << 20;
 /// Maximum number of lines of the log.
 const MAX_LOG_LINES: &str = "50000";
-/// Time before and after games whose log and names are collected, in microseconds.
+/// Margin before and after the games for log and names, in microseconds.
 const MARGIN: i64 = 60 * 1_000_000;
 /// A day in microseconds.
 const DAY: i64 = 24 * 3600 * 1_000_000;
@@ -62,7 +62,7 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
     };
     let kept = KeptGames::open(&config);
     let times = times(kept.as_ref(), &request.events);
-    let logged = times.as_ref().map_err(again).and_then(log);
+    let logged = times.as_ref().map_err(copy_of_error).and_then(log);
     let mut parts = vec![
         part::text("versions.txt", Ok(versions())),
         part::text("configuration.toml", configuration),
@@ -71,13 +71,13 @@ pub(super) fn run(request: &BundleRequest, out: &mut impl Write) -> Result<Exit>
     ];
     match &kept {
         Ok(kept) => parts.extend(play(kept, &request.events)),
-        Err(error) => parts.push(part::text("events.jsonl", Err(again(error)))),
+        Err(error) => parts.push(part::text("events.jsonl", Err(copy_of_error(error)))),
     }
     parts.iter_mut().for_each(|part| part.hide(&secrets));
     if request.anonymous {
         let mut names = names(&config, &parts);
         if let (Ok(kept), Ok(times)) = (&kept, &times) {
-            learn_played(&mut names, kept, times).context("cannot read the names in the journal")?;
+            learn_from_journal(&mut names, kept, times).context("cannot read the names in the journal")?;
         }
         parts.iter_mut().for_each(|part| names.replace_in_part(part));
     }
@@ -122,7 +122,7 @@ fn versions() -> String {
     text
 }
 
-/// The configuration file without comments and secrets, and the secrets.
+/// Returns the configuration file without comments and secrets, and the removed secrets.
 fn configuration(path: Option<&Path>) -> Result<(String, Secrets)> {
     let Some(file) = Config::file(path) else {
         let text = "# There is no configuration file: kiebitz uses the defaults.\n";
@@ -133,16 +133,15 @@ fn configuration(path: Option<&Path>) -> Result<(String, Secrets)> {
         .with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// Copies an error for another part.
-fn again(error: &Error) -> Error {
+fn copy_of_error(error: &Error) -> Error {
     anyhow!("{error:#}")
 }
 
-/// The times of games or of a period, with a minute before and after.
+/// Returns the period of the games, or the selected period, extended by [`MARGIN`] at both ends.
 fn times(kept: Result<&KeptGames, &Error>, events: &Exported) -> Result<RangeInclusive<Timestamp>> {
     let (first, last) = match events {
         Exported::Games(ids) => {
-            let kept = kept.map_err(again)?;
+            let kept = kept.map_err(copy_of_error)?;
             let mut ends = Vec::new();
             for id in ids {
                 let game = kept.find(id)?;
@@ -162,7 +161,7 @@ fn times(kept: Result<&KeptGames, &Error>, events: &Exported) -> Result<RangeInc
     Ok(moved(first, -MARGIN)..=moved(last, MARGIN))
 }
 
-/// The names in the settings, the files that these name, and the status.
+/// Collects the names in the settings, in the pairing files and user file of the settings, and in the status.
 fn names(config: &Config, parts: &[Part]) -> Names {
     let mut names = Names::default();
     names.learn(Kind::Computer, &host_name());
@@ -189,8 +188,9 @@ fn names(config: &Config, parts: &[Part]) -> Names {
     names
 }
 
-/// Learns the names on all boards, since the log has those of every game. Games of the day before may still go on.
-fn learn_played(names: &mut Names, kept: &KeptGames, times: &RangeInclusive<Timestamp>) -> Result<()> {
+/// Learns the names of the games on all boards, since the log may contain any of them. Starts a day earlier, because a
+/// game may have begun then.
+fn learn_from_journal(names: &mut Names, kept: &KeptGames, times: &RangeInclusive<Timestamp>) -> Result<()> {
     let first = Timestamp::from_micros(times.start().as_micros().saturating_sub(DAY));
     kept.journal().each_event(
         LIVE_STREAM,
@@ -217,7 +217,7 @@ fn log(times: &RangeInclusive<Timestamp>) -> Result<String> {
         MAX_LOG_LINES,
     ]);
     for (option, at) in [("--since", times.start()), ("--until", times.end())] {
-        // systemd does not know all times, such as the last one of a period without end.
+        // journalctl rejects times out of its range, such as the end of an open period.
         let at = at.as_micros().clamp(0, system_time::wall_time().as_micros());
         command.args([option, &format!("@{}", (at + 999_999) / 1_000_000)]);
     }
@@ -318,8 +318,8 @@ fn contents(parts: &[Part], anonymous: bool) -> String {
     text
 }
 
-/// Writes the archive to a new file that only its owner can read, and returns its size in bytes. The text that explains
-/// it comes last, since a recording may be missing by the time it is read.
+/// Writes the archive to a new file that only its owner can read, and returns its size in bytes. README.txt comes last,
+/// because it lists the recordings that could not be read.
 fn write(path: &Path, parts: &mut [Part], anonymous: bool, now: i64) -> Result<u64> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create_new(true).mode(0o600).open(path);

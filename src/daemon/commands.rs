@@ -297,7 +297,7 @@ impl Done {
     }
 }
 
-/// The name of the board that a topic level stands for; the level itself if there is none.
+/// Returns the name of the board for a topic level; the level itself if there is no such board.
 fn board_of(hall: &Hall, level: &str) -> String {
     let mut names = hall.names_of_boards().into_iter();
     let board = names.find(|name| is_level_of(level, name));
@@ -305,9 +305,8 @@ fn board_of(hall: &Hall, level: &str) -> String {
 }
 
 /// Determines the board of a command. A command about a game goes to the board of that game. A result for a round and a
-/// table becomes a result for the game that counts for that pairing or, if there is no such game, for the table itself,
-/// which goes to the record of rounds, as do byes.
-/// Returns the answer as the error if the command is refused.
+/// table becomes a result for the game that counts for that pairing. Byes, and results of tables without a game, go to
+/// the record of rounds. If the command is refused, the error is the answer.
 fn resolved(
     pairings: &Pairings,
     mut pending: PendingCommand,
@@ -319,7 +318,7 @@ fn resolved(
     }
     let set = match &mut pending.command.order {
         Order::SetResult(set) => set,
-        Order::SetBye(_) => return of_bye(pairings, pending),
+        Order::SetBye(_) => return resolved_bye(pairings, pending),
         _ => return Ok(pending),
     };
     let Some((round, table)) = set.pairing() else {
@@ -333,7 +332,6 @@ fn resolved(
         board.clone_into(&mut pending.board);
         return Ok(pending);
     }
-    // A result without a game belongs to no board.
     ROUNDS.clone_into(&mut pending.board);
     if !pairings.has_pairing(round, table) {
         let reason = format!(
@@ -344,13 +342,13 @@ fn resolved(
         return Err(pending.refused(refused));
     }
     match standing(pairings, (round, table), &pending.command.by, set) {
-        Some(standing) => Err(pending.stands(standing)),
+        Some(standing) => Err(pending.refused_for_standing(standing)),
         None => Ok(pending),
     }
 }
 
 /// Checks a command about a player without an opponent, and sends it to the record of rounds.
-fn of_bye(
+fn resolved_bye(
     pairings: &Pairings,
     mut pending: PendingCommand,
 ) -> Result<PendingCommand, Box<(Option<Asker>, Answer)>> {
@@ -377,7 +375,7 @@ fn of_bye(
         )
     });
     match standing {
-        Some(standing) => Err(pending.stands(standing)),
+        Some(standing) => Err(pending.refused_for_standing(standing)),
         None => Ok(pending),
     }
 }
@@ -389,7 +387,7 @@ impl PendingCommand {
     }
 
     /// Refuses a command that would silently replace another arbiter's entry.
-    fn stands(self, standing: StandingDecision) -> Box<(Option<Asker>, Answer)> {
+    fn refused_for_standing(self, standing: StandingDecision) -> Box<(Option<Asker>, Answer)> {
         let refusal = Refusal::ResultDecided(standing);
         let answer = self.command.answer(Err(&refusal), Language::default());
         self.refused(answer)

@@ -339,8 +339,7 @@ impl ClockWatch {
     /// Times at the first missed press by `mover`. The other side has its time from before the gap, because its clock had
     /// not started. Returns the present times if a later press was handled.
     ///
-    /// `was_made` tells whether the ply was made before the gap, so that its player's clock can only have gained time by
-    /// the press.
+    /// `was_made` is whether the ply was made before the gap. If so, the press can only have raised the mover's time.
     pub(crate) fn shown_at_missed_press(&self, mover: Color, was_made: bool) -> Option<Clock> {
         let own = self.white_side()?.of(mover);
         let mut then = self.clone();

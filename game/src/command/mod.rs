@@ -176,10 +176,10 @@ pub struct SetBye {
     pub round: u32,
     /// Name of the player, as in the pairing files.
     pub player: String,
-    /// The points; null withdraws an earlier entry, so that those of the pairing file count.
+    /// The points; null withdraws an earlier entry, so that the points in the pairing file count.
     #[serde(deserialize_with = "Option::deserialize")]
     pub points: Option<Bye>,
-    /// Whether to replace an entry of another arbiter.
+    /// Whether to replace another arbiter's entry.
     #[serde(default)]
     pub replace: bool,
 }
@@ -461,7 +461,7 @@ impl Command {
         }
     }
 
-    /// Whether the command belongs to a round of the tournament and to no board: a bye, or the result of a table
+    /// Whether the command belongs to a round of the tournament rather than a board: a bye, or the result of a table
     /// without a game.
     #[must_use]
     pub fn is_of_round(&self) -> bool {

@@ -320,7 +320,8 @@ impl LastPaired {
 }
 
 impl CountingGame {
-    /// Creates the game; `None` if it does not count for a pairing. `result` is that of a game that is over and counts.
+    /// Creates the game; `None` if it does not count for a pairing. `result` is `None` unless the game is over and
+    /// counts.
     #[must_use]
     pub fn of(game: &str, players: Option<Players>, result: Option<GameResult>) -> Option<Self> {
         let result = result?;

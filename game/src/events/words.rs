@@ -205,7 +205,7 @@ vocabulary! {
         Full = "1",
         /// Half a point, as for an absence that was announced.
         Half = "1/2",
-        /// None: the player is absent.
+        /// No points: the player is absent.
         Zero = "0",
     }
 }

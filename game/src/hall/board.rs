@@ -244,7 +244,7 @@ impl Board {
         self.presence.is_connected()
     }
 
-    /// Whether the board is not shown: the arbiter had it forgotten and it has not come back, or it is no board but the
+    /// Whether the board is hidden: it was removed by the command `forget` and has not reconnected, or it is the
     /// [record of rounds](super::ROUNDS).
     #[must_use]
     pub fn is_forgotten(&self) -> bool {

@@ -34,8 +34,8 @@ pub use names::{KnownBy, Names, NoSerial, Roster, RosterEntry, Serial, serials};
 pub use resume::BoardPast;
 use steps::Steps;
 
-/// Name of the record in which the hall keeps the results of rounds that belong to no board: of tables without a game,
-/// and byes. Its events form a stream of their own, like those of a board, but it is never plugged in and never shown.
+/// Name of the record for results that belong to a round rather than a board: byes, and results of tables without a
+/// game. Its events form a stream of their own, like those of a board, but it is never plugged in and never shown.
 pub const ROUNDS: &str = "rounds";
 
 /// Identifies a line of the hall.
@@ -467,16 +467,16 @@ impl Hall {
     /// Carries out a command for a board, unless it is refused.
     pub fn command(&mut self, now: Timestamp, board: &str, command: &Command) -> Answer {
         self.advance(now);
-        // The record of rounds takes no other commands.
-        let has_record = board != ROUNDS || command.is_of_round();
+        // The record of rounds accepts only commands about rounds.
+        let is_accepted = board != ROUNDS || command.is_of_round();
         let is_expected = board == ROUNDS || self.names.configured().any(|name| name == board);
-        if has_record && is_expected && !self.boards.contains_key(board) {
+        if is_accepted && is_expected && !self.boards.contains_key(board) {
             let new_board = self.new_board(board);
             self.boards.insert(board.to_owned(), new_board);
         }
         let carried_out =
             |hall: &mut Self| hall.with_board(now, board, |target, now| target.command(now, command));
-        let Some(answer) = has_record.then(|| carried_out(self)).flatten() else {
+        let Some(answer) = is_accepted.then(|| carried_out(self)).flatten() else {
             let boards = self.names_of_boards().into_iter();
             let boards = boards.filter(|board| board != ROUNDS).collect();
             let board = board.to_owned();

@@ -729,9 +729,9 @@ fn a_moved_board_keeps_its_name_at_another_port() {
     assert_eq!(twins.hall.boards().count(), 2);
 }
 
-/// Results of tables without a game, and byes, have a stream of their own that is not a board.
+/// Byes and results of tables without a game have an event stream of their own.
 #[test]
-fn what_belongs_to_a_round_needs_no_board() {
+fn results_of_a_round_need_no_board() {
     let now = Timestamp::from_micros(1_789_000_000_000_000);
     let mut hall = Hall::new("live", Names::Configured(Roster::default()));
     let send =
@@ -756,7 +756,7 @@ fn what_belongs_to_a_round_needs_no_board() {
         .collect();
     assert_eq!(kinds, [(1, ROUNDS, false), (2, ROUNDS, true), (3, ROUNDS, false)]);
     assert!(hall.boards().all(Board::is_forgotten), "it is not shown");
-    // A restart continues it.
+    // A restart continues the stream.
     let mut restarted = Hall::new("live", Names::Configured(Roster::default()));
     restarted.expect(Board::resumed(
         ROUNDS,
@@ -767,14 +767,14 @@ fn what_belongs_to_a_round_needs_no_board() {
     assert!(restarted.boards().all(Board::is_forgotten));
     assert!(send(&mut restarted, result).ok);
     assert_eq!(restarted.take_events()[0].event.seq, 4);
-    // It takes no commands for boards, and is not among the boards that an answer lists.
+    // The record takes no commands for boards, and answers do not list it among the boards.
     let refused = send(&mut restarted, r#"{"id":"3","do":"new_game"}"#);
     let error = refused.error.unwrap_or_default();
     assert!(!refused.ok && !error.contains("rounds,"), "{error}");
 }
 
 #[test]
-fn the_points_of_a_bye_must_be_named() {
+fn the_points_of_a_bye_are_required() {
     let parsed = |points: &str| {
         Command::parse(&format!(
             r#"{{"id":"1","do":"set_bye","round":1,"player":"A"{points}}}"#

@@ -380,7 +380,7 @@ fn next_move(number: NonZeroU32, turn: Color) -> NonZeroU32 {
 pub(crate) struct PossibleMove {
     pub(crate) m: Move,
     pub(crate) footprint: Footprint,
-    /// The squares of the footprint and the origin, which castling in Chess960 may leave as it is.
+    /// The squares of the footprint, and the origin, which castling in Chess960 may leave unchanged.
     pub(crate) touched: Bitboard,
 }
 

@@ -214,7 +214,7 @@ impl Referee {
             return;
         }
         let settled = entry.settled.filter(|_| known.settled.is_none());
-        // The board's memory has better times than a line that was inferred before it came.
+        // A press from the board's memory has better times than the line that was inferred before.
         let has_news = |(by, clock, _): &(CompletedBy, Option<Clock>, Option<u64>)| match known.completed {
             None => true,
             Some((_, known, _)) => *by == CompletedBy::Press && clock.is_some() && *clock != known,

@@ -53,7 +53,7 @@ impl Referee {
         }
     }
 
-    /// Notes a result that was entered for the last paired game, or withdrawn.
+    /// Updates whether the last paired game has a result, after one was entered or withdrawn.
     pub(super) fn enter_result_of_last_paired(&mut self, game: &str, result: GameResult) {
         if let Some(last) = self.last_paired.as_mut().filter(|last| last.game == game) {
             last.has_result = result != GameResult::Unknown;

@@ -115,7 +115,8 @@ fn a_pressed_ply_was_made_while_the_clock_ran() {
     assert_eq!((made(CompletedBy::Press), made(CompletedBy::OwnNextMove)), (2, 1));
 }
 
-/// A ply was inferred over a gap, with the times that the clock showed afterwards. Then the board's memory has its press.
+/// A ply is inferred over a gap, with the times that the clock showed afterwards. Then its press is found in the
+/// board's memory.
 #[test]
 fn better_times_of_a_press_are_published_again() {
     let mut table = Table::new(Edition::Fide2023);

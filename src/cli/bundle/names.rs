@@ -1,5 +1,5 @@
-//! Replaces the names of people, teams, events and of the computer in the texts of a bundle, each always by the same
-//! one.
+//! Replaces the names of people, teams, events and of the computer in the texts of a bundle. A name has the same
+//! replacement everywhere.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,11 +14,11 @@ use crate::tournament::Tournament;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     replacements: BTreeMap<String, String>,
-    /// The names by their first characters, the longest first, since a name may begin like another one.
+    /// Names by first character, longest first, because a name may be the prefix of another one.
     by_first: HashMap<char, Vec<String>>,
 }
 
-/// What a name stands for. The word is the first of its replacement.
+/// Kind of a name. Determines the first word of the replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Player,
@@ -47,9 +47,9 @@ const WITH_AUTHOR: [&str; 3] = ["command.taken", "game.amended", "table.result"]
 const WITH_PLAYERS: [&str; 2] = ["set_players", "new_game"];
 /// Authors of commands that are not people, and names of computers that identify nobody.
 const NOBODY: [&str; 4] = [PAIRINGS, "arbiter", "kiebitz", "localhost"];
-/// Keys of texts that people have written freely.
+/// Keys of free texts, which may contain anything and are removed.
 const FREE_TEXTS: [&str; 4] = ["decision", "note", "text", "error"];
-/// Keys of values in a notation of their own, in which a short name may occur by chance.
+/// Keys of values in a notation, in which a short name may occur by chance.
 const NOTATIONS: [&str; 23] = [
     "article",
     "as_of",
@@ -93,7 +93,7 @@ impl Kind {
 }
 
 impl Scope {
-    /// The scope of the fields of an object, which is the value of `key`.
+    /// Returns the scope of the fields of an object, which is the value of `key`.
     fn of(self, key: &str, fields: &Map<String, Value>) -> Self {
         let text = |key| fields.get(key).and_then(Value::as_str).unwrap_or_default();
         Self {
@@ -104,7 +104,7 @@ impl Scope {
         }
     }
 
-    /// The kind of name that a key has; `None` if its value is not a name.
+    /// Returns the kind of name under a key; `None` if the value is not a name.
     fn kind(self, key: &str) -> Option<Kind> {
         Some(match key {
             "white" | "black" if self.has_players => Kind::Player,
@@ -124,7 +124,7 @@ impl Names {
         self.replacement(kind, name);
     }
 
-    /// Learns the names in an event, or in the status.
+    /// Learns the names in events or the status.
     pub(super) fn learn_in(&mut self, json: &str) {
         for mut value in serde_json::Deserializer::from_str(json)
             .into_iter::<Value>()
@@ -159,7 +159,7 @@ impl Names {
         }
     }
 
-    /// Returns the replacement of a name, which is a new one if the name is new.
+    /// Returns the replacement of a name. A new name gets a new one.
     fn replacement(&mut self, kind: Kind, name: &str) -> String {
         let name = name.trim();
         if name.is_empty() || NOBODY.contains(&name) {
@@ -178,7 +178,8 @@ impl Names {
         replacement
     }
 
-    /// Replaces the names in a value, and learns those at the places of names. `key` is the key of the value in `scope`.
+    /// Replaces the names in a value, and learns the values of keys that hold names. `key` is the key of the value in
+    /// `scope`.
     fn rewrite(&mut self, value: &mut Value, key: &str, scope: Scope) {
         match value {
             Value::Object(fields) => {
@@ -251,7 +252,7 @@ impl Names {
         Ok(table.to_string())
     }
 
-    /// Replaces the names in a text where they are whole words.
+    /// Replaces the names in a text, but not inside longer words.
     fn replace_in(&self, text: &str) -> String {
         let mut replaced = String::with_capacity(text.len());
         let (mut rest, mut before) = (text, None);
@@ -264,7 +265,7 @@ impl Names {
                     })
                 })
             });
-            let taken = match found {
+            let matched = match found {
                 Some(name) => {
                     replaced.push_str(self.replacements.get(name).map_or("", String::as_str));
                     name.as_str()
@@ -274,8 +275,8 @@ impl Names {
                     rest.get(..first.len_utf8()).unwrap_or(rest)
                 }
             };
-            before = taken.chars().next_back();
-            rest = rest.get(taken.len()..).unwrap_or_default();
+            before = matched.chars().next_back();
+            rest = rest.get(matched.len()..).unwrap_or_default();
         }
         replaced
     }
@@ -288,7 +289,7 @@ const SETTINGS: [(&str, &str, Kind); 3] = [
     ("daemon", "name", Kind::Computer),
 ];
 
-/// Whether the place between two characters is inside a word.
+/// Whether two neighbouring characters belong to the same word.
 fn is_inside(before: Option<char>, after: Option<char>) -> bool {
     let is_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     is_of_word(before) && is_of_word(after)
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_replaced_in_all_texts_by_the_same_one() {
+    fn a_name_has_the_same_replacement_in_all_texts() {
         let events = r#"{"type":"game.amended","players":{"white":"Ada \"A.\" Berg","black":"Berg","white_player":{"fide_id":12345678}}}
 {"type":"command.taken","do":"set_players","by":"Erika","arguments":{"white":"Zoe Neu","black":"Li"}}
 {"type":"game.ended","by":"board","color":"white"}
@@ -347,8 +348,8 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_words_of_the_contract_leave_the_events_whole() {
-        // The author, the players and the computer have names that are words of events, and parts of them.
+    fn names_equal_to_words_of_the_contract_do_not_damage_events() {
+        // The names of the author, the players and the computer are words of events, or parts of words.
         let named = r#"{"type":"command.taken","do":"set_players","by":"clock","arguments":{"white":"left","black":"move"}}
 {"type":"command.taken","do":"new_game","by":"board","arguments":{"white":"type","black":"g"}}
 {"host":"pi"}

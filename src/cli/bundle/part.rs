@@ -29,7 +29,7 @@ pub(super) fn text(name: &str, content: Result<String>) -> Part {
     Part::new(name.to_owned(), content.map(Content::Text))
 }
 
-/// A file that ends where it cannot be read any further.
+/// A file that ends at the first read error, which is kept.
 struct Readable {
     file: File,
     failure: Option<io::Error>,
@@ -58,7 +58,7 @@ impl Part {
         Some((&self.name, format!("{error:#}")))
     }
 
-    /// Removes secrets from a text, or from the reason for which the part is missing.
+    /// Removes secrets from a text, or from the error of a missing part.
     pub(super) fn hide(&mut self, secrets: &Secrets) {
         match &mut self.content {
             Ok(Content::Text(text)) => *text = secrets.hide_in(text),
@@ -68,7 +68,7 @@ impl Part {
     }
 
     /// Appends the part to an archive, in a folder and with a time in seconds since 1970. Does nothing if the part is
-    /// missing. A file that cannot be read becomes missing.
+    /// missing. A file that cannot be read becomes a missing part.
     pub(super) fn append(
         &mut self,
         archive: &mut tar::Builder<impl Write>,
@@ -92,8 +92,8 @@ impl Part {
                 let failure = match opened {
                     Ok((size, file)) => {
                         let mut readable = Readable { file, failure: None };
-                        // The daemon may be appending to the file. The size is in the archive already, so the rest of
-                        // a file that ends early is filled up.
+                        // The daemon may be appending to the file. The size is in the archive already, so a file that
+                        // ends early is padded with zeros.
                         let mut data = (&mut readable).take(size).chain(io::repeat(0)).take(size);
                         add(size, &mut data)?;
                         readable.failure

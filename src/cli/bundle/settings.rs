@@ -17,15 +17,15 @@ const HIDDEN: &str = "***";
 /// Parts of the names of settings whose values are secrets, unless they name a file.
 const SECRET_KEYS: [&str; 3] = ["password", "secret", "token"];
 
-/// Returns a configuration without comments and secrets, and the secrets that it had. Comments may contain former
-/// passwords. Of addresses, only scheme and host are left.
+/// Returns a configuration without comments and secrets, and the removed secrets. Comments may contain former
+/// passwords. Addresses keep only scheme and host.
 pub(super) fn without_secrets(text: &str) -> Result<(String, Secrets)> {
     // The error of the parser is dropped, because it quotes the line.
     let table = text.parse::<Table>().ok();
     let mut table = table.context("the file has a mistake; `kiebitz check-config` shows where")?;
     let mut secrets = Secrets::default();
     secrets.hide_in_table(&mut table);
-    // In an address that begins like another one, the longer one is replaced.
+    // The longest first, because an address may be the prefix of another one.
     secrets
         .addresses
         .sort_by_key(|(address, _)| core::cmp::Reverse(address.len()));
@@ -46,10 +46,10 @@ impl Secrets {
     fn hide_in_value(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                let shown = shown(text);
-                if shown != *text {
+                let redacted = redacted(text);
+                if redacted != *text {
                     self.addresses
-                        .push((core::mem::replace(text, shown.clone()), shown));
+                        .push((core::mem::replace(text, redacted.clone()), redacted));
                 }
             }
             Value::Array(values) => values.iter_mut().for_each(|value| self.hide_in_value(value)),
@@ -60,24 +60,24 @@ impl Secrets {
 
     /// Replaces the secrets in a text, including the code for the first operator of the desk.
     pub(super) fn hide_in(&self, text: &str) -> String {
-        let mut shown = String::with_capacity(text.len());
+        let mut redacted = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(CODE_INTRO) {
-            shown.push_str(before);
-            shown.push_str(CODE_INTRO);
-            shown.push_str(HIDDEN);
+            redacted.push_str(before);
+            redacted.push_str(CODE_INTRO);
+            redacted.push_str(HIDDEN);
             rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
         }
-        shown.push_str(rest);
+        redacted.push_str(rest);
         for (address, replacement) in &self.addresses {
-            shown = shown.replace(address.as_str(), replacement);
+            redacted = redacted.replace(address.as_str(), replacement);
         }
-        shown
+        redacted
     }
 }
 
-/// Reduces an address to scheme and host. Other texts stay, unless they may be an address with a password.
-fn shown(text: &str) -> String {
+/// Reduces an address to scheme and host. Other texts are unchanged, unless they may be an address with a password.
+fn redacted(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return match text.contains('@') {
             true => HIDDEN.to_owned(),
@@ -87,7 +87,7 @@ fn shown(text: &str) -> String {
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
         Some((_, host)) => format!("{scheme}://{HIDDEN}@{host}{}", hidden_path(path)),
-        // The password may contain a slash, so this may not be the host.
+        // The password may contain a slash, in which case `authority` is not the host.
         None if path.contains('@') => format!("{scheme}://{HIDDEN}"),
         None => format!("{scheme}://{authority}{}", hidden_path(path)),
     }
@@ -121,8 +121,11 @@ send = "ntfy"
 url = "https://ntfy.sh/geheim-10"
 token = "geheim-11"
 "#;
-        let (shown, secrets) = without_secrets(text).expect("a configuration");
-        assert!(!shown.contains("geheim") && !shown.contains('#'), "{shown}");
+        let (redacted, secrets) = without_secrets(text).expect("a configuration");
+        assert!(
+            !redacted.contains("geheim") && !redacted.contains('#'),
+            "{redacted}"
+        );
         for kept in [
             "mqtt://***@broker.example:1883",
             "/etc/kiebitz/mqtt-password",
@@ -133,7 +136,7 @@ token = "geheim-11"
             "https://club.example/***",
             "https://ntfy.sh/***",
         ] {
-            assert!(shown.contains(kept), "{kept}: {shown}");
+            assert!(redacted.contains(kept), "{kept}: {redacted}");
         }
         let log = "kiebitz: cannot send to https://ntfy.sh/geheim-10: timeout\nupdate https://dav.example/geheim-7\n";
         assert_eq!(
@@ -149,7 +152,7 @@ token = "geheim-11"
             "mqtt://club:ge/heim@host",
             "club:geheim@host",
         ] {
-            assert!(!shown(text).contains("heim"), "{}", shown(text));
+            assert!(!redacted(text).contains("heim"), "{}", redacted(text));
         }
         let error = without_secrets("url = geheim\n").expect_err("a mistake");
         assert!(!format!("{error:#}").contains("geheim"), "{error:#}");
@@ -158,9 +161,9 @@ token = "geheim-11"
     #[test]
     fn the_code_of_the_first_operator_is_hidden() {
         let log = format!("a\n[desk]: open http://pi:8038/ and {CODE_INTRO}ABCDEFGH23\nb {CODE_INTRO}XYZ\n");
-        let shown = Secrets::default().hide_in(&log);
+        let redacted = Secrets::default().hide_in(&log);
         assert_eq!(
-            shown,
+            redacted,
             format!("a\n[desk]: open http://pi:8038/ and {CODE_INTRO}***\nb {CODE_INTRO}***\n")
         );
     }

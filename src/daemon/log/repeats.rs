@@ -1,5 +1,5 @@
-//! Limits repeated log lines. Clients can cause any number of them, for example by refused commands, and every line
-//! wears the memory card.
+//! Limits repeated log lines. Clients can cause any number of them, for example by refused commands, and every write
+//! wears out the memory card.
 
 use core::fmt::{self, Write as _};
 use core::time::Duration;

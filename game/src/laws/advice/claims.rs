@@ -89,8 +89,8 @@ impl Draft<'_> {
         draft.done(Severity::Advice, "early_draw.shown", &topics)
     }
 
-    /// No article says which game counts for a pairing: the arbiter decides. After a game with a result, players usually
-    /// analyse, and nobody needs to hurry.
+    /// No article says which game counts for a pairing: the arbiter decides. After a result, a second game is usually
+    /// analysis, so it is only a hint.
     pub(super) fn second_game(
         self,
         (round, table): (u32, u32),

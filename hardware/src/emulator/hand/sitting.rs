@@ -148,9 +148,9 @@ impl Sitting {
 
     /// Pauses play at `now` until [`release`](Self::release). Returns `false` if it is paused already.
     pub fn hold(&mut self, now: Timestamp) -> bool {
-        let waited = self.held.is_some();
+        let was_paused = self.held.is_some();
         self.held = self.held.or(Some(now));
-        !waited
+        !was_paused
     }
 
     /// Resumes play at `now`. All scheduled actions are delayed by the length of the pause. Returns whether play was
@@ -159,10 +159,10 @@ impl Sitting {
         let Some(since) = self.held.take() else {
             return false;
         };
-        let waited = now.saturating_duration_since(since);
-        self.began = self.began + waited;
+        let pause = now.saturating_duration_since(since);
+        self.began = self.began + pause;
         for (at, _) in &mut self.agenda {
-            *at = *at + waited;
+            *at = *at + pause;
         }
         true
     }
