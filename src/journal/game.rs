@@ -154,9 +154,9 @@ impl Journal {
         Ok(events)
     }
 
-    /// The entries on a board's stream since that time that belong to no game: results for pairings without a game, the
-    /// commands that start a round, note a signed score sheet, set a bye or say who goes to a board, and incidents before
-    /// the first move, such as a late start. Such an incident may be closed in the game that follows.
+    /// Returns the entries on a board's stream since that time that belong to no game: results for pairings without a
+    /// game; commands that start a round, note a signed score sheet, set a bye or send an arbiter to a board; and
+    /// incidents before the first move, such as a late start. Such an incident may be closed in the game that follows.
     pub fn round_entries(
         &self,
         stream: &str,

@@ -23,8 +23,8 @@ const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// 3. then connections without a request in progress,
 /// 4. then the oldest connection.
 ///
-/// A known client that is being served does not lose its place, unless it is a user who has more than a quarter of all
-/// places in this way. If there are only such clients, the new one waits.
+/// A known client with a request in progress keeps its place, unless it is a user who holds more than a quarter of all
+/// places in this way. If no connection can end, the new client waits.
 #[derive(Debug, Clone)]
 pub(crate) struct Places(Arc<Shared>);
 
@@ -203,7 +203,7 @@ impl Table {
             return;
         }
         let counts = self.count_by_client(|_| true);
-        // An address may have several known clients, but a user is one.
+        // Only users are limited, because one address may have several known clients.
         let of_user = |connection: &Connection| matches!(connection.client, Client::User(_));
         let important = self.count_by_client(|connection| connection.is_important() && of_user(connection));
         let max_important = (self.max / 4).max(1);
@@ -230,7 +230,7 @@ impl Table {
 }
 
 impl Connection {
-    /// Whether the connection keeps its place, unless its client has too many.
+    /// Whether the connection keeps its place, unless its user has too many such connections.
     const fn is_important(&self) -> bool {
         self.is_known && self.is_served
     }
@@ -313,7 +313,7 @@ impl Place {
         if let Some(connection) = shared.lock().connections.get_mut(id) {
             change(connection);
         }
-        // The connection may now have to end for a client that waits.
+        // A waiting client tries again, because this connection may no longer be important.
         shared.freed.notify_one();
     }
 }
@@ -411,13 +411,13 @@ mod tests {
             held.push(place);
         }
         assert_eq!(ending_index(&places, &held), None, "user 1 has two");
-        // Programs of one computer, which are not one client.
+        // Known clients at one address are not limited together.
         let (places, held) = all_served(&[1; 8]);
         assert_eq!(ending_index(&places, &held), None);
     }
 
     #[test]
-    fn users_and_clients_of_a_proxy_count_apart() {
+    fn users_and_clients_of_a_proxy_are_counted_separately() {
         let client = |host: u8| Client::of_address([198, 51, 100, host].into());
         let user = |name: &str| Client::User(name.to_owned());
         let (places, held) = all_taken(&[1, 1, 1, 1]);

@@ -255,7 +255,7 @@ impl TakenUp {
             run.boards.insert(board, last);
         }
         hall.count_on_after(&run.numbers);
-        // Changes of squares from before the restart were shown then.
+        // Discards changes of squares from before the restart, which have been shown already.
         for board in hall.names_of_boards() {
             hall.take_seen(&board);
         }

@@ -1,4 +1,4 @@
-//! Points of players without an opponent: as entered by arbiters, and as in the pairing files.
+//! Points of players without an opponent, from arbiters and from the pairing files.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Byes {
         Some(round)
     }
 
-    /// The points that an arbiter has entered, with the entry; `None` if there is no entry or it was withdrawn.
+    /// Returns the entered points with their entry; `None` if there is no entry or it was withdrawn.
     pub(crate) fn get(&self, round: u32, player: &str) -> Option<(Bye, &EnteredBye)> {
         let entered = self.0.get(&(round, names::key(player)))?;
         Some((entered.points?, entered))
@@ -59,16 +59,16 @@ impl Byes {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WithoutOpponent<'t> {
     pub(crate) player: &'t Player,
-    /// Points as in the files.
+    /// Points in the files.
     pub(crate) points: Option<Bye>,
-    /// Why the player has no opponent, as in the files or as their points suggest.
+    /// Reason why the player has no opponent: from the files, or the usual reason for the points.
     pub(crate) reason: Option<UnplayedRound>,
-    /// Whether a file lists the player without an opponent, instead of not at all in this round.
+    /// Whether a file lists the player in this round.
     pub(crate) is_listed: bool,
 }
 
 impl Pairing {
-    /// Returns the player if there is no opponent.
+    /// Returns the only player; `None` for a pairing of two.
     pub(crate) const fn alone(&self) -> Option<&Player> {
         match (&self.white, &self.black) {
             (Some(player), None) | (None, Some(player)) => Some(player),
@@ -76,7 +76,7 @@ impl Pairing {
         }
     }
 
-    /// Returns the points of the only player, as in the file; `None` if the file has none, or with two players.
+    /// Returns the points of the only player; `None` if the file has none, or for a pairing of two.
     pub(crate) fn bye(&self) -> Option<Bye> {
         let result = self.result.filter(|result| *result != GameResult::Unknown)?;
         let (white, black) = half_points(result);
@@ -89,7 +89,7 @@ impl Pairing {
     }
 }
 
-/// The result by which a pairing stores these points of its only player.
+/// Returns the result that stands for these points in a pairing with one player.
 pub(super) const fn result_of(bye: Bye, is_white: bool) -> GameResult {
     match (bye, is_white) {
         (Bye::Full, true) => GameResult::WhiteWins,
@@ -101,8 +101,8 @@ pub(super) const fn result_of(bye: Bye, is_white: bool) -> GameResult {
 }
 
 impl Tournament {
-    /// Returns the players without an opponent in a round, by name as in the files: first those whom the files list so,
-    /// then those who are not paired in that round. The points are those of the files.
+    /// Returns the players without an opponent in a round, with the points in the files: first those whom the files
+    /// list in the round, then all other players, by name.
     pub(crate) fn without_opponent(&self, round: u32) -> Vec<WithoutOpponent<'_>> {
         let Some(of_round) = self.rounds.get(&round) else {
             return Vec::new();
@@ -140,7 +140,7 @@ impl Tournament {
         found
     }
 
-    /// Returns the player of this name, as written in the files, if they have no opponent in the round.
+    /// Returns whether the files have a player of this name without an opponent in the round.
     pub(crate) fn is_without_opponent(&self, round: u32, name: &str) -> bool {
         let key = names::key(name);
         let mut players = self.without_opponent(round).into_iter();
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(byes.get(2, "ebert").map(|(bye, _)| bye), Some(Bye::Half));
         assert_eq!(byes.get(1, "Ebert"), None);
         let _ = byes.apply(&entry(2, json!({"round": 2, "player": "Ebert", "points": "0"})));
-        // The streams of several boards may be read in another order.
+        // The streams of several boards may be read in any order.
         let _ = byes.apply(&half);
         assert_eq!(byes.get(2, "Ebert").map(|(bye, _)| bye), Some(Bye::Zero));
         let _ = byes.apply(&entry(3, json!({"round": 2, "player": "Ebert", "points": null})));

@@ -111,7 +111,7 @@ fn table_changes(old: &Round, new: &Round) -> Vec<ChangeKind> {
             (Some(was), Some(is)) if is_same_pairing(was, is) => None,
             (Some(was), Some(is)) => Some(change_at_table(table, was, is, &old)),
             (None, Some(is)) => Some(moved_or_added(table, is, &old)),
-            // A pairing that is at another table now is listed there.
+            // A pairing that has moved is listed at its new table.
             (Some(was), None) if new.values().any(|is| is_same_pairing(was, is)) => None,
             (Some(was), None) => Some(ChangeKind::Removed {
                 table,

@@ -95,8 +95,8 @@ pub struct Pairing {
     pub white: Option<Player>,
     /// Black; `None` if White has no opponent.
     pub black: Option<Player>,
-    /// Result, if the file has one. Of a player without an opponent, the points as those of their side: a win, or a
-    /// result with half a point or none for it.
+    /// Result, if the file has one. For a player without an opponent, the result that gives their side the points of
+    /// the bye.
     pub result: Option<GameResult>,
     /// Reason why the pairing was not played; `None` if it was, or if the file does not say.
     pub unplayed: Option<UnplayedRound>,
@@ -107,7 +107,7 @@ pub struct Pairing {
 /// Reason why a player did not play in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnplayedRound {
-    /// An opponent did not appear. Without an opponent, the player has a full point.
+    /// A player did not appear. If the pairing has only one player, that player gets a full point.
     Forfeit,
     /// A bye from the pairing program, because the number of players was odd: a full point.
     AllocatedBye,

@@ -276,13 +276,14 @@ impl Seating {
         self.entered.get(round, table)
     }
 
-    /// Returns the entry of an arbiter for a player without an opponent, with the points; `None` if there is none.
+    /// Returns the points that an arbiter has entered for a player without an opponent, with the decision; `None` if
+    /// there is no entry.
     pub(crate) fn bye(&self, round: u32, player: &str) -> Option<(Bye, &Decision)> {
         let (points, entered) = self.byes.get(round, player)?;
         Some((points, &entered.decided))
     }
 
-    /// Returns whether the files know a player of this name and have no opponent for them in the round.
+    /// Returns whether the files have a player of this name without an opponent in the round.
     pub(crate) fn is_without_opponent(&self, round: u32, player: &str) -> bool {
         self.tournament.is_without_opponent(round, player)
     }
@@ -308,8 +309,9 @@ impl Seating {
     /// Returns the purpose for which a board may get the pairing of a table. `None` if another game is in play on the
     /// board, or if the game of the pairing was played on another board.
     ///
-    /// A game without players that has moves, on a board that shows a start position, is about to end: it is an analysis
-    /// of the last round, whose pieces were set up for the next one. The pairing waits for the next game.
+    /// A game with moves but without players is an analysis after the last round. If its board shows a start position,
+    /// the pieces have been set up for the next round and the game is about to end. The pairing waits for the next
+    /// game.
     fn purpose_of(
         &self,
         board: &str,

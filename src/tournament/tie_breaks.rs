@@ -1,9 +1,9 @@
 //! Tie-breaks of FIDE's Handbook, C.07, in the edition of 2024.
 //!
-//! A [`ScoreTable`] has every player's rounds game by game, with rounds in which the player did not play. Unplayed rounds
-//! follow Article 16: the player's own unplayed round counts as a game against a virtual opponent with the player's own
-//! points, and for the opponents of a player who has left, the rounds since then count as draws. In a round robin,
-//! forfeited games count against the scheduled opponent.
+//! A [`ScoreTable`] has all rounds of every player, including those without a game. Unplayed rounds follow Article 16:
+//! the player's own unplayed round counts as a game against a virtual opponent with the player's own points, and for
+//! the opponents of a player who has left, the rounds since then count as draws. In a round robin, forfeited games
+//! count against the scheduled opponent.
 
 use core::cmp::Reverse;
 use core::fmt;
@@ -18,11 +18,11 @@ use thiserror::Error;
 pub enum TieBreak {
     /// Points in the games among the players who are still tied.
     DirectEncounter,
-    /// Number of wins, played or not.
+    /// Number of rounds with a full point, played or not.
     Wins,
-    /// Points of each opponent, times the player's result against the opponent.
+    /// Sum over the opponents: the opponent's points times the player's result against that opponent.
     SonnebornBerger,
-    /// Points against opponents with at least half of the points that they could have.
+    /// Points against opponents who have at least half of their possible points.
     Koya,
     /// Buchholz without the lowest contribution.
     BuchholzCut1,
@@ -130,14 +130,14 @@ impl Serialize for TieBreak {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlayerRound {
     pub(crate) round: u32,
-    /// Index of the scheduled opponent; `None` without one.
+    /// Index of the scheduled opponent; `None` if there is none.
     pub(crate) opponent: Option<usize>,
     /// Twice the points that the player got.
     pub(crate) half_points: u32,
     pub(crate) kind: RoundKind,
 }
 
-/// How a player spent a round.
+/// How a player's round was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoundKind {
     /// The game has no result yet.
@@ -145,13 +145,13 @@ pub(crate) enum RoundKind {
     Played,
     /// The game was decided without play.
     Forfeit,
-    /// No opponent, through no choice of the player: a pairing-allocated bye, or a bye with a full point.
+    /// No opponent, but not at the player's request: a pairing-allocated bye, or a bye with a full point.
     Allocated,
     /// No opponent at the player's request: a bye with half a point or none, or an absence.
     Requested,
 }
 
-/// All players' rounds, without open gaps: a player has an entry for each round, in order.
+/// The rounds of all players. Each player has an entry for every round, in order.
 #[derive(Debug)]
 pub(crate) struct ScoreTable {
     players: Vec<Vec<PlayerRound>>,
@@ -173,13 +173,13 @@ struct Contribution {
     /// Twice the points of the opponent.
     opponent: u32,
     quarters: u32,
-    /// Whether the player did not play by choice: a requested bye, or a forfeit that the player lost.
+    /// Whether the player chose not to play: a requested bye, or a forfeit that the player lost.
     is_voluntary: bool,
 }
 
-/// Points of a win in the unit of half points.
+/// Points of a win, in half points.
 const WIN: u32 = 2;
-/// Unit in which the average of several games against one opponent is exact for up to four games.
+/// Scale of the average of several games against one opponent. It is exact for up to four games.
 const AVERAGED: u32 = 12;
 
 impl PlayerRound {
@@ -216,7 +216,7 @@ impl ScoreTable {
         }
     }
 
-    /// Twice the points of a player.
+    /// Returns twice the points of a player.
     pub(crate) fn half_points(&self, player: usize) -> u32 {
         self.rounds(player).iter().map(|round| round.half_points).sum()
     }
@@ -226,7 +226,7 @@ impl ScoreTable {
         let everybody: Vec<usize> = (0..self.players.len()).collect();
         let mut groups = split(everybody, |player| self.half_points(player));
         let mut quarters: Vec<Vec<Option<u32>>> = vec![Vec::new(); self.players.len()];
-        let mut put = |player: usize, value| {
+        let mut add_value = |player: usize, value| {
             if let Some(values) = quarters.get_mut(player) {
                 values.push(value);
             }
@@ -239,12 +239,12 @@ impl ScoreTable {
                     for player in &group {
                         let games = self.games_among(*player, &members);
                         let points: u32 = games.values().map(|(points, _)| 2 * points).sum();
-                        put(*player, (group.len() > 1).then_some(points));
+                        add_value(*player, (group.len() > 1).then_some(points));
                     }
                     refined.extend(self.by_encounter(group));
                 } else {
                     for player in &group {
-                        put(*player, Some(self.value(*player, *tie_break)));
+                        add_value(*player, Some(self.value(*player, *tie_break)));
                     }
                     refined.extend(split(group, |player| self.value(player, *tie_break)));
                 }
@@ -267,7 +267,7 @@ impl ScoreTable {
         }
     }
 
-    /// Four times the value of a tie-break that does not depend on who else is tied.
+    /// Returns four times the value of a tie-break that does not depend on the other tied players.
     fn value(&self, player: usize, tie_break: TieBreak) -> u32 {
         let rounds = self.rounds(player);
         match tie_break {
@@ -294,7 +294,8 @@ impl ScoreTable {
         }
     }
 
-    /// The rounds of a player as parts of a sum of the opponents' points, each times a factor in half points.
+    /// Returns each round's contribution to a sum of the opponents' points. `factor` returns the weight of a round, in
+    /// half points.
     fn contributions(&self, player: usize, factor: impl Fn(&PlayerRound) -> u32) -> Vec<Contribution> {
         let own = self.half_points(player);
         let of_round = |round: &PlayerRound| {
@@ -313,8 +314,8 @@ impl ScoreTable {
         self.rounds(player).iter().filter_map(of_round).collect()
     }
 
-    /// Twice the points of a player for the tie-breaks of the opponents: a requested bye after which the player was never
-    /// available again counts as a draw.
+    /// Returns twice the points of a player, as used for the tie-breaks of the opponents: a requested bye counts as a
+    /// draw if the player was not available in any later round.
     fn adjusted(&self, player: usize) -> u32 {
         let rounds = self.rounds(player);
         if self.is_round_robin {
@@ -342,7 +343,8 @@ impl ScoreTable {
         counted.map(|round| 2 * round.half_points).sum()
     }
 
-    /// Opponents of a player in a group, each with twice the points and the number of the games that count.
+    /// Returns, for each opponent of a player in a group, twice the player's points and the number of games. Includes
+    /// only games that count.
     fn games_among(&self, player: usize, group: &BTreeSet<usize>) -> BTreeMap<usize, (u32, u32)> {
         let mut games: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
         for round in self.rounds(player).iter().filter(|round| self.counts(round)) {
@@ -357,8 +359,8 @@ impl ScoreTable {
     }
 
     /// Splits a group of tied players by their games among each other. Players who meet several times count the average
-    /// of these games. If not all have met, a player is ranked first who would be so whatever the missing results, and
-    /// the rest are compared among themselves.
+    /// of these games. If not all have met, only a player who would lead whatever the missing results is ranked first;
+    /// the others are then compared among themselves.
     fn by_encounter(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let mut done = Vec::new();
         // The best group comes last.
@@ -374,12 +376,12 @@ impl ScoreTable {
         done
     }
 
-    /// Compares the games among the players of a group once.
+    /// Splits a group once by the games among its players.
     fn encounter(&self, group: &[usize]) -> Vec<Vec<usize>> {
         let members: BTreeSet<usize> = group.iter().copied().collect();
         let others = members.len().saturating_sub(1);
         let mut scores: BTreeMap<usize, u32> = BTreeMap::new();
-        // The highest scores that are possible with all missing games won, the player with the highest first.
+        // The score of each player if all missing games were won.
         let mut possible: Vec<(u32, usize)> = Vec::new();
         let mut have_all_met = true;
         for player in &members {
@@ -419,7 +421,8 @@ fn total(contributions: &[Contribution]) -> u32 {
     contributions.iter().map(|part| part.quarters).sum()
 }
 
-/// The contribution that is cut: the lowest one of a round that the player did not play by choice, or else the lowest.
+/// Returns the contribution to cut: the lowest one of the rounds that the player chose not to play or, without such
+/// rounds, the lowest of all.
 fn least(contributions: &[Contribution]) -> u32 {
     let lowest = |voluntary: bool| {
         let parts = contributions

@@ -63,9 +63,9 @@ pub(super) fn read(
     Ok((tournament, numbered.collect()))
 }
 
-/// Returns the points of the players without those from `rounds`. Empty if the points of a player do not fit the rounds,
-/// as in events in which a win counts three points. The points may lack byes of the latest rounds, as a report made at
-/// the pairing already names these.
+/// Returns the points of the players without those from `rounds`. Empty if the points of a player do not fit the
+/// rounds, as in events in which a win counts three points. The points may lack byes of the latest rounds, because a
+/// report that is made at the pairing already lists these byes.
 fn carried(entries: &Entries, rounds: &BTreeMap<u32, Round>) -> Vec<CarriedPoints> {
     // Players are identified by their line in the report.
     let mut earned: BTreeMap<usize, u32> = BTreeMap::new();

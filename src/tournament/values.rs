@@ -152,8 +152,8 @@ pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, Impl
     }
 }
 
-/// Parses the points of a player without an opponent as the reason why there is none. Returns `None` for other text, also
-/// for results such as "1-0".
+/// Parses the points of a player without an opponent, and returns the usual reason for them. Returns `None` for other
+/// text, including results such as "1-0".
 pub(super) fn reason_of_bye(text: &str) -> Option<UnplayedRound> {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     match bare.to_uppercase().replace(',', ".").as_str() {
@@ -165,7 +165,7 @@ pub(super) fn reason_of_bye(text: &str) -> Option<UnplayedRound> {
     }
 }
 
-/// Returns whether a result was decided without play, as in "+--" or "1-0F".
+/// Returns whether a result means that the game was decided without play, such as "+--" or "1-0F".
 pub(super) fn is_forfeit(text: &str) -> bool {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let bare = bare.to_uppercase().replace(':', "-");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn forfeits_and_byes_are_told_from_games() {
+    fn forfeits_and_byes_are_distinguished_from_games() {
         for forfeit in ["+--", "- - +", "---", "--", "0-1F", "1-0K", "+:-"] {
             assert!(is_forfeit(forfeit), "{forfeit}");
         }

@@ -327,7 +327,7 @@ fn a_game_includes_amendments_made_after_the_next_one_began() {
     );
 }
 
-/// A late start is an incident before any game, and an arbiter may go there.
+/// A late start is an incident before any game, and an arbiter may be sent to the board.
 #[test]
 fn entries_without_a_game_are_found_again() {
     let place = Place::new();

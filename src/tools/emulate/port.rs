@@ -18,8 +18,8 @@ use tokio::io::unix::AsyncFd;
 /// The port of a plugged-in board. When it is dropped, a program that has opened the port sees a hang-up.
 #[derive(Debug)]
 pub struct EmulatedPort {
-    /// Dropped before `board` and `host`, that is, before the pseudo-terminal is closed and another program may get its
-    /// number. Otherwise a daemon that opens its port again would follow the link to that program's terminal.
+    /// Must be dropped before `board` and `host`: once the pseudo-terminal is closed, another program may get its
+    /// number, and a daemon that reopens its port would follow the link to that program's terminal.
     link: Option<PortLink>,
     /// The board's end of the pseudo-terminal.
     board: AsyncFd<OwnedFd>,

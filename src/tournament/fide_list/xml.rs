@@ -18,7 +18,7 @@ use super::{FideEntry, ListError};
 /// Limit of a tag, or of a text between two tags, in bytes. It bounds the memory for a file of any size.
 const MAX_EVENT: u64 = 64 << 10;
 
-/// Limit of open elements, whose names the reader keeps. The list has three.
+/// Limit of nested elements, because the reader keeps the name of each open element. The list has three levels.
 const MAX_DEPTH: usize = 8;
 
 /// Passes each player with an id to `each`, and returns their number.

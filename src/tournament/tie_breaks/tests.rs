@@ -84,7 +84,7 @@ fn unplayed_rounds_count_as_games_against_a_virtual_opponent() {
     );
 }
 
-/// A player who is absent without an entry has left, as one with byes of no points.
+/// A player without entries for the last rounds has left, like one with byes without points.
 #[test]
 fn rounds_after_leaving_are_draws_for_the_opponents() {
     let with_byes = swiss(&["B1 C1 D1", "A0 -Z -Z", "D1 A0 -U", "C0 -U A0"]);
@@ -92,16 +92,16 @@ fn rounds_after_leaving_are_draws_for_the_opponents() {
     for table in [with_byes, without] {
         // B: 0 and two draws; C: 2; D: 1.
         assert_eq!(values(&table.rank(&[TieBreak::Buchholz]), 0), [Some(4.0)]);
-        // B: A with 3, and twice the own 0 points.
+        // B: A's 3 points, and twice B's own 0 points.
         assert_eq!(values(&table.rank(&[TieBreak::Buchholz]), 1), [Some(3.0)]);
     }
-    // A bye before a later game is what it is.
+    // A bye before a later game keeps its points.
     let back = swiss(&["B1 C1 D1", "A0 -Z C1", "D1 A0 B0", "C0 -U A0"]);
     assert_eq!(values(&back.rank(&[TieBreak::Buchholz]), 0), [Some(3.0)]);
 }
 
 #[test]
-fn games_without_a_result_count_nothing_yet() {
+fn games_without_a_result_do_not_count_yet() {
     let table = swiss(&["B1 C?", "A0 D?", "D= A?", "C= B?"]);
     let ranking = table.rank(&[
         TieBreak::Buchholz,
@@ -113,7 +113,7 @@ fn games_without_a_result_count_nothing_yet() {
 }
 
 #[test]
-fn direct_encounter_needs_all_games_or_a_lead_that_none_can_reach() {
+fn direct_encounter_needs_all_games_or_an_unreachable_lead() {
     let order = |players: &[&str]| swiss(players).rank(&[TieBreak::DirectEncounter]).groups;
     // A, B and C have two points each and have met: A 1½, B 1, C ½.
     assert_eq!(
@@ -226,7 +226,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
 
 /// A file may have thousands of players with equal points, each of whom has met one other.
 #[test]
-fn many_tied_players_are_compared_in_a_moment() {
+fn many_tied_players_are_compared_quickly() {
     let count = 20_000;
     let player = |index: usize| {
         let (opponent, half_points) = if index.is_multiple_of(2) {

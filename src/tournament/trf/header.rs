@@ -55,7 +55,7 @@ pub(super) struct ListedBye {
 }
 
 impl TrfHeader {
-    /// Reads a line. Fails if the teams have more players than any event.
+    /// Reads a line. Fails if the file has more entries than any real event.
     pub(super) fn line(
         &mut self,
         code: &str,
