@@ -1,5 +1,4 @@
-//! HTTP connections of object_store that read no more of an answer than kiebitz can need. A faulty server may never stop
-//! sending.
+//! HTTP connections for object_store that limit the size of answers, because a faulty server may never stop sending.
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -50,7 +49,7 @@ impl HttpService for LimitedService {
     }
 }
 
-/// The content of an answer, which ends with an error beyond the limit.
+/// The body of an answer. Fails once it exceeds the limit.
 struct LimitedBody {
     body: HttpResponseBody,
     remaining: usize,
@@ -100,9 +99,9 @@ mod tests {
     use crate::outputs::broadcast::settings::Publish;
     use crate::outputs::broadcast::store::open;
 
-    /// Opens a WebDAV server that answers every request with this head, and then sends without end.
+    /// Starts a WebDAV server that answers every request with this head and endless content, and opens it as a target.
     async fn endless(head: &'static str) -> OpenedTarget {
-        // reqwest needs a provider even for plain HTTP. This fails if one is installed already.
+        // reqwest needs a TLS provider even for plain HTTP. This call fails if one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");

@@ -70,7 +70,7 @@ impl OpenedTarget {
             Access::Objects(store) => self.put_object(store, path, content).await,
             Access::WebDav(store, requests) => {
                 if requests.can_rename() {
-                    // Readers must not see half of a file.
+                    // Upload to another path first, so that readers never see half of a file.
                     let part = partial_path(path);
                     self.put_object(store, &part, content.clone()).await?;
                     if self

@@ -31,11 +31,11 @@ use crate::system_time::wall_time;
 pub(in crate::outputs) struct TargetFiles {
     target: Target,
     settings: Publish,
-    /// The files that this run of the program has written to the target, less those found missing. `None` if the
-    /// content is unknown: a write has begun and not succeeded, so the target may have the old content or the new one.
+    /// The files that this run of the program has written to the target, except those found missing. `None` if the
+    /// content is unknown, because a write was begun but not confirmed: the target may have the old content or the new.
     written: BTreeMap<Arc<str>, Option<PublishedFile>>,
     /// Files written again because the target listed them with another size. If the size still differs, the target
-    /// stores files in a form of its own, and they are not written a third time.
+    /// converts files when it stores them, and they are not written a third time.
     resized: BTreeSet<Arc<str>>,
     /// The reason why the last check could not list the files.
     unlisted: Option<StorageFailure>,
@@ -251,8 +251,8 @@ impl TargetFiles {
         }
     }
 
-    /// Opens the target on a thread for blocking work, since a disk or network share may never answer. An attempt that
-    /// is still waiting is not joined by another one, because it may hold its thread for ever.
+    /// Opens the target on a thread for blocking work, since a disk or network share may never answer. While an attempt
+    /// is waiting, no other one is started, because it may block its thread forever.
     async fn open(&mut self) -> Result<OpenedTarget> {
         let Self {
             target,

@@ -18,13 +18,13 @@ use super::store::two_lines;
 pub(super) struct WebDav {
     client: Client,
     url: Url,
-    /// Whether the server has shown that it does not rename files.
+    /// Whether the server has refused a request to rename a file as unsupported.
     lacks_rename: Arc<AtomicBool>,
 }
 
 impl WebDav {
-    /// Prepares requests to the folder at `url`, with the headers of every request. `patience` is the maximum time for
-    /// one request.
+    /// Prepares requests to the folder at `url`, which all have these headers. `patience` is the maximum time for one
+    /// request.
     pub(super) fn new(url: &str, headers: HeaderMap, patience: Duration) -> Result<Self> {
         let client = Client::builder()
             .timeout(patience)
@@ -42,8 +42,8 @@ impl WebDav {
         !self.lacks_rename.load(Ordering::Relaxed)
     }
 
-    /// Renames a file, and replaces a file with the new name. Returns false if the server does not support that, also
-    /// from then on.
+    /// Renames a file, replacing any file that has the new name. Returns false if the server does not support this;
+    /// [`can_rename`](Self::can_rename) is then false as well.
     pub(super) async fn rename(&self, from: &str, to: &str, target: &Target) -> Result<bool, StorageFailure> {
         let method = Method::from_bytes(b"MOVE").map_err(|error| StorageFailure::Other(error.to_string()))?;
         let request = self
@@ -59,7 +59,7 @@ impl WebDav {
         };
         match status {
             status if status.is_success() => Ok(true),
-            // A server behind a proxy may take the destination for another server, which is a bad gateway.
+            // A server behind a proxy may mistake the destination for another server, and answer 502.
             StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED | StatusCode::BAD_GATEWAY => {
                 self.lacks_rename.store(true, Ordering::Relaxed);
                 Ok(false)
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::outputs::broadcast::store::open;
 
-    /// A server with its files by path, and the requests that it got.
+    /// A WebDAV server with its files by path, and a log of its requests.
     #[derive(Debug, Default)]
     struct Server {
         files: Mutex<BTreeMap<String, Bytes>>,
@@ -194,9 +194,9 @@ mod tests {
         }
     }
 
-    /// Puts a file twice. Returns the server.
+    /// Uploads a file twice to a new server, and returns the server.
     async fn put_twice(refusal: Option<Code>) -> Arc<Server> {
-        // reqwest needs a provider even for plain HTTP. This fails if one is installed already.
+        // reqwest needs a TLS provider even for plain HTTP. This call fails if one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let server = Arc::new(Server {
             refusal,

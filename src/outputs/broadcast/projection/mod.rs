@@ -46,7 +46,7 @@ pub(crate) struct EventFacts {
     pub(crate) start: Option<DrawnStart>,
     /// Planned start times of the rounds.
     pub(crate) rounds: Rounds,
-    /// Tie-breaks of the standings; `None` for those that suit the kind of event.
+    /// Tie-breaks of the standings; `None` for the defaults of the kind of event.
     pub(crate) tie_breaks: Option<Vec<TieBreak>>,
 }
 
@@ -118,7 +118,7 @@ struct BroadcastBoard {
 }
 
 impl EventFacts {
-    /// The facts from the regulations and the tie-breaks of `[event]`.
+    /// Creates the facts from the regulations and the tie-breaks of `[event]`.
     pub(crate) fn of(regulations: &Regulations, tie_breaks: Option<&[TieBreak]>) -> Self {
         Self {
             name: regulations.event.clone(),

@@ -1,8 +1,8 @@
 //! The standings of the event (`standings.json`): points and tie-breaks of all players and teams so far.
 //!
 //! If every round is known game by game, the points are those of the games and byes, and tie-breaks can be computed.
-//! Otherwise the points are those that a file of the pairings has without its results, plus the results of all rounds,
-//! and there are no tie-breaks. Players with equal values share a rank.
+//! Otherwise the points are those carried over from a pairing file, plus the results of all rounds, and there are no
+//! tie-breaks. Players with equal values share a rank.
 
 use core::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::tournament::{Byes, Pairing, TieBreak, Tournament, UnplayedRound, half
 /// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
 
-/// Maximum of players times rounds for tie-breaks. A file with more is not that of an event.
+/// Maximum product of players and rounds for which tie-breaks are computed. No real event has more.
 const MAX_ENTRIES: usize = 500_000;
 
 /// `standings.json`.
@@ -34,7 +34,7 @@ pub(super) struct Standings {
     crosstable: bool,
     /// Whether every round is known game by game, as tie-breaks require.
     rounds_known: bool,
-    /// Tie-breaks of the players, the first one first. Empty if there are none, or if the rounds are not known.
+    /// Tie-breaks of the players, in order of precedence. Empty if there are none, or if the rounds are not known.
     pub(super) tie_breaks: Vec<TieBreak>,
     players: Vec<PlayerRow>,
     /// Empty if teams do not play each other.
@@ -87,7 +87,7 @@ struct TeamRow {
 }
 
 /// Makes the standings. Returns `None` before the first game or result, without pairings, or if an earlier round is
-/// missing. `configured` are the tie-breaks of the configuration; `None` for those that suit the kind of event.
+/// missing. `configured` are the tie-breaks of the configuration; `None` for the defaults of the kind of event.
 pub(super) fn standings(
     tournament: &Tournament,
     rounds: &BTreeMap<u32, Vec<Slot<'_>>>,
@@ -229,7 +229,7 @@ struct Person {
     facts: PlayerFacts,
     /// Twice the points that no game or bye of the pairings accounts for; `None` if no file has points of the player.
     carried: Option<u32>,
-    /// Rounds in which the player had no opponent, with the reason and so the points if they are known.
+    /// Rounds in which the player had no opponent. The reason, if known, determines the points.
     byes: Vec<(u32, Option<UnplayedRound>)>,
 }
 
@@ -296,7 +296,7 @@ impl Field {
         })
     }
 
-    /// Adds the players without an opponent in a round. The entry of an arbiter replaces the points in the file.
+    /// Adds the players without an opponent in a round. An arbiter's entry replaces the points in the file.
     fn byes(&mut self, round: u32, tournament: &Tournament, byes: &Byes) {
         for without in tournament.without_opponent(round) {
             let entered = byes.get(round, &without.player.name).map(|(points, _)| points);
@@ -328,8 +328,8 @@ impl Field {
         })
     }
 
-    /// Whether the players have no other points than those of games and byes up to the round `last`. Otherwise some round
-    /// is not known game by game. In a round robin, a player without an opponent gets no points.
+    /// Whether games and byes up to the round `last` account for all points. If not, some round is not known game by
+    /// game. In a round robin, a player without an opponent gets no points.
     fn explains_points(&self, last: u32, is_round_robin: bool) -> bool {
         self.people.iter().all(|person| {
             let mut byes = person.byes.iter().filter(|(round, _)| *round <= last);
@@ -338,7 +338,7 @@ impl Field {
         })
     }
 
-    /// The rounds of each player, up to the round `last`.
+    /// Returns the rounds of each player, up to the round `last`.
     fn rounds(&self, played: &[Meeting], last: u32) -> Vec<Vec<PlayerRound>> {
         let byes = |person: &Person| -> Vec<PlayerRound> {
             let byes = person.byes.iter().filter(|(round, _)| *round <= last);
@@ -382,7 +382,7 @@ impl Field {
         rounds
     }
 
-    /// The ranking by points alone, from the points of the files and the results.
+    /// Ranks by points alone: carried points, byes and results.
     fn by_points(&self, played: &[Meeting], last: u32) -> Ranked {
         let carried_and_byes = |person: &Person| {
             let byes = person.byes.iter().filter(|(round, _)| *round <= last);
@@ -619,7 +619,7 @@ fn is_forfeit(slot: &Slot<'_>) -> bool {
     }
 }
 
-/// The value of a tie-break.
+/// Converts the value of a tie-break from quarters.
 fn quarters(quarters: u32) -> f32 {
     // No event has so many points that they are inexact.
     f32::from(u16::try_from(quarters).unwrap_or(u16::MAX)) / 4.0

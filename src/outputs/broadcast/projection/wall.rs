@@ -27,7 +27,7 @@ pub(super) struct Contents<'c> {
     pub(super) current: Option<u32>,
     /// Version of `standings.json`; `None` without that file.
     pub(super) standings: Option<&'c str>,
-    /// Tie-breaks of the players in the standings, the first one first.
+    /// Tie-breaks of the players in the standings, in order of precedence.
     pub(super) tie_breaks: &'c [TieBreak],
 }
 

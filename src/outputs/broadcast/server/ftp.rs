@@ -181,7 +181,7 @@ impl Session {
             "" => "NLST".to_owned(),
             folder => format!("NLST {folder}"),
         };
-        // The function of suppaftp for this command has no limit.
+        // suppaftp's function for this command has no size limit.
         let opened = self
             .stream
             .custom_data_command(command, &[Status::AboutToSend, Status::AlreadyOpen])
@@ -244,9 +244,9 @@ async fn encrypted(
         })
 }
 
-/// Encrypts a control connection and its data connections. They share one configuration, because servers require that data
-/// connections resume the TLS session of their control connection. This works with TLS 1.2 only: in TLS 1.3, every resumption uses up a ticket,
-/// and servers do not send new tickets on data connections.
+/// Encrypts a control connection and its data connections. They share one configuration, because servers require that
+/// data connections resume the TLS session of the control connection. This works with TLS 1.2 only: in TLS 1.3, every
+/// resumption uses up a ticket, and servers do not send new tickets on data connections.
 #[derive(Clone)]
 struct Connector {
     connector: TlsConnector,
@@ -269,8 +269,8 @@ impl Connector {
         })
     }
 
-    /// Returns a connector for another control connection, which must not resume sessions of earlier ones: the server would
-    /// refuse its data connections.
+    /// Returns a connector for another control connection, which must not resume TLS sessions of earlier ones: the
+    /// server would refuse its data connections.
     fn with_own_sessions(&self) -> Self {
         let mut config = rustls::ClientConfig::clone(self.connector.config());
         config.resumption = Resumption::default();

@@ -26,7 +26,7 @@ pub(super) struct FileServer {
     idle: Mutex<Option<Session>>,
 }
 
-/// Everything for the login to a server, as read from the files of the configuration.
+/// Login data and trusted keys for a server, read from the files of the configuration.
 #[derive(Debug)]
 enum Login {
     Ftp(ftp::Login),
@@ -182,7 +182,7 @@ impl ServerFolder {
     }
 }
 
-/// Adds a file to a listing, unless that has too many already.
+/// Adds a file to a listing. Fails if the listing is full.
 fn add_listed(listing: &mut Listing, name: String, size: Option<u64>) -> Result<(), StorageFailure> {
     if listing.len() >= MAX_LISTED {
         return Err(StorageFailure::ListTooLong);

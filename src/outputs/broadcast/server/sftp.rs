@@ -66,8 +66,9 @@ const KEY_FILE: &str = "sftp_key_file";
 const POSIX_RENAME: &str = "posix-rename@openssh.com";
 /// Size of the content of a write request, in bytes. Every server must accept packets of 34000 bytes.
 const CHUNK: usize = 32 * 1024;
-/// Time without any packet after which a connection is closed. It ends russh's task for a server that stalls during the
-/// key exchange, which nothing else does. A connection in use has packets more often, because the files are checked.
+/// Time without any packet after which a connection is closed. Without this timeout, russh's task for a server that
+/// stalls during the key exchange would never end. A connection in use has packets more often, because the files are
+/// checked regularly.
 const INACTIVITY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Algorithms of host keys, the most preferred first.
 const HOST_KEYS: &[Algorithm] = &[

@@ -25,7 +25,7 @@ struct Ftp {
     is_full: AtomicBool,
     /// Whether to leave uploads unanswered.
     hangs: AtomicBool,
-    /// What to answer to a request for the list of files; without end if it is empty.
+    /// Answer to NLST. If it is empty, the server sends an endless list.
     listed: Mutex<String>,
     /// Whether to close a connection after a file has been renamed.
     closes: AtomicBool,

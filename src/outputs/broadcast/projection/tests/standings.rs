@@ -81,7 +81,7 @@ fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<G
 }
 
 #[test]
-fn byes_give_their_points_once_and_begin_no_round() {
+fn byes_count_once_and_do_not_begin_a_round() {
     use GameResult::{Draw, WhiteWins};
     let mut tournament = rounds(&[
         &[("Adler", "Berg", Some(WhiteWins))],
@@ -232,7 +232,7 @@ fn tie_breaks_are_configured() {
     assert_eq!(json(&mut without, "standings.json")["rounds_known"], true);
 }
 
-/// A bye has the points that a report says, and tie-breaks need to know them.
+/// Tie-breaks need the points of every bye.
 #[test]
 fn byes_without_points_leave_no_tie_breaks() {
     let mut tournament = rounds(&[&[("Adler", "Berg", Some(GameResult::WhiteWins))]]);
@@ -240,21 +240,21 @@ fn byes_without_points_leave_no_tie_breaks() {
         white: Some(named("Cohn")),
         ..Pairing::default()
     };
-    let mut put = |bye: &Pairing| {
+    let mut with_bye = |bye: &Pairing| {
         let round = tournament.rounds.get_mut(&1).expect("a round");
         round.pairings.retain(Pairing::is_played);
         round.pairings.push(bye.clone());
         tournament.carried = Vec::new();
         event_of(tournament.clone())
     };
-    let mut broadcast = put(&bye);
+    let mut broadcast = with_bye(&bye);
     assert_eq!(json(&mut broadcast, "standings.json")["rounds_known"], false);
     assert_eq!(
         json(&mut broadcast, "standings.json")["players"][0]["tie_breaks"],
         json!([])
     );
     bye.unplayed = Some(crate::tournament::UnplayedRound::AllocatedBye);
-    let mut broadcast = put(&bye);
+    let mut broadcast = with_bye(&bye);
     assert_eq!(json(&mut broadcast, "standings.json")["rounds_known"], true);
     // Cohn's opponent is a virtual one with Cohn's own point, Adler's opponent has none.
     assert_eq!(
