@@ -31,16 +31,16 @@ pub(super) fn of(prefix: &Prefix, host: &str, client: ClientRole) -> String {
     let [machine, serial] = [MACHINE_ID, SERIAL_NUMBER].map(|path| fs::read(path).unwrap_or_default());
     let random = RANDOM.get_or_init(|| {
         let mut random = [0; 16];
-        // Without random numbers, the id is that of a computer without any marks.
+        // On failure, the mark is all zeros, and other containers may have the same id.
         let _ = getrandom::fill(&mut random);
         random
     });
     with_marks(prefix, host, client, &marks(client, machine, serial, random))
 }
 
-/// Returns what distinguishes this client from others of the same name. Without a machine id, the id of the daemon
-/// cannot stay the same across restarts, because another container may have the same name. In containers, all processes
-/// have the same number.
+/// Returns the data that distinguish this client from others of the same name. The random mark is included if there is
+/// no machine id, because another container may have the same name: the id of the daemon then differs after a restart.
+/// A role with a process number always includes it, because the numbers are the same in all containers.
 fn marks(client: ClientRole, machine: Vec<u8>, serial: Vec<u8>, random: &[u8]) -> Vec<Vec<u8>> {
     let needs_random = machine.trim_ascii().is_empty() || matches!(client, ClientRole::Process(_));
     let mut marks = vec![machine, serial];

@@ -111,7 +111,7 @@ impl LostReason {
                     reason_code: DisconnectReasonCode::PacketTooLarge,
                     ..
                 }
-                // rumqttc does not send a packet that exceeds the limit which the broker has announced.
+                // rumqttc itself refuses to send a packet above the limit that the broker has announced.
                 | StateError::OutgoingPacketTooLarge { .. }
                 // mosquitto sends this reason in a PUBACK, although MQTT does not allow it there.
                 | StateError::Deserialization(PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE)),
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_that_rumqttc_does_not_send_is_too_large() {
+    fn a_message_refused_by_rumqttc_is_too_large() {
         let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
         let state = StateError::OutgoingPacketTooLarge { pkt_size: 2, max: 1 };
         let reason = LostReason::of(ConnectionError::MqttState(state), &config, true);

@@ -105,7 +105,7 @@ impl Projection {
             public: PublicProjection::new(topics),
             resumed: false,
             awaits_placement: false,
-            // The record of rounds has events and nothing else.
+            // The record of rounds has events, but no state to publish.
             forgotten: board == ROUNDS,
         }
     }

@@ -47,8 +47,8 @@ const MAX_OUTGOING: usize = 1024;
 const MAX_PACKET_BYTES: u32 = 4 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-/// Duration of a connection after which the pause starts again from the first one. A client with the same id takes a
-/// connection over as soon as the broker accepts it.
+/// Minimum duration of a connection that resets the pause. A shorter one may have been taken over by a client with the
+/// same id, and the two must not take turns without a pause.
 const STABLE: Duration = Duration::from_secs(5);
 
 impl Subscriber {
@@ -122,12 +122,12 @@ async fn listen(
     }
 }
 
-/// Returns the pause before the next attempt. `stood` is the duration of the last connection; `None` if the broker did
+/// Returns the pause before the next attempt. `lasted` is the duration of the last connection; `None` if the broker did
 /// not accept it.
-fn next_pause(pause: Duration, stood: Option<Duration>, reason: Option<&LostReason>) -> Duration {
+fn next_pause(pause: Duration, lasted: Option<Duration>, reason: Option<&LostReason>) -> Duration {
     if reason.is_some_and(LostReason::is_taken_over) {
         LONGEST_PAUSE
-    } else if stood.is_some_and(|stood| stood >= STABLE) {
+    } else if lasted.is_some_and(|lasted| lasted >= STABLE) {
         FIRST_PAUSE
     } else {
         (pause * 2).min(LONGEST_PAUSE)
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_is_lost_at_once_is_restored_less_and_less_often() {
+    fn the_pause_grows_while_connections_are_lost_at_once() {
         let closed = Some(&LostReason::Closed);
         let mut pause = FIRST_PAUSE;
         for _ in 0..10 {

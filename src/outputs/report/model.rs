@@ -39,7 +39,7 @@ pub struct Standings {
     pub open: usize,
     /// Whether every round is known game by game, as tie-breaks require.
     pub rounds_known: bool,
-    /// Tie-breaks of the players, the first one first.
+    /// Tie-breaks of the players, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
     /// Players, the best first.
     pub players: Vec<PlayerStanding>,

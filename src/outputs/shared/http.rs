@@ -196,7 +196,7 @@ async fn answer(stream: TcpStream, router: Router, connection: WebConnection, de
     {
         return;
     }
-    // Ends an idle connection at once, and another one after the request in progress.
+    // Ends an idle connection at once, and a busy one after the request in progress.
     serving.as_mut().graceful_shutdown();
     let last = tokio::time::timeout(deadlines.last_request, &mut serving).await;
     if last.is_err() && held.is_long_lived() {
@@ -328,7 +328,8 @@ mod tests {
 
     const SLOW: Duration = Duration::from_millis(60);
 
-    /// `/` returns the body, `/session` makes the client known, `/slow` takes the time [`SLOW`], and `/never` does not end.
+    /// Serves `/`, which returns the body, `/session`, which makes the client known, `/slow`, which takes the time
+    /// [`SLOW`], and `/never`, which does not end.
     fn router() -> Router {
         let known = async |Extension(connection): Extension<WebConnection>| {
             connection.set_client(Client::User("meier".to_owned()));

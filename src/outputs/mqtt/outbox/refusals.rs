@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_as_large_as_its_correlation_data_make_it() {
+    fn the_size_of_an_answer_includes_its_correlation_data() {
         let answer = |correlation: usize| Message {
             delivery: Delivery::Answer {
                 correlation: Some(vec![0; correlation].into()),

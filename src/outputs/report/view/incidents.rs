@@ -114,7 +114,7 @@ impl Renderer<'_> {
         );
         let by = match &closing.decided_by {
             Some(by) => Some(self.person(by)),
-            // The end of the game is stated with the result: it need not be one by the Laws.
+            // The source of the result is stated with the result, and need not be the Laws.
             None if closing.reason == IncidentEnd::GameOver => None,
             None => Some(label(words.closers, closing.by.as_str()).to_owned()),
         };

@@ -10,7 +10,7 @@ impl Renderer<'_> {
         fill(self.words.after_round, &[("round", &round), ("open", &open)])
     }
 
-    /// What decides between players with equal points.
+    /// Explains how players with equal points are ranked.
     pub(in crate::outputs::report) fn about_ranking(self, standings: &Standings) -> String {
         let words = self.words;
         if !standings.rounds_known {
@@ -22,7 +22,7 @@ impl Renderer<'_> {
         let names = standings
             .tie_breaks
             .iter()
-            .map(|of| label(words.tie_breaks, of.as_str()));
+            .map(|tie_break| label(words.tie_breaks, tie_break.as_str()));
         let names: Vec<&str> = names.collect();
         fill(words.ranked_by, &[("names", &names.join(", "))])
     }
@@ -31,7 +31,7 @@ impl Renderer<'_> {
         let words = self.words;
         let mut heads = vec![words.number, words.player, words.rating, words.points];
         let tie_breaks = standings.tie_breaks.iter();
-        heads.extend(tie_breaks.map(|of| label(words.tie_break_heads, of.as_str())));
+        heads.extend(tie_breaks.map(|tie_break| label(words.tie_break_heads, tie_break.as_str())));
         heads.push(words.played_games);
         heads
     }
@@ -81,7 +81,7 @@ fn points(half_points: u32) -> String {
     }
 }
 
-/// A value with a fraction of quarters, as in "12¼".
+/// Formats a value that is a multiple of a quarter, as in "12¼".
 fn with_quarters(value: f32) -> String {
     let (whole, part) = (value.trunc(), value.fract());
     let fraction = match part {
