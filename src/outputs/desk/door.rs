@@ -64,8 +64,8 @@ pub(super) struct DeskState {
     proxy: Proxy,
     limits: Mutex<AttemptLimits>,
     pages: mpsc::Sender<PageSender>,
-    /// Takes the names of boards whose test of the squares begins again.
-    pub(super) tests_begun: mpsc::Sender<String>,
+    /// Requests to restart the test of a board's squares, by name.
+    pub(super) test_restarts: mpsc::Sender<String>,
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
@@ -83,7 +83,7 @@ pub(super) async fn serve(
     settings: DeskSettings,
     context: DeskContext,
     pages: mpsc::Sender<PageSender>,
-    tests_begun: mpsc::Sender<String>,
+    test_restarts: mpsc::Sender<String>,
 ) {
     let DeskContext {
         in_hall,
@@ -112,7 +112,7 @@ pub(super) async fn serve(
         logins,
         limits: Mutex::default(),
         pages,
-        tests_begun,
+        test_restarts,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
         page_places: Listener::Desk.stream_places(),
@@ -124,7 +124,7 @@ pub(super) async fn serve(
 }
 
 fn router(state: Arc<DeskState>) -> Router {
-    // Only files are compressed: the length of a compressed answer could tell others about its content.
+    // Only static files are compressed, because the compressed length of an answer could reveal parts of its content.
     let assets = Router::new()
         .route("/", get(async || asset(page::INDEX)))
         .route(
@@ -148,7 +148,7 @@ fn router(state: Arc<DeskState>) -> Router {
             "/pairings/{name}",
             get(pairings::file).put(pairings::upload).delete(pairings::remove),
         )
-        .route("/squares/{board}", axum::routing::delete(squares::begin_again))
+        .route("/squares/{board}", axum::routing::delete(squares::restart))
         .route("/status", get(status))
         .route("/outputs", get(outputs::list).post(outputs::test))
         .route("/alarms", get(outputs::alarms).post(outputs::test_alarms))
@@ -178,7 +178,7 @@ async fn guard(
     }
     if let Some(connection) = request.extensions().get::<WebConnection>() {
         let guest = state.guest(request.headers());
-        // A proxy sends requests of different clients over the same connection.
+        // Set for each request, because a proxy sends requests of different clients over the same connection.
         connection
             .set_client(guest.map_or_else(|| Client::of_address(client), |guest| Client::User(guest.name)));
     }
@@ -534,10 +534,10 @@ mod tests {
     use crate::outputs::shared::trial::Trials;
 
     const PAGES: usize = 4;
-    /// Header of each response that says whether the connection is known.
+    /// Header that [`add_is_known`] adds to each response.
     const IS_KNOWN: &str = "is-known";
 
-    /// A desk that is served, with its real routes.
+    /// A running desk with its real routes.
     struct ServedDesk {
         state: Arc<DeskState>,
         address: SocketAddr,
@@ -557,7 +557,7 @@ mod tests {
             logins: Arc::new(logins.expect("randomness")),
             limits: Mutex::default(),
             pages,
-            tests_begun: mpsc::channel(1).0,
+            test_restarts: mpsc::channel(1).0,
             hall: ToHall::of_commands(mpsc::channel(1).0),
             pairings: None,
             page_places: Places::new(PAGES),
@@ -576,7 +576,7 @@ mod tests {
             tokio::spawn(Arc::clone(&state.logins).keep());
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
             let address = listener.local_addr().expect("an address");
-            let router = router(Arc::clone(&state)).layer(middleware::from_fn(name_known));
+            let router = router(Arc::clone(&state)).layer(middleware::from_fn(add_is_known));
             tokio::spawn(async move { http::accept(&listener, &router, &Places::new(32)).await });
             Self {
                 state,
@@ -599,7 +599,7 @@ mod tests {
             request.header(header::CONTENT_TYPE, "application/json")
         }
 
-        /// Begins a session. Returns its cookie.
+        /// Begins a session, and returns its cookie.
         fn session_of(&self, user: &str) -> String {
             let user = User::read(&format!("{user} arbiter -")).expect("a user");
             let secret = format!("secret of {}", user.name).replace(' ', "-");
@@ -610,7 +610,7 @@ mod tests {
         }
     }
 
-    async fn name_known(
+    async fn add_is_known(
         Extension(connection): Extension<WebConnection>,
         request: Request,
         next: Next,

@@ -70,7 +70,7 @@ impl FirstUserCode {
         *self.0.lock().await = Some(code.to_owned());
     }
 
-    /// Returns the code, locked, if the users' file is still empty. Drops the code if the file has users by now.
+    /// Returns the locked code if the file still has no users. Discards the code once the file has users.
     async fn current(&self, users_file: &Path) -> Option<OwnedMutexGuard<Option<String>>> {
         let mut code = Arc::clone(&self.0).lock_owned().await;
         code.as_ref()?;
@@ -86,7 +86,7 @@ impl FirstUserCode {
                 *code = None;
                 None
             }
-            // The file may have users, or may be readable later.
+            // The file may have users, or may be readable later, so the code is neither offered nor discarded.
             Ok(Err(_)) | Err(_) => None,
         }
     }
@@ -140,7 +140,7 @@ pub(super) async fn create(
         return refused(StatusCode::UNAUTHORIZED, "wrong code: see the log");
     }
     let file = state.settings.users_file.clone();
-    // Runs to its end even if the client hangs up, so it holds the lock and drops the code.
+    // The closure runs to its end even if the client hangs up, so it must own the lock and discard the code.
     let create = move |memory: &mut _| {
         let user = users::add_first(&file, &form.user, &form.password, memory)?;
         tracing::info!("[desk]: {} is the first operator", user.name);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_code_is_dropped_once_the_file_has_users() {
+    async fn the_code_is_discarded_once_the_file_has_users() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("users");
         let first = FirstUserCode::of("ABCDE23456".to_owned());

@@ -53,8 +53,8 @@ const MAX_NETWORKS: usize = 120;
 const MAX_DEVICES: usize = 30;
 
 impl AttemptLimits {
-    /// Counts a login attempt at `now` for the first of `sources` that is not limited, and returns this source. Fails with
-    /// the shortest time to wait if all are limited.
+    /// Counts a login attempt at `now` for the first of `sources` that has not reached a limit, and returns this
+    /// source. Fails with the shortest time to wait if all have reached one.
     pub(super) fn begin_any(
         &mut self,
         now: Moment,

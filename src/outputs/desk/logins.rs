@@ -34,8 +34,9 @@ pub(super) struct Logins {
     /// Signs the cookies of known devices.
     pub(super) key: DeviceKey,
     sessions: Mutex<Sessions>,
-    /// Number of changes of the sessions, and the number that the last write had, even if it failed.
+    /// Number of changes of the sessions.
     changes: watch::Sender<u64>,
+    /// Number of changes that the last attempt to store them included.
     tried: watch::Sender<u64>,
 }
 
@@ -120,13 +121,14 @@ impl Logins {
         self.keep_with(RETRY_PAUSE, notes::write_secret).await;
     }
 
-    /// Works like [`keep`](Self::keep), with another pause after failures and another function that writes the file.
+    /// Implements [`keep`](Self::keep). Tests shorten the pause after failures and replace the function that writes the
+    /// file.
     async fn keep_with(
         self: Arc<Self>,
         retry_pause: Duration,
         write: impl Fn(&Path, &KeptLogins) -> io::Result<()> + Clone + Send + 'static,
     ) {
-        // Neither waits for the other: if the disk with the sessions hangs, removed users still lose theirs.
+        // These run concurrently, so that removed users lose their sessions even while the disk hangs.
         tokio::join!(self.follow_users(), self.store_changes(retry_pause, write));
     }
 
@@ -195,7 +197,7 @@ impl Logins {
         }
     }
 
-    /// Returns the number of changes, and the content of the file with all of them.
+    /// Returns the number of changes so far, and the content to store.
     fn to_keep(&self) -> (u64, KeptLogins) {
         let (changes, sessions) = self.sessions(|sessions| (sessions.changes(), sessions.to_keep(present())));
         let kept = KeptLogins {
@@ -315,7 +317,7 @@ mod tests {
         assert_eq!(names(&logins), [""; 0]);
     }
 
-    /// Users in the file of sessions.
+    /// Returns the users in the file of sessions; `None` if it cannot be read.
     fn stored(folder: &Path) -> Option<Vec<String>> {
         let kept = KeptLogins::read(&folder.join("logins"))?;
         let sessions = serde_json::to_value(kept.sessions).expect("JSON");
@@ -336,7 +338,7 @@ mod tests {
         let (results, next) = mpsc::channel::<bool>();
         let next = Arc::new(Mutex::new(next));
         let write = move |file: &Path, kept: &KeptLogins| {
-            // Works once all results have been taken.
+            // Succeeds once all queued results are used up.
             match next.lock().expect("no panic").try_recv() {
                 Ok(false) => Err(io::Error::other("the disk is full")),
                 Ok(true) | Err(_) => notes::write_secret(file, kept),

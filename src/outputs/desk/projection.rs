@@ -245,7 +245,7 @@ impl Desk {
             .is_some_and(|expected| *expected != status.placement);
         board.differs_since = differs.then(|| board.differs_since.unwrap_or(now));
         board.seen.add(status.seen);
-        self.tests_changed |= self.tests.see(now, &name, status.seen);
+        self.tests_changed |= self.tests.record(now, &name, status.seen);
         let is_stopped = status.clock.running.is_none();
         board.stopped = status
             .clock
@@ -266,9 +266,9 @@ impl Desk {
         self.tests = tests;
     }
 
-    /// Begins the test of a board's squares again.
-    pub(super) fn test_again(&mut self, board: &str) {
-        if self.tests.begin_again(board) {
+    /// Restarts the test of a board's squares.
+    pub(super) fn restart_test(&mut self, board: &str) {
+        if self.tests.restart(board) {
             self.tests_changed = true;
             self.changed.insert(board.to_owned());
         }
@@ -512,7 +512,7 @@ impl DeskBoard {
         self.status.as_ref().is_some_and(|status| status.forgotten)
     }
 
-    /// Fields for pages; `squares` is the state of the test of the squares.
+    /// Returns the fields for pages. `squares` is the state of the test of the squares.
     fn view(&self, name: &str, squares: Option<String>) -> Map<String, Value> {
         let game = self.record.game();
         let players = game.and_then(|game| game.players.as_ref());
@@ -593,7 +593,7 @@ impl DeskBoard {
     }
 }
 
-/// Whether this is the [record of rounds](ROUNDS) of this daemon, or at a hub of any daemon, and not a board.
+/// Whether this is not a board but a [record of rounds](ROUNDS). At a hub, the name of the daemon precedes it.
 fn is_record_of_rounds(board: &str) -> bool {
     board.rsplit('/').next() == Some(ROUNDS)
 }

@@ -38,9 +38,9 @@ use search::Search;
 const AT_ONCE: usize = 2;
 /// Limit for a downloaded capture, in bytes. It is assembled in memory.
 const MAX_CAPTURE: usize = 64 << 20;
-/// Concurrent downloads of captures, and with [`MAX_CAPTURE`] the limit of the memory for them.
+/// Maximum number of concurrent downloads of captures. Together with [`MAX_CAPTURE`], it bounds their memory.
 const CAPTURES: usize = 2;
-/// Time that a request waits until another capture has been sent.
+/// Maximum time that a request waits for other downloads of captures.
 const CAPTURE_PATIENCE: Duration = Duration::from_secs(5);
 /// Size of the parts in which a capture is sent, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -246,7 +246,7 @@ async fn capture(
 ) -> Result<Response, ReviewRefusal> {
     let name = id.clone();
     let permit = state.reading.capture_permit(CAPTURE_PATIENCE).await?;
-    // The permit is held by the reader, which goes on for a while if the client hangs up.
+    // The closure owns the permit, because it continues for a while if the client hangs up.
     let read = state.reading.read_game(id, move |kept, game, wanted| {
         let recorded = Recorded::of(kept, game)?;
         let content = recorded.capture(MAX_CAPTURE, || wanted.is_wanted())?;
@@ -261,7 +261,7 @@ async fn capture(
     Ok(response)
 }
 
-/// A capture in memory, which yields its content in chunks. Dropping it frees its permit.
+/// A capture in memory, and an iterator over its chunks. Dropping it releases the permit.
 struct HeldCapture {
     content: Vec<u8>,
     /// Number of bytes that were yielded.

@@ -1,5 +1,5 @@
-//! Tests of the boards' squares: which squares have lost and got a piece since the test began. They are kept in the state
-//! directory, so that all desks show the same, also after a restart.
+//! Tests of the boards' squares: which squares have lost and which have received a piece since the test began. A file
+//! in the state directory keeps the tests across restarts, and all open pages show the same state.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -18,17 +18,17 @@ use super::door::{IN_HALL, Operator, SharedDesk, refused};
 use crate::outputs::shared::notes;
 
 /// Age at which the test of a board expires. Sensors may fail from one day to the next.
-const HOLDS: Duration = Duration::from_secs(18 * 3600);
-/// Timeout of reading the file at the start.
+const LIFETIME: Duration = Duration::from_secs(18 * 3600);
+/// Timeout for reading the file at startup.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Shortest interval between two writes.
+/// Minimum interval between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The tests of all boards, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SquareTests(BTreeMap<String, SquareTest>);
 
-/// Squares of a board as bitboards, with the time of the last change in microseconds since 1970.
+/// State of a test: squares as bitboards, and the time of the last change in microseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SquareTest {
     at: i64,
@@ -38,10 +38,10 @@ struct SquareTest {
 
 impl SquareTests {
     /// Adds the changes of a board's squares at `now`. Returns whether the test of the board has changed.
-    pub(super) fn see(&mut self, now: Timestamp, board: &str, seen: Seen) -> bool {
+    pub(super) fn record(&mut self, now: Timestamp, board: &str, seen: Seen) -> bool {
         let known = self.0.get(board).copied();
-        let is_old =
-            known.is_some_and(|test| now.saturating_duration_since(Timestamp::from_micros(test.at)) > HOLDS);
+        let is_old = known
+            .is_some_and(|test| now.saturating_duration_since(Timestamp::from_micros(test.at)) > LIFETIME);
         if is_old {
             self.0.remove(board);
         }
@@ -59,13 +59,13 @@ impl SquareTests {
         true
     }
 
-    /// Begins the test of a board again. Returns whether there was one.
-    pub(super) fn begin_again(&mut self, board: &str) -> bool {
+    /// Restarts the test of a board. Returns whether there was one.
+    pub(super) fn restart(&mut self, board: &str) -> bool {
         self.0.remove(board).is_some()
     }
 
-    /// One digit for each square from a1, b1 to h8: 1 if it has lost a piece, 2 if it has got one, 3 after both. `None`
-    /// if no square has changed.
+    /// Returns one digit for each square, in the order a1, b1, ..., h8: 1 if the square has lost a piece, 2 if it has
+    /// received one, 3 after both, else 0. `None` if no square has changed.
     pub(super) fn of(&self, board: &str) -> Option<String> {
         let test = self.0.get(board)?;
         let digit = |square: u32| {
@@ -76,7 +76,7 @@ impl SquareTests {
     }
 }
 
-/// Reads the tests. A missing, damaged or slow file counts as one without tests.
+/// Reads the tests. Returns none if the file is missing or damaged, or if the disk does not answer in time.
 pub(super) async fn read(file: PathBuf) -> SquareTests {
     let reading = tokio::task::spawn_blocking(move || notes::read(&file));
     let read = tokio::time::timeout(PATIENCE, reading).await;
@@ -107,8 +107,8 @@ fn report(file: &Path, error: &str) {
     );
 }
 
-/// Begins the test of a board again.
-pub(super) async fn begin_again(
+/// Restarts the test of a board.
+pub(super) async fn restart(
     State(state): SharedDesk,
     _: Operator,
     PathOf(board): PathOf<String>,
@@ -116,7 +116,7 @@ pub(super) async fn begin_again(
     if state.pairings.is_none() {
         return refused(StatusCode::NOT_FOUND, IN_HALL);
     }
-    match state.tests_begun.send(board).await {
+    match state.test_restarts.send(board).await {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, "kiebitz does not answer"),
     }
@@ -138,23 +138,23 @@ mod tests {
     }
 
     #[test]
-    fn a_test_adds_up_until_it_is_begun_again_or_expires() {
+    fn a_test_accumulates_until_it_is_restarted_or_expires() {
         let mut tests = SquareTests::default();
-        assert!(tests.see(NOW, "b", seen(&[Square::A1, Square::B1], &[])));
-        assert!(!tests.see(NOW, "b", seen(&[Square::A1], &[])), "nothing new");
-        assert!(tests.see(NOW, "b", seen(&[], &[Square::B1, Square::H8])));
+        assert!(tests.record(NOW, "b", seen(&[Square::A1, Square::B1], &[])));
+        assert!(!tests.record(NOW, "b", seen(&[Square::A1], &[])), "nothing new");
+        assert!(tests.record(NOW, "b", seen(&[], &[Square::B1, Square::H8])));
         let shown = tests.of("b").expect("a test");
         assert_eq!((&shown[..3], &shown[63..], shown.len()), ("130", "2", 64));
         assert_eq!(tests.of("c"), None);
-        let later = NOW + HOLDS;
-        assert!(!tests.see(later, "b", Seen::default()), "it still holds");
+        let later = NOW + LIFETIME;
+        assert!(!tests.record(later, "b", Seen::default()), "it still holds");
         let expired = later + Duration::from_secs(1);
-        assert!(tests.see(expired, "b", seen(&[Square::C1], &[])));
+        assert!(tests.record(expired, "b", seen(&[Square::C1], &[])));
         assert_eq!(
             tests.of("b").map(|shown| shown[..3].to_owned()).as_deref(),
             Some("001")
         );
-        assert!(tests.begin_again("b") && !tests.begin_again("b"));
+        assert!(tests.restart("b") && !tests.restart("b"));
         assert_eq!(tests.of("b"), None);
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let (sender, receiver) = watch::channel(SquareTests::default());
         let keeper = tokio::spawn(keep(file.clone(), receiver));
         sender.send_modify(|tests| {
-            tests.see(NOW, "b", seen(&[Square::E2], &[Square::E2]));
+            tests.record(NOW, "b", seen(&[Square::E2], &[Square::E2]));
         });
         drop(sender);
         keeper.await.expect("it ends with the desk");

@@ -116,7 +116,7 @@ fn start(
         );
     }
     let (pages, opened) = mpsc::channel(NEW_PAGES);
-    let (tests_begun, begun) = mpsc::channel(NEW_PAGES);
+    let (test_restarts, restarts) = mpsc::channel(NEW_PAGES);
     let squares = context.squares.clone();
     let task = DeskTask {
         desk: Desk::default(),
@@ -124,15 +124,15 @@ fn start(
         tests: watch::Sender::default(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
-    tokio::spawn(task.work(squares, inputs, opened, begun));
-    tokio::spawn(door::serve(settings, context, pages, tests_begun));
+    tokio::spawn(task.work(squares, inputs, opened, restarts));
+    tokio::spawn(door::serve(settings, context, pages, test_restarts));
 }
 
 /// Task that owns the projection.
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
-    /// The tests of squares as they are to be stored.
+    /// The tests of squares to store.
     tests: watch::Sender<SquareTests>,
 }
 
@@ -142,7 +142,7 @@ impl DeskTask {
         squares: Option<PathBuf>,
         mut inputs: mpsc::UnboundedReceiver<(Timestamp, Arc<FeedInput>)>,
         mut opened: mpsc::Receiver<PageSender>,
-        mut begun: mpsc::Receiver<String>,
+        mut restarts: mpsc::Receiver<String>,
     ) {
         if let Some(file) = squares {
             self.desk.resume_tests(squares::read(file.clone()).await);
@@ -159,7 +159,7 @@ impl DeskTask {
                         self.apply(now, &input);
                     }
                 }
-                Some(board) = begun.recv() => self.desk.test_again(&board),
+                Some(board) = restarts.recv() => self.desk.restart_test(&board),
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
                     let pairings = message("pairings", &self.desk.pairings());

@@ -178,7 +178,7 @@ pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut Ha
     let mut options = OpenOptions::new();
     let opened = options.create(true).append(true).mode(0o600).open(file);
     let written = opened.and_then(|mut opened| {
-        // Some editors do not end the last line, which may be a comment.
+        // Some editors omit the line break after the last line, which may be a comment.
         let text = read_or_empty(file)?;
         let line_break = if text.is_empty() || text.ends_with('\n') {
             ""

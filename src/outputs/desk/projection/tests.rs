@@ -180,7 +180,7 @@ fn quick_changes_of_squares_are_sent_once() {
         "once more"
     );
     assert!(desk.poll_tests().is_some() && desk.poll_tests().is_none());
-    desk.test_again("b");
+    desk.restart_test("b");
     assert_eq!(
         change(&mut desk),
         serde_json::json!({"board": "b", "squares": null})
