@@ -7,8 +7,9 @@ import { address, isPinned, pin } from "./options.js";
 import { ending, initialed, isOver, lastName, move, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
-/** Size of the letters below which double names get initials, in relation to the usual size. */
+/** Font size below which double names get initials, relative to the usual size. */
 const SMALL = 0.75;
+/** Minimum font size of a name, relative to the usual size. */
 const SMALLEST = 0.4;
 export const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
@@ -49,7 +50,7 @@ export class Side {
     const player = game[this.side];
     const name = this.isShort ? shortName(player.name) : player.name ?? words.nobody;
     const named = `${player.title ?? ""} ${name}`;
-    // A name that was shortened to fit stays so until the player changes.
+    // A name that was shortened to fit is kept until the player changes.
     if (this.named !== named) {
       this.named = named;
       this.fitted = "";
@@ -61,14 +62,16 @@ export class Side {
     say(this.score, score(game, this.side));
   }
 
-  /** In a board of `size` pixels: if the name is cut off, shortens the first name, then leaves it out, then the
-   *  title, and at last uses smaller letters. */
+  /**
+   * Fits the name on a board of `size` pixels. If it is cut off, abbreviates the first name, then omits it, then omits
+   * the title, and finally reduces the font size.
+   */
   shorten(game, size) {
     const { name, title } = game[this.side];
     const fitted = `${size} ${this.named} ${this.score.textContent} ${this.clock.textContent.length}`;
     if (this.fitted === fitted) return;
     this.fitted = fitted;
-    // A running clock is wider. The name need not change whenever the clock starts.
+    // Measured beside a running clock, which is wider, so that the name does not change when the clock starts.
     const runs = this.element.classList.contains("runs");
     this.element.classList.add("runs");
     const part = () => this.name.clientWidth / this.name.scrollWidth;
@@ -79,7 +82,7 @@ export class Side {
     if (part() < 1) say(this.name, lastName(name));
     if (part() < 1) say(this.title, "");
     if (part() < SMALL) say(this.name, initialed(lastName(name)));
-    // A little less, because widths are rounded.
+    // Slightly smaller, because widths are rounded.
     if (part() < 1) this.name.style.fontSize = `${Math.max(SMALLEST, part() - 0.02).toFixed(2)}em`;
     this.element.classList.toggle("runs", runs);
   }
@@ -159,7 +162,7 @@ export class Card {
     mark(this.link, "aria-label", spoken(game));
     say(this.table, String(game.table));
     say(this.last, numbered(game.last));
-    // The score stands beside the names.
+    // Without the score, which is shown beside the names.
     say(this.ended, ending(game));
     this.element.classList.toggle("live", game.live);
     this.element.classList.toggle("over", isOver(game));

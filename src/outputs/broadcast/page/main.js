@@ -36,7 +36,7 @@ let team = option("team") ?? "";
 let search = "";
 let page = 0;
 let turned = Date.now();
-/** Of each opened board: its distance from the top of the window, and how far the page was scrolled when it was opened. */
+/** For each opened board: the position of its link in the window and the scroll position, before it was opened. */
 const opened = new Map();
 /** The standings as last read, with their version. */
 let table = { version: null, data: null };
@@ -83,7 +83,7 @@ function control(name, value) {
   if (name === "search") search = value;
   drawHead();
   draw();
-  // What was found begins below the search.
+  // Scrolls to the first match, which is below the search.
   if (name === "search") scrollTo(0, Math.min(scrollY, head.above));
 }
 
@@ -220,7 +220,7 @@ function drawState() {
   if (state.textContent === text) return;
   say(state, text);
   document.body.classList.toggle("stale", Boolean(since));
-  // The message takes room from the boards.
+  // The message leaves less room for the boards.
   fit();
 }
 
@@ -240,7 +240,7 @@ function linkTo(board) {
   return (view() === "results" ? list.rows : wall.cards).get(board)?.link;
 }
 
-/** Scrolls so that the board that was left is where it was when it was opened. */
+/** Scrolls so that a closed board has the same position in the window as before it was opened. */
 function scrollBack(board) {
   const link = linkTo(board);
   const { top, scrolled = 0 } = opened.get(board) ?? {};
@@ -248,7 +248,7 @@ function scrollBack(board) {
   if (!link?.isConnected) return;
   link.focus({ preventScroll: true });
   if (top === undefined) link.scrollIntoView({ block: "center" });
-  // Cards get their true height when they come into the window, which moves the others.
+  // Cards get their final height only in the window, which moves other cards: repeat until the position is stable.
   else for (let tries = 0; tries < 4; tries += 1) scrollBy(0, link.getBoundingClientRect().top - top);
 }
 

@@ -37,7 +37,7 @@ function game({ round, table: at, score, opponent, color }, players, text) {
     : make("span", "", { title: label }, cell);
 }
 
-/** What decides between players with equal points. */
+/** Explains how players with equal points are ranked. */
 function aboutRanking({ rounds_known: isKnown, tie_breaks: tieBreaks }) {
   if (!isKnown) return words.roundsUnknown;
   const names = tieBreaks.map((of) => words.tieBreaks[of][1]);
@@ -47,7 +47,7 @@ function aboutRanking({ rounds_known: isKnown, tie_breaks: tieBreaks }) {
 /** The class of the column of a tie-break: narrow windows show the first one only. */
 const tieBreakClass = (at) => `number tie-break ${at ? "further" : ""}`.trim();
 
-/** Whether players share a rank, so that the numbers of opponents need a column of their own. */
+/** Whether players share a rank. If so, the numbers by which opponents are named need a column of their own. */
 const isShared = ({ players }) => players.some(({ rank }, at) => rank !== at + 1);
 
 export class Standings {

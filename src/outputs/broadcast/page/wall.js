@@ -150,7 +150,7 @@ export class Wall {
   draw() {
     let hurry = false;
     for (const card of this.cards.values()) hurry = card.draw() || hurry;
-    // A clock takes room from the name.
+    // A wider clock leaves less room for the name.
     this.shorten();
     return hurry;
   }

@@ -202,7 +202,7 @@ const asked = new URLSearchParams(location.search).get("lang") ?? navigator.lang
 /** The language of the page: "de" or "en". */
 export const language = asked.toLowerCase().startsWith("de") ? "de" : "en";
 
-/** The locale of dates and times: that of the browser if it is one of the page's language. */
+/** The locale of dates and times: the browser's, if it belongs to the page's language. */
 export const locale = navigator.language?.toLowerCase().startsWith(language) ? navigator.language : { en: "en-GB", de: "de" }[language];
 
 /** The texts in this language. */
@@ -226,7 +226,7 @@ export function result(text) {
   return text.replaceAll("1/2", "½").replace("-", "–");
 }
 
-/** Signs of both sides for the results of games that were not played. */
+/** Signs of White and Black for results by forfeit. */
 const FORFEITS = { "1-0": ["+", "–"], "0-1": ["–", "+"], "0-0": ["–", "–"] };
 
 function forfeit({ result: text, reason }) {

@@ -1,4 +1,4 @@
-// What the address of the page names: an opened board, past games, the results of a round, or the set-up.
+// Parses the address of the page, which names an opened board, past games, the results of a round, or the set-up.
 
 function decoded(name) {
   try {

@@ -147,7 +147,7 @@ export class Board {
     this.enter.update(status);
   }
 
-  /** Shows the players of the game, or of the pairing until it has begun. */
+  /** Shows the players of the game or, before it begins, of the pairing. */
   seat() {
     const { status } = this.context;
     if (!status) return;
@@ -226,7 +226,7 @@ export class Board {
     if (this.mode === "before" && !incident?.evidence.fen) this.mode = "now";
     if (this.mode === "game" && !status.game_placement) this.mode = "now";
     if (this.mode === "moment" && !this.evidence?.moments.length) this.mode = "now";
-    // The position before the incident is worth a look only if it is another one.
+    // The position before the incident is offered only if it differs from the present one.
     const [before] = incident?.evidence.fen?.split(" ") ?? [];
     this.views.before.hidden = !before || (this.mode !== "before" && before === status.placement && before === status.game_placement);
     this.views.game.hidden = !status.game_placement;

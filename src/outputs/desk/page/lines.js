@@ -20,7 +20,7 @@ export function isPlaying(status) {
   return status.game !== null && status.game.ended === null;
 }
 
-/** Boards on each table. */
+/** Groups boards by table. */
 export function byTable(boards) {
   const tables = new Map();
   for (const status of boards) {
@@ -109,7 +109,7 @@ function madeAt({ game, made }, ply) {
 
 function ofBoard(status, memory, now, awaits) {
   const { board, game, incidents } = status;
-  // Of several games that players play for themselves after that of the round, the last one stands for all.
+  // Players may play several games after that of the round. Only the question about the last one is listed.
   const second = incidents.findLast(({ kind }) => kind === "second_game");
   const found = incidents
     .filter(({ severity }) => severity in RANK)

@@ -52,7 +52,7 @@ class Desk {
     this.alarms = new Alarms(alarm, (line) => (location.hash = addressOf(line)), may(session, "attend"));
     this.opened = null;
     this.wasPast = this.isPast();
-    /** A part that is being loaded and gets the focus then, with the function that moves it. */
+    /** The part that gets the focus once it is loaded, and the function that moves the focus. */
     this.toFocus = null;
     this.lost = make("p", "quiet", { hidden: "" }, words.opened.lost);
     this.keys = make("p", "quiet keys-help", {}, words.keys);
@@ -82,7 +82,7 @@ class Desk {
     }
     if (this.isOperator) {
       parts.setup = new Part(PARTS.setup, ({ Setup }) => new Setup(source, announce, isHub), arrived);
-      // The bar shows the round that was begun.
+      // The focus returns to the bar, which shows the new round.
       const done = () => {
         this.beginning.close();
         this.bar.begin.focus({ preventScroll: true });
@@ -125,7 +125,7 @@ class Desk {
     return dialog;
   }
 
-  /** Brings a part that was loaded just now up to date. */
+  /** Updates a part that has just been loaded. */
   arrived(part) {
     if (this.isOver) {
       this.stopParts();
@@ -217,7 +217,7 @@ class Desk {
     if (!this.isUsable) this.prepare();
   }
 
-  /** Loads the part for opened boards once the list can be used, as a decision must not wait for the network. */
+  /** Loads the part for opened boards as soon as the list is usable, so that no decision waits for the network. */
   prepare() {
     this.isUsable = true;
     performance.mark("kiebitz-usable");
@@ -349,7 +349,7 @@ class Desk {
     else if (wasPast && !isPast && this.opened === null) this.list.title.focus({ preventScroll: true });
   }
 
-  /** Moves the focus to a part by `act`, now or when the part is loaded. */
+  /** Calls `act` to move the focus to a part, now or once the part is loaded. */
   focus(part, act) {
     if (part.it) act(part.it);
     else this.toFocus = { part, act };

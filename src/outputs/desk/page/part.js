@@ -10,7 +10,7 @@ const VERSION_FILE = "/desk/version.js";
 /** Loaded style sheets, by address. */
 const styles = new Map();
 
-/** Loads a style sheet, once. Style sheets of the board come before that of the page, which changes some of them. */
+/** Loads a style sheet once. The sheets of the diagram precede that of the page, which overrides some of their rules. */
 function loadStyle(href) {
   if (!styles.has(href)) {
     const loading = new Promise((done, fail) => {
@@ -37,7 +37,7 @@ async function load(module, { texts = [], styles: sheets = [] }) {
   return loaded;
 }
 
-/** Loads the modules of each part, by its name. */
+/** Functions that load each part, by its name. */
 export const PARTS = {
   board: () => load(import("./board.js"), { styles: DIAGRAM }),
   games: () => load(import("./archive.js"), { texts: ["review"], styles: [...DIAGRAM, "/desk/review.css"] }),
@@ -47,7 +47,7 @@ export const PARTS = {
   halls: () => load(import("./halls.js"), {}),
 };
 
-/** Whether the server still has the version of the page that is running. Modules of another version may not fit it. */
+/** Whether the server still has the version of the running page. Modules of another version may be incompatible. */
 async function isCurrent() {
   const answer = await ask(VERSION_FILE);
   if (!answer.ok) throw new TypeError(`${VERSION_FILE}: ${answer.status}`);
@@ -100,7 +100,7 @@ export class Part {
     this.arrived(this);
   }
 
-  /** Returns the module as `loaded`, the reason `why` it could not be loaded, or `isOther` to load the page anew. */
+  /** Returns the module as `loaded`, the error message as `why`, or `isOther` if the page must be reloaded. */
   async fetch() {
     let hasAnswered = false;
     try {
@@ -108,7 +108,7 @@ export class Part {
       hasAnswered = true;
       return { loaded: await this.load() };
     } catch {
-      // A browser may remember that a module could not be loaded until the page is loaded anew.
+      // Browsers may cache the failure of a module until the page is reloaded.
       return { isOther: hasAnswered && this.hasFailed, why: hasAnswered ? words.parts.failed : words.parts.silent };
     }
   }

@@ -15,7 +15,7 @@ const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
 /** Choices of a table: result, reason, and text. */
 const MAIN = [["1-0", null, "1–0"], ["1/2-1/2", null, "½–½"], ["0-1", null, "0–1"]];
 
-/** Any board: the server needs none for what belongs to a round. */
+/** Returns any board, for a command about a round: the server ignores its board. */
 function anyBoard({ boards }) {
   return boards.keys().next().value ?? "";
 }
@@ -110,7 +110,7 @@ class Row {
     mark(this.signed, "aria-label", `${words.round.signed}, ${words.table} ${table.table}`);
     say(this.entered, [decided && fill(texts.by, { by: decided.by, time: hour(decided.at) }), signed && fill(signed.by === decided?.by ? texts.signedAt : texts.signedBy, { by: signed.by, time: hour(signed.at) })].filter(Boolean).join(" · "));
     this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
-    // After another game has begun on the board, what it saw is among the past games.
+    // Once another game has begun on the board, this one is among the past games.
     const isPast = table.game !== null && boards.get(board)?.game?.game !== table.game && this.hasPast;
     mark(this.seen, "href", board === null ? null : isPast ? gameAddress(table.game) : address(board));
     say(this.seen, observed(table, boards));
@@ -184,7 +184,7 @@ class Bye {
       { label: texts.result, command: () => null, undo: () => this.command(this.bye.decided ? this.bye.points : null), ask: () => null },
     );
     this.choices = Object.entries(texts.bye).map(([points, text]) => ({ points, text, element: button("choice", text, text, () => this.enter(points)) }));
-    // Objects list keys that are numbers first.
+    // `Object.entries` lists integer keys first.
     this.choices.sort((one, other) => ["1", "1/2", "0"].indexOf(one.points) - ["1", "1/2", "0"].indexOf(other.points));
     this.withdraw = button("choice", texts.withdrawBye, texts.withdrawBye, () => this.send(this.command(null)));
     const main = make("span", "choices-bye", {}, ...this.choices.map(({ element }) => element), this.withdraw);
@@ -345,7 +345,7 @@ export class ResultsSheet {
     this.drawOthers(round?.others ?? []);
   }
 
-  /** Players without an opponent. Those who are not paired are folded away until points are entered for them. */
+  /** Draws the players without an opponent. Unpaired ones are folded away until points are entered for them. */
   drawByes(number, byes) {
     const known = new Set(byes.map(({ player }) => player));
     for (const [player, row] of this.byeRows) {

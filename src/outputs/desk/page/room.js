@@ -40,7 +40,7 @@ function hasClock({ clock: shown }) {
   return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
 }
 
-/** Result and last move of the game of a table, and the last move of another game on its board. */
+/** Describes result and last move of the game of a table, and the last move of another game on its board. */
 function state(status, { seat, isOther }) {
   const { game } = status;
   const last = game?.moves.length ? numbered(game, game.moves.length) : "";
@@ -105,7 +105,7 @@ class Table {
     const { clock: shown, game } = this.status;
     let hurry = false;
     for (const side of SIDES) {
-      // The clock of another game is no news of the round.
+      // A side is marked as running only in the game of the round.
       const runs = shown?.running === side && this.status.connected && game?.ended === null && !this.seating.isOther;
       const left = shown ? clock.left(shown, side) : null;
       say(this.clocks[side], left === null ? "" : clock.text(left, runs && left > 0));

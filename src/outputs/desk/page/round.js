@@ -14,7 +14,7 @@ const TRIAL = 10;
 /** Number of missing results in a round above which they are one line of the queue. */
 const SEPARATE = 4;
 
-/** Results by default: result, reason, and text. */
+/** Results by forfeit: result, reason, and text. */
 export const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"], ["0-0", "default", "–/–"]];
 
 /** Formats a result with forfeits as signs. */
@@ -29,8 +29,9 @@ export function sheet(round, table = null) {
 }
 
 /**
- * The pairing of the table at which a board stands, as {seat, isOther, players}. `seat` is the table of the round, null if
- * it has none. `isOther` is whether the board's game is not that of the round, as when players analyse after their game.
+ * Returns the pairing of the table at which a board stands, as {seat, isOther, players}. `seat` is the table in the round;
+ * null if the round does not have it. `isOther` is whether the board has another game than that of the round, for example
+ * an analysis after the game.
  */
 export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const paired = () => pairings.tables.find(({ table }) => table === at) ?? null;
@@ -40,7 +41,10 @@ export function seated({ stands_at: at, game }, { rounds, pairings }) {
   return { seat, isOther, players: game && !isOther ? game.players : seat };
 }
 
-/** Returns whether a game of a round that has begun is still to begin at the table of a board, and no other board is there. */
+/**
+ * Returns whether the round has begun, but the game at the table of a board has not, and no connected board is at the
+ * table.
+ */
 export function awaits(status, source) {
   const round = source.rounds.get(source.pairings.round);
   const { seat } = seated(status, source);
@@ -95,7 +99,7 @@ export function facts(round, boards, now) {
     waiting: round.begun ? waiting.filter((one) => at(one).length && !at(one).some((status) => isLate(status) || isGone(status))) : [],
     bare: open.filter((one) => one.board === null && !at(one).length),
     late: open.flatMap(at).filter(isLate),
-    // A board that was replaced by another one is not missed.
+    // A board that another one has replaced is not missing.
     gone: open.filter((one) => at(one).every(isGone)).flatMap((one) => at(one).slice(0, 1)),
   };
 }

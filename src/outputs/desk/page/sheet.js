@@ -399,7 +399,7 @@ export class Sheet {
     this.number.about.label = fill(words.setup.boards.number, { first, last });
     this.number.button.disabled = last > LAST_TABLE || !this.numbered().length;
     const unsure = this.columns.includes("side") ? this.unsure().length : 0;
-    // The answer stays when nothing is left to do.
+    // The answer stays visible once all sides are set.
     this.sides.hidden = unsure === 0 && this.side.answer.hidden;
     this.sideField.hidden = unsure === 0;
     this.side.show(unsure > 0);

@@ -1,4 +1,4 @@
-// Test of every square: each piece is lifted and put back, and the page ticks the squares that reported it to the server.
+// Test of the squares: every piece is lifted and put back, and the page ticks the squares that have reported both.
 
 import { button, choose, make, mark, say } from "/page/dom.js";
 import { HEADERS, ask } from "./session.js";
@@ -13,7 +13,7 @@ function indexOf(square) {
   return FILES.indexOf(square[0]) + 8 * (Number(square[1]) - 1);
 }
 
-/** Test results of each board's squares. The server keeps them, so that all desks show the same. */
+/** Test results of each board's squares. The server stores them, so that all pages show the same. */
 export class Tests {
   constructor(source) {
     this.source = source;
@@ -30,7 +30,7 @@ export class Tests {
     return SQUARES.filter((square) => this.state(board, square) !== "seen");
   }
 
-  /** Begins the test of a board again; returns whether the server has done so. */
+  /** Restarts the test of a board; returns whether the server has done so. */
   async forget(board) {
     const options = { method: "DELETE", headers: HEADERS };
     const answer = await ask(`/squares/${encodeURIComponent(board)}`, options).catch(() => null);

@@ -153,7 +153,7 @@ export function closing(incident) {
   const { past } = words;
   const counts = incident.counts === true ? past.counts : incident.counts === false ? past.countsNot : "";
   const how = past.closings[incident.reason] ?? past.over;
-  // The end of the game is stated with the result: it need not be one by the Laws.
+  // The source of the result is stated with the result, and need not be the Laws.
   const closer = incident.reason === "game_over" ? "" : incident.by && (past.closers[incident.by] ?? incident.by);
   const by = incident.decided_by ?? closer;
   const facts = [how, by, counts].filter(Boolean).join(", ");
