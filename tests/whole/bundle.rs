@@ -86,7 +86,7 @@ fn the_bundle_of_a_period_has_all_of_its_recordings() {
     assert!(!folder.join("recordings").exists());
 }
 
-/// The names that `many_names` puts somewhere.
+/// The names that [`add_names`] adds.
 const NAMES: [&str; 11] = [
     "Adams",
     "Béla",
@@ -101,8 +101,8 @@ const NAMES: [&str; 11] = [
     "saal-2",
 ];
 
-/// Puts names into the settings, the pairings, the log, and the journal of another board.
-fn many_names(kept: &Kept) {
+/// Adds names to the settings, the pairings, the log, and the journal of another board.
+fn add_names(kept: &Kept) {
     let commands = r#"{"id":"1","do":"set_players","white":"Zarge, Z.","black":"Wu","by":"Erika X.","board":"board-1","at":"2026-08-05T07:28:05Z"}
 {"id":"2","do":"annotate","text":"Zarge ist unwohl","by":"Erika X.","board":"board-1","at":"2026-08-05T07:29:00Z"}
 "#;
@@ -121,7 +121,7 @@ fn many_names(kept: &Kept) {
         pairings.display().to_string()
     );
     fs::write(&file, named + &event).expect("a configuration");
-    // Stands in for systemd's, which has no log of kiebitz here. It shows what it is asked for.
+    // Replaces systemd's journalctl, which has no log of kiebitz here. Prints its arguments first.
     let journalctl = kept.directory.join("journalctl");
     let lines = "Adams, A. - Béla, B.\nZarge, Z. - Wu\nErika X. entered a result for Quast, Q. (SF Nord)\n\
                  saal-2: Herbstpokal, Ulm; the clock has stopped";
@@ -130,7 +130,7 @@ fn many_names(kept: &Kept) {
     fs::set_permissions(&journalctl, fs::Permissions::from_mode(0o755)).expect("executable");
 }
 
-/// The texts of all files of an unpacked bundle, by their names.
+/// Returns the texts of all files of an unpacked bundle, by name.
 fn texts(folder: &Path) -> BTreeMap<String, String> {
     let files = fs::read_dir(folder)
         .expect("a folder")
@@ -146,7 +146,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
 #[test]
 fn no_file_of_an_anonymous_bundle_has_names() {
     let kept = with_recording("bundle-many-names");
-    many_names(&kept);
+    add_names(&kept);
     let (_, folder) = bundle(&kept, &[MATE]);
     let plain = texts(&folder);
     for name in ["Adams", "Wu", "Erika", "Herbstpokal", "SF Nord", "saal-2"] {
@@ -168,7 +168,7 @@ fn no_file_of_an_anonymous_bundle_has_names() {
 #[test]
 fn the_log_of_a_game_has_the_time_of_the_game() {
     let kept = with_recording("bundle-log");
-    many_names(&kept);
+    add_names(&kept);
     let (_, folder) = bundle(&kept, &[MATE]);
     let log = read(&folder, "log.txt");
     let seconds = |option: &str| -> i64 {

@@ -381,7 +381,7 @@ async fn an_arbiter_decides_an_illegal_move_at_the_desk() {
 
     arbiter.log_out().await;
     assert_eq!(sent(arbiter.get("session")).await.status(), 401);
-    // Five from a known browser, then five from its address.
+    // Five attempts count for the known browser, and the next five for its address.
     for _ in 0..10 {
         arbiter.log_in("meier", "guessing").await;
     }
@@ -582,7 +582,7 @@ fn two_arbiters_judge_an_illegal_move_in_a_browser() {
     let (folder, port) = (directory.path(), free_port());
     configure(folder, port);
     let mut daemon = Program::start(folder, &["run", "--config", "kiebitz.toml"]);
-    // The players rest long after the game, until the script lets them wait.
+    // The players rest for a long time after the game, so that the script can make them wait before the next one.
     let emulate = [
         "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.15", "--links",
         "links",

@@ -84,8 +84,8 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Before the pseudo-terminals are closed: another test may get their numbers at once, and the daemon of this test
-        // would follow the links to the boards of that one.
+        // Removes the links before the pseudo-terminals are closed: another test may get their numbers at once, and the
+        // daemon of this test would follow the links to the boards of that test.
         let links = self.links.as_ref().and_then(|links| links.read_dir().ok());
         for link in links.into_iter().flatten().flatten() {
             if link.path().is_symlink() {

@@ -3,10 +3,10 @@
 //
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
-// When the script prints "wait", the caller must let the players wait, as they do when arbiters come to their boards. When
-// it prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an open illegal move
-// in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the
-// same folder: see npm.rs.
+// When the script prints "wait", the caller must make the players wait, as they do when an arbiter comes to the board.
+// When it prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an open illegal
+// move in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the same folder: see
+// npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -216,7 +216,7 @@ async function groupsAndSorts({ page }) {
   // A line that only the page knows has the age of the event too.
   boards.push(boardOf({ status: { board: "board-40", table: 40 }, game: { ended: at(30), result: "1-0", reason: "kings" } }));
   boards.push(boardOf({ status: { board: "board-41", table: 41, connected: false, gone_since: at(600) } }));
-  // Players play several games for themselves after that of the round.
+  // Several games of the players' own after that of the round: only the question about the last one is listed.
   const again = [1, 2, 3].map((nth) => ({ ...incidentOf(42, "second_game", "hint", at(700 + nth)), incident: nth }));
   boards.push(boardOf({ status: { board: "board-42", table: 42, incidents: again } }));
   const found = await page.evaluate(async (all) => {

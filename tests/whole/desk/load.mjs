@@ -13,8 +13,8 @@ import { Viewer, browser, eventually, until } from "./viewer.mjs";
 
 const [address, user, password, profile = fs.mkdtempSync(path.join(os.tmpdir(), "load-"))] = process.argv.slice(2);
 const LONGEST = 900_000;
-/** Limit for everything that is loaded until the list of boards can be used, headers included, in bytes. */
-const MOST = 100_000;
+/** Maximum size of everything that is loaded until the list of boards is usable, with headers, in bytes. */
+const MAX_SIZE = 100_000;
 
 let viewer;
 let page;
@@ -32,7 +32,7 @@ async function logIn() {
   await until("the boards", () => page.locator(".tables .seat").first().isVisible());
 }
 
-/** Names and transferred sizes of the files that were requested until the list could be used, and of those since. */
+/** Names and transferred sizes of the files that were requested before the list was usable, and of later ones. */
 function loaded() {
   return page.evaluate(() => {
     const [{ startTime: usable }] = performance.getEntriesByName("kiebitz-usable");
@@ -53,9 +53,9 @@ async function firstLoadIsSmall(language) {
   const list = first.map(({ name, size: of }) => `${of} ${name}`).join("\n");
   assert.ok(first.some(({ name }) => name === "/desk/main.js"), list);
   assert.ok(first.every(({ name, size: of, isCompressed }) => isCompressed || of < 2000 || !/[.](js|css)$/.test(name)), list);
-  assert.ok(size < MOST, `${size} bytes are loaded at once\n${list}`);
+  assert.ok(size < MAX_SIZE, `${size} bytes are loaded at once\n${list}`);
   console.error(`the desk loads ${size} bytes in ${first.length} files, in ${language}`);
-  // An opened board must not wait for the network: its part is loaded as soon as the list can be used.
+  // An opened board must not wait for the network: its part is loaded as soon as the list is usable.
   await until("the part for opened boards", async () => (await loaded()).later.some(({ name }) => name === "/desk/board.js"));
   const all = [...first, ...(await loaded()).later].map(({ name }) => name);
   for (const part of ["setup", "archive", "results", "begin", "halls"]) {
@@ -64,7 +64,7 @@ async function firstLoadIsSmall(language) {
   }
 }
 
-/** A part that cannot be loaded is told, with a button that tries again. */
+/** If a part cannot be loaded, the page says so, with a button that tries again. */
 async function failedPartIsLoadedAgain(link, file, shown) {
   viewer.ignoreNetworkErrors(true);
   await page.route("**/desk/version.js", (route) => route.abort());
@@ -85,7 +85,7 @@ async function failedPartIsLoadedAgain(link, file, shown) {
   await assertUsable(file);
 }
 
-/** Parts of another version are not mixed with those that are running: the page is loaded anew. */
+/** Modules of two versions are never mixed: the page is reloaded. */
 async function newVersionIsLoadedAsAWhole() {
   await page.evaluate(() => {
     globalThis.isOld = true;

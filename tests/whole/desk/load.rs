@@ -9,7 +9,8 @@ use crate::mosquitto::free_port;
 use crate::npm::scripts;
 use crate::spectators::Program;
 
-/// Less than 100 kB until the list can be used; a part that cannot be loaded is told and loaded again.
+/// The desk loads less than 100 kB until the list is usable. If another part cannot be loaded, the page says so and
+/// loads it on request.
 #[test]
 fn a_browser_loads_little_and_the_rest_on_demand() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");

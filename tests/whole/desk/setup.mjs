@@ -6,8 +6,7 @@
 // board-1 and board-2 of the desk at ADDRESS must not be plugged in yet. The caller must plug them in when the script
 // creates the file "plug" in FOLDER; then the pieces on e2 and d7 of board-1 must disappear and return, but not the one
 // on a1. The caller must stop kiebitz and start it again when the script creates the file "restart", and start the games
-// when it creates the file "play". Needs viewer.mjs, playwright-core and
-// axe-core in the same folder: see npm.rs.
+// when it creates the file "play". Needs viewer.mjs, playwright-core and axe-core in the same folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -124,7 +123,7 @@ async function comparesClocks() {
   await page.locator(".back-to").click();
   const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).filter({ hasText: "Table 1" });
   await until("it is a task", () => task.isVisible());
-  // The opened board says why it was opened, and who is to play there.
+  // The opened board shows the text of the task, and the players of the pairing.
   await task.locator("a.line").click();
   await until("the reason", async () => /The clock shows 1:30:00, the time control is 15\+10/.test(await text(page.locator(".remarks li.advice"))));
   await until("the players", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".opened .names"))));
@@ -158,7 +157,7 @@ async function testsSquares() {
   await page.reload();
   await until("it is remembered", async () => (await state("e2")) === "seen");
   await anotherArbiterSeesTheSame();
-  // Kiebitz keeps the tests over a restart, too.
+  // The tests also survive a restart of kiebitz.
   viewer.ignoreNetworkErrors(true);
   fs.writeFileSync(path.join(folder, "restart"), "");
   await until("the connection is lost", async () => /Not up to date/.test(await text(page.locator("#state"))));
@@ -171,7 +170,7 @@ async function testsSquares() {
   await until("e2 was seen again", async () => (await state("e2")) === "seen");
 }
 
-/** The tests are the same in a browser that has never been here. */
+/** A new browser shows the same tests. */
 async function anotherArbiterSeesTheSame() {
   const context = await browser(fs.mkdtempSync(path.join(os.tmpdir(), "setup-other-")));
   try {
@@ -183,7 +182,7 @@ async function anotherArbiterSeesTheSame() {
     await other.page.locator(".login button").click();
     await until("the desk", () => other.page.locator(".to-setup").isVisible());
     await other.go("#/setup");
-    // The first view has the squares that were tested before this browser came.
+    // The first view includes squares that were tested before this browser connected.
     const cell = other.page.locator(".square", { hasText: "e2" });
     await until("the squares", () => cell.isVisible());
     await eventually(async () => assert.equal(await cell.getAttribute("data-state"), "seen"));

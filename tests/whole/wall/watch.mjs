@@ -123,7 +123,7 @@ async function recoversFromOutages(viewer, proxy) {
   await until("wall and files agree again", () => wallMatchesFiles(viewer));
 }
 
-/** Everything that can be tapped has at least 44 pixels each way. A link may cover its row or its board. */
+/** Every control is at least 44 pixels wide and high. A link may cover its row. */
 async function targetsAreLarge(viewer, path) {
   const small = () => viewer.page.evaluate(() => {
     const covered = (element) => {
@@ -246,7 +246,7 @@ async function panelsAndSearch(context) {
   await until("no board", async () => (await tables()) === "");
   await page.locator("input[type=search]").fill("");
   await until("all boards again", async () => (await viewer.cards()).length === BOARDS);
-  // The way back from a board leads to where it was opened.
+  // Going back from a board returns to the place where it was opened.
   for (const back of [() => page.goBack(), () => page.locator(".bar .back").click()]) {
     const link = page.locator('.card .open[href$="/board/11"]');
     await page.evaluate(() => document.querySelector('.card .open[href$="/board/11"]').scrollIntoView({ block: "center" }));
@@ -258,7 +258,7 @@ async function panelsAndSearch(context) {
     await back();
     await until("the same place", async () => Math.abs((await top()) - before) < 3);
   }
-  // Far down, too, finding a player takes one tap and three letters.
+  // Even far down the page, finding a player takes one tap and three letters.
   await page.locator("input[type=search]").click();
   await eventually(async () => assert.ok((await page.evaluate(() => scrollY)) > 800, "the search is in sight"));
   await page.keyboard.type("hoh");
@@ -290,8 +290,7 @@ async function panelsAndSearch(context) {
   await viewer.close();
 }
 
-/** A link to a game has a preview with a picture, and leads to the game. */
-/** A game that is over without a result is not one that has not begun, and a forfeit has signs. */
+/** A game that is over without a result is listed as finished, and a forfeit is shown with signs. */
 async function outcomesAreTrue(context) {
   const viewer = await Viewer.open(context, HALL, 1366, false);
   const found = await viewer.page.evaluate(async () => {
@@ -333,6 +332,7 @@ async function longNamesFit(context) {
   await viewer.close();
 }
 
+/** A link to a game has a preview with a picture, and leads to the game. */
 async function linksHavePreviews(context) {
   const path = "round-1/board-3";
   const text = await (await fetch(`${HALL}${path}.html`)).text();
