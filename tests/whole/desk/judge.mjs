@@ -4,9 +4,9 @@
 //   node judge.mjs ADDRESS USER PASSWORD [PROFILE]
 //
 // When the script prints "wait", the caller must make the players wait, as they do when an arbiter comes to the board.
-// When it prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an open illegal
-// move in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the same folder: see
-// npm.rs.
+// When it prints "restart", the caller must kill kiebitz and start it again. The desk at ADDRESS must get an open
+// illegal move in a game of at least two moves. Needs line.mjs, viewer.mjs, playwright-core and axe-core in the same
+// folder: see npm.rs.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
