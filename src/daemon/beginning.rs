@@ -104,7 +104,7 @@ impl Preparation {
             }
         }
         if let Some(feeds) = &mut feeds {
-            feeds.restart(now, false);
+            feeds.set_restarting(now, false);
         }
         Ok(Prepared { started, ..prepared })
     }
@@ -119,7 +119,7 @@ fn show_during_replay(journal: &Journal, config: &Config, feeds: &mut Feeds, now
     let at = restart::last_ts(journal, LIVE_STREAM).unwrap_or(now);
     let now = now.max(at);
     let past = past::of(journal, config, at);
-    feeds.restart(now, true);
+    feeds.set_restarting(now, true);
     for (board, events) in &past {
         feeds.resume(now, board.clone(), events.clone());
     }

@@ -123,7 +123,7 @@ impl EventLoop {
         }
         let now = self.time.present();
         if let Some(feeds) = &mut self.feeds {
-            feeds.take(now.time, &unkept);
+            feeds.send_events(now.time, &unkept);
         }
         let mut leaving = self.take_feed_inputs();
         leaving.extend(first.into_iter().map(Leaving::Message));
@@ -400,9 +400,9 @@ impl EventLoop {
         let Some(feeds) = &mut self.feeds else { return };
         board_status::show(feeds, now, &mut self.hall, &self.pairings, touched);
         let boards = || touched.iter().filter_map(|name| self.hall.board(name));
-        feeds.take(now, events);
+        feeds.send_events(now, events);
         for board in boards() {
-            feeds.take_clock(now, board.name(), ClockView::new(board.clock()));
+            feeds.send_clock(now, board.name(), ClockView::new(board.clock()));
         }
     }
 

@@ -113,7 +113,7 @@ pub async fn run(config: Config, file: Option<PathBuf>) -> Result<()> {
     };
     let (sender, received) = mpsc::channel(commands::WAITING);
     let start = |broker: MqttConfig| {
-        let sender = (broker.takes_commands() || broker.hears_hub()).then_some(sender);
+        let sender = (broker.takes_commands() || broker.resends_to_hub()).then_some(sender);
         Courier::start(broker, Some(backlog::of(&config)), sender)
     };
     let courier = config.mqtt.clone().map(start).transpose()?;

@@ -124,6 +124,6 @@ impl Pairings {
                 .is_some_and(|board| board.is_connected() && is_chess960(board.placement())),
             has_time_control: self.config.regulations(name).time_control.is_some(),
         };
-        self.seating.look(now, &self.config.event.rounds, view)
+        self.seating.due_commands(now, &self.config.event.rounds, view)
     }
 }

@@ -276,7 +276,7 @@ impl EventLoop {
             log::modes(&change.config);
             self.pairings.configure(&change.config);
             if let Some(feeds) = &mut self.feeds {
-                feeds.rename(now, change.config.event_facts());
+                feeds.set_facts(now, change.config.event_facts());
             }
             for (before, name) in renamed(config, &change.config) {
                 if self.hall.board(&before).is_some_and(|board| !board.is_idle()) {

@@ -243,11 +243,11 @@ impl ShownOutputs {
         outputs
     }
 
-    fn take(&mut self, event: &Event) {
+    fn apply(&mut self, event: &Event) {
         self.now = event.ts;
         self.pairings.apply(event);
         for broadcast in &mut self.broadcasts {
-            broadcast.take(event.ts, event);
+            broadcast.queue(event.ts, event);
         }
         self.publish(core::slice::from_ref(event));
     }
@@ -314,7 +314,7 @@ fn after_a_restart_at_any_event_every_output_shows_the_same() {
     live.publish(&[]);
     for event in round() {
         journal.append([&event]).expect("room");
-        live.take(&event);
+        live.apply(&event);
         let mut resumed = ShownOutputs::resumed(&config, &mut journal, event.ts);
         let (before, after) = (live.shown(), resumed.shown());
         let seen = before.keys().chain(after.keys()).collect::<BTreeSet<_>>();

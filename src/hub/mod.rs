@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::daemon::report_repeats;
 use crate::exit::Stop;
 use crate::outputs::feeds::Feeds;
-use crate::outputs::mqtt::{Heard, Prefix, Subscriber};
+use crate::outputs::mqtt::{Prefix, Subscriber, SubscriberEvent};
 use crate::outputs::shared::to_hall::{Request, ToHall, Unanswered};
 use crate::system_time::{ClockStep, LiveTime, Moment, Now, moment};
 use crate::tournament::files::PairingFiles;
@@ -175,9 +175,9 @@ impl Hub {
         }
     }
 
-    fn handle(&mut self, now: Now, received: Heard) {
+    fn handle(&mut self, now: Now, received: SubscriberEvent) {
         match received {
-            Heard::Connected => {
+            SubscriberEvent::Connected => {
                 tracing::info!("connected to the MQTT broker");
                 self.daemons.connect(now.moment, true);
                 self.boards
@@ -185,11 +185,11 @@ impl Hub {
                     .for_each(|board| board.events.mark_behind());
                 self.tick(now);
             }
-            Heard::Lost(reason) => {
+            SubscriberEvent::Lost(reason) => {
                 tracing::warn!("no connection to the MQTT broker: {reason}; retrying");
                 self.daemons.connect(now.moment, false);
             }
-            Heard::Message {
+            SubscriberEvent::Message {
                 topic,
                 payload,
                 retained,
@@ -242,7 +242,7 @@ impl Hub {
         if board.remote.apply(last, payload)? {
             let serial = board.remote.state().and_then(remote_board::ReportedBoard::serial);
             if last == "state" {
-                self.feeds.know(now.time, &name, serial);
+                self.feeds.set_serial(now.time, &name, serial);
             }
             self.publish_status(now, &key);
         }
@@ -257,7 +257,7 @@ impl Hub {
             "resent" => board.events.read(serde_json::from_slice::<EventPage>(payload)?),
             "clock" => {
                 let clock: ClockView = serde_json::from_slice(payload)?;
-                self.feeds.take_clock(now.time, &name, clock);
+                self.feeds.send_clock(now.time, &name, clock);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -330,7 +330,7 @@ impl Hub {
         if self.daemons.are_connected() && self.daemons.is_gone(key.0, &daemon) {
             let _ = request.answer.send(Err(Unanswered::Away { daemon }));
         } else if self.daemons.are_connected()
-            && self.subscriber.ask_within(topic.clone(), text, ANSWER_TIMEOUT)
+            && self.subscriber.send_within(topic.clone(), text, ANSWER_TIMEOUT)
         {
             let timeout_error = Unanswered::Silent { daemon, topic };
             self.errands.wait(now, key, request, timeout_error);
@@ -356,7 +356,7 @@ impl Hub {
                 event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
             event.board.clone_from(&name);
-            self.feeds.take(at, &[event]);
+            self.feeds.send_events(at, &[event]);
         }
     }
 
@@ -369,7 +369,7 @@ impl Hub {
             .poll_request(now.moment, now.time.saturating_sub(EVENT_SPAN));
         if let (Some(question), Some(hall)) = (question, self.halls.get(key.0)) {
             self.subscriber
-                .ask(format!("{hall}/boards/{}/resend", key.1), question);
+                .send(format!("{hall}/boards/{}/resend", key.1), question);
         }
     }
 

@@ -276,14 +276,14 @@ impl Feeds {
         &self.reports
     }
 
-    pub(crate) fn take(&mut self, now: Timestamp, events: &[Event]) {
+    pub(crate) fn send_events(&mut self, now: Timestamp, events: &[Event]) {
         if !events.is_empty() {
             self.send(now, FeedInput::Events(events.to_vec()));
         }
     }
 
     /// Sends the clock of a board at `now` if it differs from the one sent last.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: ClockView) {
+    pub(crate) fn send_clock(&mut self, now: Timestamp, board: &str, clock: ClockView) {
         let known = self.clocks.get(board);
         if known.is_none_or(|known| known.differs(&clock)) {
             self.clocks.insert(board.to_owned(), clock);
@@ -292,7 +292,7 @@ impl Feeds {
     }
 
     /// Sends a board's serial number, if known.
-    pub(crate) fn know(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
+    pub(crate) fn set_serial(&mut self, now: Timestamp, board: &str, serial: Option<String>) {
         if let Some(serial) = serial {
             self.send(now, FeedInput::Serial(board.to_owned(), serial));
         }
@@ -321,7 +321,7 @@ impl Feeds {
 
     /// Reports at `now` that a replay of the recordings begins or, if `restarts` is false, that boards are watched
     /// live.
-    pub(crate) fn restart(&mut self, now: Timestamp, restarts: bool) {
+    pub(crate) fn set_restarting(&mut self, now: Timestamp, restarts: bool) {
         self.send(now, FeedInput::Restart(restarts));
     }
 
@@ -351,7 +351,7 @@ impl Feeds {
     }
 
     /// Replaces the facts of the event.
-    pub(crate) fn rename(&mut self, now: Timestamp, facts: EventFacts) {
+    pub(crate) fn set_facts(&mut self, now: Timestamp, facts: EventFacts) {
         self.send(now, FeedInput::Facts(facts));
     }
 

@@ -106,12 +106,12 @@ pub enum ReadError {
         source: io::Error,
     },
     /// The content is not a valid pairing file.
-    #[error("{place}: {what}")]
+    #[error("{place}: {error}")]
     Wrong {
         /// Position of the error.
         place: FilePosition,
         /// The error, with advice.
-        what: FileError,
+        error: FileError,
     },
 }
 
@@ -203,7 +203,7 @@ impl FileError {
             line,
             column,
         };
-        ReadError::Wrong { place, what: self }
+        ReadError::Wrong { place, error: self }
     }
 }
 

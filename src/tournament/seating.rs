@@ -177,7 +177,7 @@ impl Seating {
 
     /// Returns the commands to send to boards at `now`, in the order in which to send them. `rounds` are the scheduled
     /// beginnings of the rounds.
-    pub fn look(
+    pub fn due_commands(
         &mut self,
         now: Timestamp,
         rounds: &Rounds,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::projection::Alarms;
-use crate::outputs::mqtt::{Heard, MqttConfig, Subscriber, publish_once};
+use crate::outputs::mqtt::{MqttConfig, Subscriber, SubscriberEvent, publish_once};
 use crate::outputs::shared::reports::Reports;
 use crate::system_time::wall_time;
 
@@ -48,20 +48,20 @@ impl Lamp {
     /// Handles the next change of the connection to the broker.
     pub(super) async fn handle_connection(&mut self) {
         match self.link.next().await {
-            Heard::Connected => {
+            SubscriberEvent::Connected => {
                 self.is_connected = true;
                 // Lamps may have restarted together with the broker, so send their states again.
                 self.sent.clear();
                 self.reports.problems(&self.output, Vec::new());
             }
-            Heard::Lost(reason) => {
+            SubscriberEvent::Lost(reason) => {
                 self.is_connected = false;
                 let problem = format!("no connection to the MQTT broker: {reason}");
                 if self.reports.problems(&self.output, vec![problem.clone()]) {
                     tracing::warn!("{}: {problem}", self.output);
                 }
             }
-            Heard::Message { .. } => {}
+            SubscriberEvent::Message { .. } => {}
         }
     }
 
@@ -78,7 +78,7 @@ impl Lamp {
         };
         publish_once(&self.broker, first, self.on.clone()).await?;
         for topic in topics {
-            self.link.ask(topic.clone(), self.on.clone());
+            self.link.send(topic.clone(), self.on.clone());
         }
         self.is_testing = true;
         Ok(all.keys().cloned().collect::<Vec<_>>().join(", "))
@@ -104,7 +104,7 @@ impl Lamp {
             } else {
                 (&self.off, "off")
             };
-            self.link.ask(topic.clone(), payload.clone());
+            self.link.send(topic.clone(), payload.clone());
             self.reports
                 .done(&self.output, wall_time(), format!("{topic} is {state}"));
             self.sent.insert(topic, is_on);

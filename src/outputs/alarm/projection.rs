@@ -202,15 +202,15 @@ impl Alarms {
         }
     }
 
-    pub(crate) fn take(&mut self, event: &Event) {
+    pub(crate) fn apply(&mut self, event: &Event) {
         let AlarmBoard(record) = self.boards.entry(event.board.clone()).or_default();
-        record.take(event);
+        record.apply(event);
     }
 
     /// Restores a board from its events in the journal.
     pub(crate) fn resume(&mut self, board: &str, events: &[Event]) {
         self.boards.entry(board.to_owned()).or_default();
-        events.iter().for_each(|event| self.take(event));
+        events.iter().for_each(|event| self.apply(event));
     }
 
     /// Records that the computer's clock was set forward by `by` at `at`, which does not count as elapsed time.

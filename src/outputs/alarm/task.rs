@@ -190,7 +190,7 @@ impl AlarmSender {
         self.now = self.now.max(Some(now));
         match input {
             FeedInput::SetForward(by) => self.alarms.set_forward(now, *by),
-            FeedInput::Events(events) => events.iter().for_each(|event| self.alarms.take(event)),
+            FeedInput::Events(events) => events.iter().for_each(|event| self.alarms.apply(event)),
             FeedInput::Past(board, events) => self.alarms.resume(board, events),
             FeedInput::Tick => {
                 let mut outputs = self.reports.all();

@@ -190,14 +190,14 @@ impl Follower {
         } in self.by_delay.values_mut()
         {
             match input {
-                FeedInput::Events(events) => events.iter().for_each(|event| projection.take(now, event)),
-                FeedInput::Clock(board, clock) => projection.take_clock(now, board, clock),
-                FeedInput::Serial(board, serial) => projection.know(board, serial),
+                FeedInput::Events(events) => events.iter().for_each(|event| projection.queue(now, event)),
+                FeedInput::Clock(board, clock) => projection.queue_clock(now, board, clock),
+                FeedInput::Serial(board, serial) => projection.set_serial(board, serial),
                 FeedInput::Past(board, events) => projection.resume(now, board, events),
                 FeedInput::Pairings(Some(tournament)) => projection.pair(Arc::clone(tournament)),
-                FeedInput::Facts(facts) => projection.rename(facts.clone()),
+                FeedInput::Facts(facts) => projection.set_facts(facts.clone()),
                 FeedInput::SetForward(by) => projection.set_forward(*by),
-                FeedInput::Restart(restarts) => projection.restart(*restarts),
+                FeedInput::Restart(restarts) => projection.set_restarting(*restarts),
                 FeedInput::Pairings(None)
                 | FeedInput::Round(_)
                 | FeedInput::Status(_)

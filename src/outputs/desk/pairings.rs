@@ -185,8 +185,8 @@ fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -
             let findings = Check::default().findings(&event, doubts);
             Ok(tournament::report(&findings, Totals::of(&event)))
         }
-        Err(ReadError::Wrong { place, what }) => Err(json!({
-            "error": what.to_string(),
+        Err(ReadError::Wrong { place, error }) => Err(json!({
+            "error": error.to_string(),
             "file": place.file,
             "line": place.line,
             "column": place.column,

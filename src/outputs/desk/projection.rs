@@ -215,13 +215,13 @@ struct IncidentEnding {
 }
 
 impl Desk {
-    pub(crate) fn take(&mut self, event: &Event) {
-        self.rounds.take(event);
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.rounds.apply(event);
         if is_record_of_rounds(&event.board) {
             return;
         }
         let board = self.boards.entry(event.board.clone()).or_default();
-        let changed = board.record.take(event);
+        let changed = board.record.apply(event);
         let mut needs_update = changed.games || changed.incidents;
         needs_update |= board.note(event);
         if needs_update {
@@ -231,7 +231,7 @@ impl Desk {
 
     /// Restores a board from its events in the journal.
     pub(crate) fn resume(&mut self, events: &[Event]) {
-        events.iter().for_each(|event| self.take(event));
+        events.iter().for_each(|event| self.apply(event));
     }
 
     pub(crate) fn set_status(&mut self, now: Timestamp, status: BoardStatus) {

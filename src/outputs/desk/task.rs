@@ -179,7 +179,7 @@ impl DeskTask {
 
     fn apply(&mut self, now: Timestamp, input: &FeedInput) {
         match input {
-            FeedInput::Events(events) => events.iter().for_each(|event| self.desk.take(event)),
+            FeedInput::Events(events) => events.iter().for_each(|event| self.desk.apply(event)),
             FeedInput::Past(_, events) => self.desk.resume(events),
             FeedInput::Status(status) => self.desk.set_status(now, (**status).clone()),
             FeedInput::Pairings(Some(tournament)) => self.desk.set_pairings(Arc::clone(tournament)),

@@ -13,7 +13,7 @@ use super::form::LichessForm;
 use super::settings::Lichess;
 use super::task::LONGEST_PAUSE;
 use crate::outputs::shared::address::read_token;
-use crate::outputs::shared::answers::{MAX_ERROR, shortened, silence, text_up_to};
+use crate::outputs::shared::answers::{MAX_ERROR, describe_no_answer, shortened, text_up_to};
 
 pub(super) struct LichessClient {
     http: reqwest::Client,
@@ -284,7 +284,7 @@ async fn json(answer: Response) -> Result<Value, LichessFailure> {
 }
 
 fn no_answer(error: &reqwest::Error) -> LichessFailure {
-    LichessFailure::Silent(silence(error))
+    LichessFailure::Silent(describe_no_answer(error))
 }
 
 fn id(answer: &Value, of: &str) -> Result<String, LichessFailure> {

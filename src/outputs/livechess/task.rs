@@ -111,12 +111,12 @@ impl LiveChessTask {
     fn apply_input(&mut self, now: Timestamp, input: &FeedInput) {
         let livechess = &mut self.livechess;
         match input {
-            FeedInput::Events(events) => events.iter().for_each(|event| livechess.take(now, event)),
-            FeedInput::Clock(board, clock) => livechess.take_clock(now, board, clock),
+            FeedInput::Events(events) => events.iter().for_each(|event| livechess.apply(now, event)),
+            FeedInput::Clock(board, clock) => livechess.apply_clock(now, board, clock),
             FeedInput::Status(status) => livechess.see((**status).clone()),
             FeedInput::Past(board, events) => livechess.resume(now, board, events),
             FeedInput::Pairings(Some(tournament)) => livechess.pair(Arc::clone(tournament)),
-            FeedInput::Facts(facts) => livechess.rename(facts.clone()),
+            FeedInput::Facts(facts) => livechess.set_facts(facts.clone()),
             // This interface has no delay and does not show the round, so it ignores all other input.
             FeedInput::Serial(..)
             | FeedInput::Pairings(None)

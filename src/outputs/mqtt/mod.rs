@@ -50,6 +50,6 @@ pub use crate::outputs::shared::board_status::BoardView;
 
 pub(crate) use login::is_open_to_all;
 pub(crate) use settings::{MqttTable, host_name, mqtt};
-pub(crate) use subscriber::{Heard, Subscriber};
+pub(crate) use subscriber::{Subscriber, SubscriberEvent};
 #[cfg(target_os = "linux")]
 pub(in crate::outputs) use trial::publish_once;

@@ -180,7 +180,7 @@ impl Projection {
             self.announced.apply(event);
             messages.push(Message::event(&self.topics.events, event));
             self.public.take(now, event);
-            game_changed |= self.record.take(event).games;
+            game_changed |= self.record.apply(event).games;
             self.board.apply(event.ts, &event.kind);
             self.awaits_placement &= !matches!(event.kind, EventKind::BoardConnected { .. });
         }

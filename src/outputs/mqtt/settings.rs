@@ -141,7 +141,7 @@ impl MqttConfig {
 
     /// Whether events are sent again if a hub requests them.
     #[must_use]
-    pub fn hears_hub(&self) -> bool {
+    pub fn resends_to_hub(&self) -> bool {
         self.hub
     }
 

@@ -15,7 +15,7 @@ use super::settings::MqttConfig;
 /// Handle of a connection that is restored whenever it is lost.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
-    heard: mpsc::Receiver<Heard>,
+    received: mpsc::Receiver<SubscriberEvent>,
     outgoing: mpsc::Sender<OutgoingMessage>,
 }
 
@@ -28,7 +28,7 @@ struct OutgoingMessage {
 }
 
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum SubscriberEvent {
     /// The broker has accepted the connection and will send retained messages. Earlier messages may have been missed.
     Connected,
     Lost(LostReason),
@@ -55,24 +55,24 @@ impl Subscriber {
     /// Subscribes to `topics` in a task that ends when the subscriber is dropped. `name` is part of the client id and
     /// must be unique in this process. Must be called within a tokio runtime.
     pub(crate) fn start(config: MqttConfig, name: &str, topics: Vec<String>) -> Self {
-        let (sender, heard) = mpsc::channel(ROOM);
+        let (sender, received) = mpsc::channel(ROOM);
         let (outgoing, to_send) = mpsc::channel(MAX_OUTGOING);
         let id = client_id::of(&config.prefix, name, ClientRole::Process(std::process::id()));
         tokio::spawn(listen(config, id, topics, sender, to_send));
-        Self { heard, outgoing }
+        Self { received, outgoing }
     }
 
     /// Waits for the next event. Cancel safe.
-    pub(crate) async fn next(&mut self) -> Heard {
-        match self.heard.recv().await {
-            Some(heard) => heard,
+    pub(crate) async fn next(&mut self) -> SubscriberEvent {
+        match self.received.recv().await {
+            Some(received) => received,
             // The task ends only when the subscriber is dropped.
             None => core::future::pending().await,
         }
     }
 
     /// Sends a message. Drops it if the queue is full, so the caller must expect losses.
-    pub(crate) fn ask(&self, topic: String, text: String) {
+    pub(crate) fn send(&self, topic: String, text: String) {
         let _ = self.outgoing.try_send(OutgoingMessage {
             topic,
             text,
@@ -82,7 +82,7 @@ impl Subscriber {
 
     /// Sends a message that expires after `within`. An expired message is dropped before it is sent, or by a broker
     /// that supports MQTT 5. Returns false if the queue is full.
-    pub(crate) fn ask_within(&self, topic: String, text: String, within: Duration) -> bool {
+    pub(crate) fn send_within(&self, topic: String, text: String, within: Duration) -> bool {
         let expires = Some(Instant::now() + within);
         self.outgoing
             .try_send(OutgoingMessage { topic, text, expires })
@@ -95,13 +95,13 @@ async fn listen(
     config: MqttConfig,
     id: String,
     topics: Vec<String>,
-    heard: mpsc::Sender<Heard>,
+    sender: mpsc::Sender<SubscriberEvent>,
     mut outgoing: mpsc::Receiver<OutgoingMessage>,
 ) {
     let mut pause = FIRST_PAUSE;
     let mut dialect = config.protocol.unwrap_or(Dialect::Five);
-    while !heard.is_closed() {
-        let (accepted, reason) = connection(dialect, &config, &id, &topics, &heard, &mut outgoing).await;
+    while !sender.is_closed() {
+        let (accepted, reason) = connection(dialect, &config, &id, &topics, &sender, &mut outgoing).await;
         if let Some(other) = other_dialect(dialect, &config, reason.as_ref()) {
             dialect = other;
             if dialect == Dialect::Four {
@@ -114,7 +114,7 @@ async fn listen(
             reason.as_ref(),
         );
         if let Some(reason) = reason
-            && heard.send(Heard::Lost(reason)).await.is_err()
+            && sender.send(SubscriberEvent::Lost(reason)).await.is_err()
         {
             return;
         }
@@ -151,7 +151,7 @@ async fn connection(
     config: &MqttConfig,
     id: &str,
     topics: &[String],
-    heard: &mpsc::Sender<Heard>,
+    sender: &mpsc::Sender<SubscriberEvent>,
     outgoing: &mut mpsc::Receiver<OutgoingMessage>,
 ) -> (Option<Instant>, Option<LostReason>) {
     let (login, tls) = match link::credentials(config).await {
@@ -171,16 +171,16 @@ async fn connection(
                     if !topics.is_empty() {
                         client.subscribe(topics.to_vec());
                     }
-                    Heard::Connected
+                    SubscriberEvent::Connected
                 }
-                Ok(Some((topic, payload, retained))) => Heard::Message {
+                Ok(Some((topic, payload, retained))) => SubscriberEvent::Message {
                     topic,
                     payload,
                     retained,
                 },
                 Err(reason) => return (accepted, Some(reason)),
             };
-            if heard.send(incoming).await.is_err() {
+            if sender.send(incoming).await.is_err() {
                 return (accepted, None);
             }
         }

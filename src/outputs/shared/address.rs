@@ -8,7 +8,7 @@ use reqwest::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 
-use super::answers::{MAX_ERROR, shortened, silence, text_up_to};
+use super::answers::{MAX_ERROR, describe_no_answer, shortened, text_up_to};
 
 /// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -95,7 +95,7 @@ impl Address {
         let answer = request
             .send()
             .await
-            .map_err(|error| silence(&error.without_url()))?;
+            .map_err(|error| describe_no_answer(&error.without_url()))?;
         let status = answer.status();
         if status.is_success() {
             return Ok(status);

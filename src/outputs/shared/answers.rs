@@ -33,7 +33,7 @@ pub(in crate::outputs) async fn text_up_to(
 
 /// Describes why a request got no answer. Uses the innermost error, since the outer ones only state that the request
 /// failed.
-pub(in crate::outputs) fn silence(error: &reqwest::Error) -> String {
+pub(in crate::outputs) fn describe_no_answer(error: &reqwest::Error) -> String {
     let mut reason: &dyn core::error::Error = error;
     while let Some(source) = reason.source() {
         reason = source;

@@ -24,7 +24,7 @@ pub(in crate::outputs) struct Changed {
 
 impl BoardRecord {
     /// Applies an event of the board.
-    pub(in crate::outputs) fn take(&mut self, event: &Event) -> Changed {
+    pub(in crate::outputs) fn apply(&mut self, event: &Event) -> Changed {
         let changed = Changed {
             games: self.games.apply(event),
             incidents: self.incidents.apply(event),

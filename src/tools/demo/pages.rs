@@ -173,8 +173,8 @@ impl Pages {
         // Otherwise the board would vanish from the pages at the end of its recording.
         status.connected = true;
         self.feeds.see(now, status);
-        self.feeds.take(now, &events);
-        self.feeds.take_clock(now, &part.name, clock);
+        self.feeds.send_events(now, &events);
+        self.feeds.send_clock(now, &part.name, clock);
         Ok(())
     }
 

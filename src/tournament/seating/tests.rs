@@ -90,7 +90,7 @@ impl Room {
             set_up,
             has_time_control: false,
         };
-        let commands = self.seating.look(at(self.second), &self.rounds, view);
+        let commands = self.seating.due_commands(at(self.second), &self.rounds, view);
         let mut short = Vec::new();
         for (board, command) in commands {
             let arguments = &command.arguments;

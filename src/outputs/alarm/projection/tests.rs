@@ -73,10 +73,10 @@ fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
 #[test]
 fn an_incident_is_raised_once_and_cleared_once() {
     let mut alarms = no_alarms();
-    alarms.take(&event(1, started(START, Variant::Standard)));
-    alarms.take(&opened(2, 7, Severity::Advice));
-    alarms.take(&opened(3, 8, Severity::Hint));
-    alarms.take(&opened(4, 9, Severity::Violation));
+    alarms.apply(&event(1, started(START, Variant::Standard)));
+    alarms.apply(&opened(2, 7, Severity::Advice));
+    alarms.apply(&opened(3, 8, Severity::Hint));
+    alarms.apply(&opened(4, 9, Severity::Violation));
     let changes = alarms.changes(at(1));
     let (key, alarm) = changes[0].alarm();
     assert_eq!((&**key, &*alarm.title), ("b 9", "Board b: Illegal move"));
@@ -89,8 +89,8 @@ fn an_incident_is_raised_once_and_cleared_once() {
     assert!(noted_changes(&mut alarms, at(2)).is_empty());
     // An incident that grows from a hint to advice is an alarm.
     let graver = incident(8, Severity::Advice);
-    alarms.take(&event(5, EventKind::IncidentUpdated(Box::new(graver))));
-    alarms.take(&closed(6, 9));
+    alarms.apply(&event(5, EventKind::IncidentUpdated(Box::new(graver))));
+    alarms.apply(&closed(6, 9));
     assert_eq!(noted_changes(&mut alarms, at(3)), ["-b 9", "+b 8"]);
     assert_eq!(alarms.raised().len(), 2);
 }
@@ -98,8 +98,8 @@ fn an_incident_is_raised_once_and_cleared_once() {
 #[test]
 fn alarms_sent_before_a_restart_are_not_sent_again() {
     let mut before = no_alarms();
-    before.take(&opened(1, 1, Severity::Advice));
-    before.take(&opened(2, 2, Severity::Advice));
+    before.apply(&opened(1, 1, Severity::Advice));
+    before.apply(&opened(2, 2, Severity::Advice));
     assert_eq!(noted_changes(&mut before, at(1)).len(), 2);
     let noted = serde_json::to_string(before.raised()).expect("JSON");
     let noted = serde_json::from_str(&noted).expect("what was noted");
@@ -120,7 +120,7 @@ fn alarms_sent_before_a_restart_are_not_sent_again() {
     let mut new = no_alarms();
     new.resume("b", &journal);
     assert!(noted_changes(&mut new, at(24 * 3600)).is_empty());
-    new.take(&event(5, started(START, Variant::Standard)));
+    new.apply(&event(5, started(START, Variant::Standard)));
     assert!(noted_changes(&mut new, at(24 * 3600 + 1)).is_empty());
 }
 
@@ -128,9 +128,9 @@ fn alarms_sent_before_a_restart_are_not_sent_again() {
 fn only_chosen_kinds_are_sent() {
     let kinds = [AlarmKind::Draw, AlarmKind::Output];
     let mut alarms = Alarms::new(Language::German, &kinds, BTreeMap::new());
-    alarms.take(&event(1, started(START, Variant::Standard)));
-    alarms.take(&opened(2, 1, Severity::Violation));
-    alarms.take(&event(
+    alarms.apply(&event(1, started(START, Variant::Standard)));
+    alarms.apply(&opened(2, 1, Severity::Violation));
+    alarms.apply(&event(
         3,
         EventKind::GameEnded {
             result: GameResult::Draw,
@@ -190,13 +190,13 @@ fn a_lasting_output_failure_raises_an_alarm() {
 fn an_alarm_for_one_flag_includes_both_flags() {
     let flag = AlarmKind::Incident(IncidentKind::FlagFall);
     let mut alarms = Alarms::new(Language::English, &[flag], BTreeMap::new());
-    alarms.take(&event(1, started(START, Variant::Standard)));
+    alarms.apply(&event(1, started(START, Variant::Standard)));
     for (number, kind) in [(7, IncidentKind::TwoFlags), (8, IncidentKind::IllegalMove)] {
         let incident = Incident {
             kind,
             ..incident(number, Severity::Advice)
         };
-        alarms.take(&event(number, EventKind::IncidentOpened(Box::new(incident))));
+        alarms.apply(&event(number, EventKind::IncidentOpened(Box::new(incident))));
     }
     assert_eq!(noted_changes(&mut alarms, at(5)).len(), 1);
 }
@@ -210,8 +210,8 @@ fn a_step_of_the_clock_does_not_count_as_passed_time() {
         ..OutputReport::default()
     };
     let fails = BTreeMap::from([("Lichess".to_owned(), report)]);
-    alarms.take(&event(1, started(START, Variant::Standard)));
-    alarms.take(&event(
+    alarms.apply(&event(1, started(START, Variant::Standard)));
+    alarms.apply(&event(
         2,
         EventKind::GameEnded {
             result: GameResult::Draw,
@@ -282,7 +282,7 @@ fn many_restarts_send_one_message_for_each_alarm() {
     alarms.update_outputs(at(minutes(60)), &failing);
     assert!(noted_changes(&mut alarms, at(minutes(60))).is_empty());
     assert_eq!(noted_changes(&mut alarms, at(minutes(61))), ["+output Lichess"]);
-    alarms.take(&closed(200, 61));
+    alarms.apply(&closed(200, 61));
     alarms.update_outputs(at(minutes(62)), &failing);
     assert!(noted_changes(&mut alarms, at(minutes(62))).is_empty());
     assert_eq!(noted_changes(&mut alarms, at(minutes(63))), ["-b 1"]);
@@ -299,15 +299,15 @@ fn many_restarts_send_one_message_for_each_alarm() {
 #[test]
 fn a_briefly_missing_board_raises_no_alarm() {
     let mut alarms = no_alarms();
-    alarms.take(&event(1, started(START, Variant::Standard)));
-    alarms.take(&missing(2, 1, at(0)));
+    alarms.apply(&event(1, started(START, Variant::Standard)));
+    alarms.apply(&missing(2, 1, at(0)));
     assert!(noted_changes(&mut alarms, at(29)).is_empty());
-    alarms.take(&closed(3, 1));
+    alarms.apply(&closed(3, 1));
     assert!(noted_changes(&mut alarms, at(120)).is_empty());
     // Two offences are two alarms, however soon the second one follows.
-    alarms.take(&opened(4, 2, Severity::Violation));
+    alarms.apply(&opened(4, 2, Severity::Violation));
     assert_eq!(noted_changes(&mut alarms, at(121)), ["+b 2"]);
-    alarms.take(&closed(5, 2));
-    alarms.take(&opened(6, 3, Severity::Violation));
+    alarms.apply(&closed(5, 2));
+    alarms.apply(&opened(6, 3, Severity::Violation));
     assert_eq!(noted_changes(&mut alarms, at(122)), ["-b 2", "+b 3"]);
 }

@@ -163,7 +163,7 @@ impl Broadcast {
     }
 
     /// Sets whether the daemon is still replaying its recordings after a restart.
-    pub(crate) fn restart(&mut self, restarts: bool) {
+    pub(crate) fn set_restarting(&mut self, restarts: bool) {
         self.all_changed |= self.restarts != restarts;
         self.restarts = restarts;
     }
@@ -174,13 +174,13 @@ impl Broadcast {
     }
 
     /// Replaces the facts of the event.
-    pub(crate) fn rename(&mut self, facts: EventFacts) {
+    pub(crate) fn set_facts(&mut self, facts: EventFacts) {
         self.all_changed |= self.facts != facts;
         self.facts = facts;
     }
 
     /// Queues an event, which was published at `at`, until it is due.
-    pub(crate) fn take(&mut self, at: Timestamp, event: &Event) {
+    pub(crate) fn queue(&mut self, at: Timestamp, event: &Event) {
         let board = self.board(&event.board);
         if let EventKind::BoardConnected { serial, .. } = &event.kind {
             // A board that is plugged in again may not report its number: keep the known one.
@@ -189,12 +189,12 @@ impl Broadcast {
         board.delayed.take(at, event);
     }
 
-    pub(crate) fn know(&mut self, board: &str, serial: &str) {
+    pub(crate) fn set_serial(&mut self, board: &str, serial: &str) {
         self.board(board).serial = Some(serial.to_owned());
     }
 
     /// Queues a board's clock reading of time `now`, until it is due.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
+    pub(crate) fn queue_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
         self.board(board).delayed.take_clock(now, clock);
     }
 

@@ -135,7 +135,7 @@ pub(super) fn ended(board: u32, second: i64, result: GameResult) -> Event {
 
 pub(super) fn take(broadcast: &mut Broadcast, events: &[Event]) {
     for event in events {
-        broadcast.take(event.ts, event);
+        broadcast.queue(event.ts, event);
     }
 }
 
@@ -211,7 +211,7 @@ fn every_listed_game_has_a_file() {
     broadcast.advance(at(2));
     has_all(&mut broadcast, 3);
     // A start position that is not drawn yet is unknown, not the standard one.
-    broadcast.rename(EventFacts {
+    broadcast.set_facts(EventFacts {
         start: Some(DrawnStart::Chess960(None)),
         ..EventFacts::default()
     });
@@ -299,7 +299,7 @@ fn the_event_is_chess960_if_start_positions_are_drawn() {
         (Some(DrawnStart::Standard), "STANDARD", 518.into()),
         (None, "STANDARD", 518.into()),
     ] {
-        broadcast.rename(EventFacts {
+        broadcast.set_facts(EventFacts {
             start,
             ..EventFacts::default()
         });
@@ -339,7 +339,7 @@ fn a_game_is_written_in_the_format_of_relays() {
         flag: None,
         as_of: Some(at(21)),
     };
-    broadcast.take_clock(at(21), "board-2", &reading);
+    broadcast.queue_clock(at(21), "board-2", &reading);
     assert!(broadcast.advance(at(21)));
     let game = json(&mut broadcast, "round-3/game-2.json");
     assert_eq!(game["moves"], serde_json::json!(["e4 5395+7", "c5 600"]));
@@ -395,10 +395,10 @@ fn a_game_with_an_unknown_start_position_is_not_published() {
         start: Some(start),
         ..EventFacts::default()
     };
-    broadcast.rename(with(DrawnStart::Chess960(None)));
+    broadcast.set_facts(with(DrawnStart::Chess960(None)));
     assert_eq!(text(&mut broadcast, "round-3/games.pgn"), "");
     let drawn = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR";
-    broadcast.rename(with(DrawnStart::Chess960(Some(drawn.to_owned()))));
+    broadcast.set_facts(with(DrawnStart::Chess960(Some(drawn.to_owned()))));
     let games = text(&mut broadcast, "round-3/games.pgn");
     assert_eq!(
         games
@@ -407,7 +407,7 @@ fn a_game_with_an_unknown_start_position_is_not_published() {
         2,
         "{games}"
     );
-    broadcast.rename(with(DrawnStart::Chess960(None)));
+    broadcast.set_facts(with(DrawnStart::Chess960(None)));
     let fen = format!("{drawn} w KQkq - 0 1");
     take(&mut broadcast, &[begins(2, 1, Variant::Chess960, &fen)]);
     broadcast.advance(at(1));
@@ -525,7 +525,7 @@ fn the_same_events_give_the_same_files() {
     ];
     let mut live = broadcast(0);
     for event in &events {
-        live.take(event.ts, event);
+        live.queue(event.ts, event);
         live.advance(event.ts);
         live.files();
     }

@@ -141,7 +141,7 @@ impl Rounds {
         self.tournament = tournament;
     }
 
-    pub(super) fn take(&mut self, event: &Event) {
+    pub(super) fn apply(&mut self, event: &Event) {
         self.changed.extend(self.entered.apply(event));
         self.changed.extend(self.byes.apply(event));
         match &event.kind {
@@ -606,17 +606,17 @@ mod tests {
         assert_eq!(first["others"], json!([]));
         let graf = json!([{"player": "Graf", "points": null, "listed": true, "decided": null}]);
         assert_eq!(first["byes"], graf);
-        rounds.take(&begins(1, 1));
+        rounds.apply(&begins(1, 1));
         let begun = update(&mut rounds);
         assert_eq!(
             (&begun["tables"][0]["game"], &begun["tables"][0]["played"]),
             (&json!("g"), &json!(false))
         );
-        rounds.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
+        rounds.apply(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
         let moved = update(&mut rounds);
         assert_eq!(moved["tables"][0]["played"], true);
         assert!(moved["begun"].is_string(), "the first game has begun: {moved}");
-        rounds.take(&event(3, EventKind::MoveMade(ply(2, "e7e5", "e5"))));
+        rounds.apply(&event(3, EventKind::MoveMade(ply(2, "e7e5", "e5"))));
         assert_eq!(
             rounds.poll_changes(),
             Vec::<String>::new(),
@@ -629,8 +629,8 @@ mod tests {
     #[test]
     fn the_observed_end_is_kept_beside_an_arbiters_result() {
         let mut rounds = rounds();
-        rounds.take(&begins(1, 1));
-        rounds.take(&ends(
+        rounds.apply(&begins(1, 1));
+        rounds.apply(&ends(
             2,
             GameResult::WhiteWins,
             EndReason::Kings,
@@ -658,7 +658,7 @@ mod tests {
             note: None,
             assigned: false,
         };
-        rounds.take(&event(3, amended));
+        rounds.apply(&event(3, amended));
         let decided = update(&mut rounds)["tables"][0].clone();
         assert_eq!(
             (&decided["result"], &decided["confirmed"]),
@@ -673,8 +673,8 @@ mod tests {
     #[test]
     fn a_reset_leaves_the_result_missing() {
         let mut rounds = rounds();
-        rounds.take(&begins(1, 3));
-        rounds.take(&ends(2, GameResult::Unknown, EndReason::Reset, DecidedBy::Board));
+        rounds.apply(&begins(1, 3));
+        rounds.apply(&ends(2, GameResult::Unknown, EndReason::Reset, DecidedBy::Board));
         let trial = update(&mut rounds);
         let trial = trial["tables"]
             .as_array()
@@ -684,8 +684,8 @@ mod tests {
             Some(json!(false)),
             "a trial"
         );
-        rounds.take(&event(3, EventKind::MoveMade(ply(MIN_PLIES, "e2e4", "e4"))));
-        rounds.take(&ends(4, GameResult::Unknown, EndReason::Reset, DecidedBy::Board));
+        rounds.apply(&event(3, EventKind::MoveMade(ply(MIN_PLIES, "e2e4", "e4"))));
+        rounds.apply(&ends(4, GameResult::Unknown, EndReason::Reset, DecidedBy::Board));
         let tables = update(&mut rounds)["tables"].clone();
         let table = tables
             .as_array()
@@ -706,8 +706,8 @@ mod tests {
         let mut rounds = rounds();
         let _ = update(&mut rounds);
         let set = json!({"result": "½-½", "round": 2, "table": 3, "signed": true});
-        rounds.take(&command(1, Action::SetResult, set));
-        rounds.take(&table_result(1, 3, GameResult::Draw));
+        rounds.apply(&command(1, Action::SetResult, set));
+        rounds.apply(&table_result(1, 3, GameResult::Draw));
         let entered = update(&mut rounds);
         assert_eq!(entered["tables"].as_array().map(Vec::len), Some(1), "{entered}");
         let table = &entered["tables"][0];
@@ -716,19 +716,19 @@ mod tests {
             (&json!("1/2-1/2"), &json!("meier"))
         );
         // A different result is not signed. The signed result, entered again, is.
-        rounds.take(&table_result(2, 3, GameResult::BlackWins));
+        rounds.apply(&table_result(2, 3, GameResult::BlackWins));
         assert_eq!(update(&mut rounds)["tables"][0]["signed"], Value::Null);
-        rounds.take(&table_result(3, 3, GameResult::Draw));
+        rounds.apply(&table_result(3, 3, GameResult::Draw));
         assert_eq!(update(&mut rounds)["tables"][0]["signed"]["by"], "meier");
         let unsigned = json!({"result": "1/2-1/2", "round": 2, "table": 3, "signed": false});
-        rounds.take(&command(4, Action::SetResult, unsigned));
+        rounds.apply(&command(4, Action::SetResult, unsigned));
         assert_eq!(update(&mut rounds)["tables"][0]["signed"], Value::Null);
-        rounds.take(&table_result(5, 3, GameResult::Unknown));
+        rounds.apply(&table_result(5, 3, GameResult::Unknown));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], Value::Null);
         // An entry for a table replaces the result in the file until it is withdrawn.
-        rounds.take(&table_result(6, 2, GameResult::BlackWins));
+        rounds.apply(&table_result(6, 2, GameResult::BlackWins));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], "0-1");
-        rounds.take(&table_result(7, 2, GameResult::Unknown));
+        rounds.apply(&table_result(7, 2, GameResult::Unknown));
         assert_eq!(update(&mut rounds)["tables"][0]["result"], "1-0");
     }
 
@@ -737,7 +737,7 @@ mod tests {
         let mut rounds = rounds();
         let _ = update(&mut rounds);
         let set = |points: Value| json!({"round": 2, "player": "Graf", "points": points});
-        rounds.take(&command(1, Action::SetBye, set(json!("1/2"))));
+        rounds.apply(&command(1, Action::SetBye, set(json!("1/2"))));
         let entered = update(&mut rounds);
         assert_eq!(
             (
@@ -747,9 +747,9 @@ mod tests {
             (&json!("1/2"), &json!("meier"))
         );
         assert_eq!(entered["tables"], json!([]), "no table has changed");
-        rounds.take(&command(2, Action::SetBye, set(Value::Null)));
+        rounds.apply(&command(2, Action::SetBye, set(Value::Null)));
         assert_eq!(update(&mut rounds)["byes"][0]["points"], Value::Null);
-        rounds.take(&table_result(3, 1, GameResult::Draw));
+        rounds.apply(&table_result(3, 1, GameResult::Draw));
         assert!(
             update(&mut rounds).get("byes").is_none(),
             "the byes have not changed"
@@ -760,9 +760,9 @@ mod tests {
     fn a_round_begins_with_its_first_start_on_that_day() {
         let mut rounds = rounds();
         let start = |begins: &str| json!({"round": 2, "begins": begins});
-        rounds.take(&command(1, Action::StartRound, start("2026-11-20T18:00:00Z")));
-        rounds.take(&command(2, Action::StartRound, start("2026-11-21T09:20:00Z")));
-        rounds.take(&command(3, Action::StartRound, start("2026-11-21T09:24:00Z")));
+        rounds.apply(&command(1, Action::StartRound, start("2026-11-20T18:00:00Z")));
+        rounds.apply(&command(2, Action::StartRound, start("2026-11-21T09:20:00Z")));
+        rounds.apply(&command(3, Action::StartRound, start("2026-11-21T09:24:00Z")));
         assert_eq!(update(&mut rounds)["begun"], "2026-11-21T09:20:00.000000Z");
     }
 

@@ -76,8 +76,8 @@ fn only_changed_fields_are_sent() {
     assert_eq!((&first["battery"], &first["game"]), (&80.into(), &Value::Null));
     desk.set_status(at(5), board_status(false));
     assert!(desk.poll_changes().is_empty(), "it is as it was");
-    desk.take(&event(1, started(START, Variant::Standard)));
-    desk.take(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
+    desk.apply(&event(1, started(START, Variant::Standard)));
+    desk.apply(&event(2, EventKind::MoveMade(ply(1, "e2e4", "e4"))));
     let update = change(&mut desk);
     assert_eq!(update["game"]["moves"][0]["san"], "e4");
     assert_eq!(update["board"], "b");
@@ -90,8 +90,8 @@ fn only_changed_fields_are_sent() {
 #[test]
 fn incidents_are_open_and_then_past_with_their_opening_times() {
     let mut desk = Desk::default();
-    desk.take(&event(1, started(START, Variant::Standard)));
-    desk.take(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
+    desk.apply(&event(1, started(START, Variant::Standard)));
+    desk.apply(&event(2, EventKind::IncidentOpened(Box::new(incident(7)))));
     let update = change(&mut desk);
     assert_eq!(update["incidents"][0]["incident"], 7);
     assert!(update["incidents"][0]["since"].is_string(), "{update}");
@@ -113,7 +113,7 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
         decision: Some("two minutes".to_owned()),
         decided_by: None,
     };
-    desk.take(&event(3, closed(None)));
+    desk.apply(&event(3, closed(None)));
     let update = change(&mut desk);
     assert_eq!(
         (&update["incidents"], &update["past"][0]["incident"]),
@@ -124,9 +124,9 @@ fn incidents_are_open_and_then_past_with_their_opening_times() {
         (&"two minutes".into(), &"arbiter".into())
     );
     // The arbiter decides again.
-    desk.take(&event(4, closed(Some(false))));
+    desk.apply(&event(4, closed(Some(false))));
     assert_eq!(change(&mut desk)["offences"]["black"], 0);
-    desk.take(&event(5, started(START, Variant::Standard)));
+    desk.apply(&event(5, started(START, Variant::Standard)));
     assert_eq!(change(&mut desk)["past"], serde_json::json!([]));
 }
 
@@ -220,7 +220,7 @@ fn clock_is_compared_with_the_time_control_between_games() {
     let expected =
         serde_json::json!({"board": "b", "clock_fits": false, "standing_ms": [5_520_000, 5_520_000]});
     assert_eq!(change(&mut desk), expected);
-    desk.take(&event(1, started(START, Variant::Standard)));
+    desk.apply(&event(1, started(START, Variant::Standard)));
     assert_eq!(change(&mut desk)["clock_fits"], Value::Null, "time has passed");
 }
 
@@ -288,7 +288,7 @@ fn arbiters_on_their_way_are_named() {
         attends(6, "ott", json!({"incident": 7, "going": false})),
         attends(7, "ott", json!({})),
     ];
-    events.iter().for_each(|event| desk.take(event));
+    events.iter().for_each(|event| desk.apply(event));
     let update = change(&mut desk);
     let both = [(json!(7), json!("meier")), (Value::Null, json!("ott"))];
     assert_eq!(names(&update), both);
@@ -315,9 +315,9 @@ fn arbiters_on_their_way_are_named() {
         ),
         event(9, started(START, Variant::Standard)),
     ];
-    desk.take(&events[0]);
+    desk.apply(&events[0]);
     assert_eq!(names(&change(&mut desk)), [(Value::Null, json!("ott"))]);
-    desk.take(&events[1]);
+    desk.apply(&events[1]);
     assert_eq!(names(&change(&mut desk)), []);
 }
 
@@ -337,7 +337,7 @@ fn ages_count_from_the_events() {
         event(4, gone.clone()),
         event(5, gone),
     ];
-    events.iter().for_each(|event| desk.take(event));
+    events.iter().for_each(|event| desk.apply(event));
     desk.set_status(
         at(20),
         BoardStatus {
@@ -367,9 +367,9 @@ fn ages_count_from_the_events() {
         ply: 2,
         reason: kiebitz_game::events::CorrectionReason::Takeback,
     };
-    desk.take(&event(6, retracted));
+    desk.apply(&event(6, retracted));
     assert_eq!(change(&mut desk)["made"], json!([text(events[1].ts)]));
-    desk.take(&event(7, EventKind::MoveMade(ply(2, "d7d5", "d5"))));
+    desk.apply(&event(7, EventKind::MoveMade(ply(2, "d7d5", "d5"))));
     assert_eq!(change(&mut desk)["made"].as_array().map(Vec::len), Some(2));
 }
 
@@ -399,7 +399,7 @@ fn commands_of_people_are_listed_with_author_and_time() {
         of_other,
         command(5, "ott", Some("not legal")),
     ];
-    events.iter().for_each(|event| desk.take(event));
+    events.iter().for_each(|event| desk.apply(event));
     let update = change(&mut desk);
     let shown = json!([{
         "by": "meier",
@@ -408,7 +408,7 @@ fn commands_of_people_are_listed_with_author_and_time() {
         "arguments": {"from": 1, "moves": ["d4"]},
     }]);
     assert_eq!(update["commands"], shown);
-    desk.take(&event(6, first));
+    desk.apply(&event(6, first));
     assert_eq!(change(&mut desk)["commands"], json!([]));
 }
 

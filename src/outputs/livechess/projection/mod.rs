@@ -61,15 +61,15 @@ impl LiveChess {
     }
 
     /// Applies an event that was published by `now`.
-    pub(crate) fn take(&mut self, now: Timestamp, event: &Event) {
-        self.show.take(now, event);
+    pub(crate) fn apply(&mut self, now: Timestamp, event: &Event) {
+        self.show.queue(now, event);
         self.show.advance(now);
         self.changed.insert(event.board.clone());
     }
 
     /// Applies a clock reading of a board at `now`.
-    pub(crate) fn take_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
-        self.show.take_clock(now, board, clock);
+    pub(crate) fn apply_clock(&mut self, now: Timestamp, board: &str, clock: &ClockView) {
+        self.show.queue_clock(now, board, clock);
         self.show.advance(now);
     }
 
@@ -99,8 +99,8 @@ impl LiveChess {
     }
 
     /// Replaces the facts of the event.
-    pub(crate) fn rename(&mut self, facts: EventFacts) {
-        self.show.rename(facts);
+    pub(crate) fn set_facts(&mut self, facts: EventFacts) {
+        self.show.set_facts(facts);
     }
 
     /// Assigns each board its own serial number, unless another board has it. Boards that are present have priority.

@@ -259,7 +259,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
         ))
     );
     for event in events("board-4", "g1", "e4 c5 Nf3") {
-        hall.take(at(3000), &event);
+        hall.apply(at(3000), &event);
     }
     hall.see(board_status(
         "board-4",
@@ -298,7 +298,7 @@ fn a_client_subscribes_sets_up_and_sees_moves() {
     let gone = frames_after(&mut hall, 34000, r#"{"id":13,"call":"unsubscribe","param":4}"#);
     assert_eq!(gone.len(), 1);
     for event in events("board-4", "g2", "d4") {
-        hall.take(at(35000), &event);
+        hall.apply(at(35000), &event);
     }
     assert!(frames(&mut hall, 35000).is_empty());
 }
@@ -310,7 +310,7 @@ fn a_feed_stays_with_its_game_until_the_client_sets_up_again() {
     frames_after(&mut hall, 0, SUBSCRIBE);
     frames_after(&mut hall, 0, SET_UP);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
-        hall.take(at(3000), &event);
+        hall.apply(at(3000), &event);
     }
     let sicilian = board_status("board-4", "31417", SICILIAN, clock(5400, 5400, None, 950));
     hall.see(sicilian);
@@ -321,14 +321,14 @@ fn a_feed_stays_with_its_game_until_the_client_sets_up_again() {
     );
     // Somebody puts the pieces back and plays another game.
     for event in events("board-4", "g2", "d4") {
-        hall.take(at(4000), &event);
+        hall.apply(at(4000), &event);
     }
     let another = frames(&mut hall, 4000);
     assert_eq!(another.len(), 1, "{another:?}");
     assert_eq!(another[0]["param"], json(r#"{"serialnr":"31417","match":false}"#));
     let placement = "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR";
     for event in events("board-4", "g2", "d4 d5") {
-        hall.take(at(5000), &event);
+        hall.apply(at(5000), &event);
     }
     hall.see(board_status(
         "board-4",
@@ -344,7 +344,7 @@ fn a_feed_stays_with_its_game_until_the_client_sets_up_again() {
         ply: 3,
         reason: kiebitz_game::events::CorrectionReason::Takeback,
     };
-    hall.take(at(6000), &of("board-4", "g1", 20, result));
+    hall.apply(at(6000), &of("board-4", "g1", 20, result));
     assert!(frames(&mut hall, 6000).is_empty());
 
     let again = frames_after(&mut hall, 7000, SET_UP);
@@ -411,7 +411,7 @@ fn flipping_a_board_affects_all_clients_and_nothing_else() {
     frames_after(&mut hall, 0, SUBSCRIBE);
     frames_after(&mut hall, 0, SET_UP);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
-        hall.take(at(3000), &event);
+        hall.apply(at(3000), &event);
     }
     hall.see(board_status(
         "board-4",
@@ -440,7 +440,7 @@ fn a_set_up_position_becomes_a_command_if_setup_is_allowed() {
     let mut hall = hall(true);
     frames_after(&mut hall, 0, SUBSCRIBE);
     for event in events("board-4", "g1", "e4 c5 Nf3") {
-        hall.take(at(3000), &event);
+        hall.apply(at(3000), &event);
     }
     frames(&mut hall, 0);
     let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
@@ -569,7 +569,7 @@ fn a_result_shown_on_the_board_is_not_a_decision() {
         elapsed_ms: Some(5900),
     };
     of_game.push(of("board-4", "g1", 9, press));
-    of_game.iter().for_each(|event| hall.take(at(0), event));
+    of_game.iter().for_each(|event| hall.apply(at(0), event));
     let live = hall.round(&id, 1).expect("the round")["pairings"][1].clone();
     let player = |first: &str, last: &str, id: u32| {
         serde_json::json!({ "fname": first, "mname": null, "lname": last, "title": "WFM", "federation": "NOR",
@@ -590,8 +590,8 @@ fn a_result_shown_on_the_board_is_not_a_decision() {
             end_certain: true,
             decided_by: None,
         };
-        hall.take(at(0), &of("board-4", "g1", 10, kind));
-        hall.take_clock(at(0), "board-4", &clock(5391, 5402, Some(Color::Black), 123));
+        hall.apply(at(0), &of("board-4", "g1", 10, kind));
+        hall.apply_clock(at(0), "board-4", &clock(5391, 5402, Some(Color::Black), 123));
         let pairing = hall.round(&id, 1).expect("the round")["pairings"][1].clone();
         assert_eq!(pairing["live"], !confirmed);
         (pairing["result"].clone(), hall.game(game_id).expect("the game"))

@@ -23,7 +23,7 @@ fn a_round_is_one_file_with_all_its_games() {
             made(2, 20, 2, "c7c5", "c5"),
         ],
     );
-    broadcast.take_clock(at(21), "board-2", &reading(21, Some(Color::White)));
+    broadcast.queue_clock(at(21), "board-2", &reading(21, Some(Color::White)));
     broadcast.advance(at(81));
     let round = json(&mut broadcast, "round-3/wall.json");
     assert_eq!(
@@ -112,7 +112,7 @@ fn moves_end_before_an_illegal_one() {
 #[test]
 fn a_start_position_that_is_not_drawn_yet_is_not_published() {
     let mut broadcast = broadcast(0);
-    broadcast.rename(EventFacts {
+    broadcast.set_facts(EventFacts {
         start: Some(DrawnStart::Chess960(None)),
         ..EventFacts::default()
     });
