@@ -241,7 +241,7 @@ impl ScoreTable {
                         let points: u32 = games.values().map(|(points, _)| 2 * points).sum();
                         add_value(*player, (group.len() > 1).then_some(points));
                     }
-                    refined.extend(self.by_encounter(group));
+                    refined.extend(self.split_by_encounters(group));
                 } else {
                     for player in &group {
                         add_value(*player, Some(self.value(*player, *tie_break)));
@@ -287,7 +287,7 @@ impl ScoreTable {
             TieBreak::Buchholz => total(&self.contributions(player, |_| 2)),
             TieBreak::BuchholzCut1 => {
                 let contributions = self.contributions(player, |_| 2);
-                total(&contributions) - least(&contributions)
+                total(&contributions) - contribution_to_cut(&contributions)
             }
             TieBreak::SonnebornBerger => total(&self.contributions(player, |round| round.half_points)),
             TieBreak::DirectEncounter | TieBreak::MatchPoints | TieBreak::GamePoints => 0,
@@ -301,7 +301,7 @@ impl ScoreTable {
         let of_round = |round: &PlayerRound| {
             let opponent = round.opponent.filter(|_| self.counts(round));
             let (points, is_voluntary) = match opponent {
-                Some(opponent) => (self.adjusted(opponent), false),
+                Some(opponent) => (self.adjusted_half_points(opponent), false),
                 None if round.kind == RoundKind::Open || self.is_round_robin => return None,
                 None => (own, round.is_voluntary()),
             };
@@ -316,7 +316,7 @@ impl ScoreTable {
 
     /// Returns twice the points of a player, as used for the tie-breaks of the opponents: a requested bye counts as a
     /// draw if the player was not available in any later round.
-    fn adjusted(&self, player: usize) -> u32 {
+    fn adjusted_half_points(&self, player: usize) -> u32 {
         let rounds = self.rounds(player);
         if self.is_round_robin {
             return self.half_points(player);
@@ -361,12 +361,12 @@ impl ScoreTable {
     /// Splits a group of tied players by their games among each other. Players who meet several times count the average
     /// of these games. If not all have met, only a player who would lead whatever the missing results is ranked first;
     /// the others are then compared among themselves.
-    fn by_encounter(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
+    fn split_by_encounters(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let mut done = Vec::new();
         // The best group comes last.
         let mut open = vec![group];
         while let Some(group) = open.pop() {
-            let parts = self.encounter(&group);
+            let parts = self.split_by_encounters_once(&group);
             if parts.len() == 1 {
                 done.push(group);
             } else {
@@ -377,7 +377,7 @@ impl ScoreTable {
     }
 
     /// Splits a group once by the games among its players.
-    fn encounter(&self, group: &[usize]) -> Vec<Vec<usize>> {
+    fn split_by_encounters_once(&self, group: &[usize]) -> Vec<Vec<usize>> {
         let members: BTreeSet<usize> = group.iter().copied().collect();
         let others = members.len().saturating_sub(1);
         let mut scores: BTreeMap<usize, u32> = BTreeMap::new();
@@ -421,9 +421,9 @@ fn total(contributions: &[Contribution]) -> u32 {
     contributions.iter().map(|part| part.quarters).sum()
 }
 
-/// Returns the contribution to cut: the lowest one of the rounds that the player chose not to play or, without such
-/// rounds, the lowest of all.
-fn least(contributions: &[Contribution]) -> u32 {
+/// Returns the contribution that Buchholz Cut 1 omits: the lowest one of the rounds that the player chose not to play
+/// or, without such rounds, the lowest of all.
+fn contribution_to_cut(contributions: &[Contribution]) -> u32 {
     let lowest = |voluntary: bool| {
         let parts = contributions
             .iter()
