@@ -358,7 +358,7 @@ fn resolved_bye(
     ROUNDS.clone_into(&mut pending.board);
     if !pairings.seating().is_without_opponent(set.round, &set.player) {
         let reason = format!(
-            "{} is not a player without an opponent in round {}: the pairing files must have the round and the player",
+            "{} is not a player without an opponent in round {} of the pairing files: correct the name or the round",
             set.player, set.round
         );
         let refused = refused(Some(pending.command.id.clone()), reason);

@@ -83,11 +83,11 @@ pub(super) enum StorageFailure {
     )]
     Hangs,
     #[error(
-        "the folder contains too many files to list: publish to a folder of its own; until then, files that it loses \
+        "the folder contains too many files to list: publish to a folder without other files; until then, missing files \
          are not written again"
     )]
     ListTooLong,
-    #[error("the file is larger than what was written")]
+    #[error("the server returned a larger file than was written")]
     TooLong,
     #[error("no answer")]
     NoAnswer,

@@ -154,7 +154,7 @@ impl Logins {
             }
             trouble.report(read.err().map(|error| {
                 let file = self.users_file.display();
-                format!("cannot read {file}: {error}; whoever is logged in stays so")
+                format!("cannot read {file}: {error}; until it can be read, removed users stay logged in")
             }));
             self.sessions(|sessions| sessions.expire(moment()));
         }

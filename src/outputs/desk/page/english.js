@@ -125,7 +125,7 @@ export const ENGLISH = {
   },
   lines: {
     gone: "The board does not answer while a game is on. Check its cable or its battery.",
-    goneBefore: "The board does not answer, and the game at its table is still to begin. Check its cable or its battery.",
+    goneBefore: "The board does not answer, and the game at its table has not begun. Check its cable or its battery.",
     away: "No contact with this hall, where games are in progress: {n}. Check its computer, its broker and the network.",
     inferred: "Inferred, not observed: {moves}. Compare with the score sheets.",
     unsettled: "Still uncertain: {moves}. Look at the board.",
