@@ -242,7 +242,7 @@ fn boards(
         })?;
         let (span, name) = (table.name.span(), table.name.into_inner().0);
         if name.as_str().rsplit('/').next() == Some(ROUNDS) {
-            let message = "this name is reserved for byes and results of tables without a game; choose another";
+            let message = "this name is reserved for byes and results without a game; choose another one";
             return Err(SpannedError::new(span, message));
         }
         names.once(span, name.clone(), |line| {
