@@ -27,8 +27,10 @@ use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Board, Piece};
 
 use super::made::Timing;
-use super::node::{Node, NodeId, Played};
+use super::node::{Node, NodeId, Played, Unexplained};
+use super::sensors::Sensors;
 use super::tree::Tree;
+use crate::events::SensorChange;
 use crate::model::{Cost, Model, SEVERAL};
 
 /// The costs of all nodes of a tree, and the best node.
@@ -47,6 +49,19 @@ struct Costs {
     plies: Vec<Cost>,
     /// Cost of the plies and of the squares left unexplained.
     whole: Vec<Cost>,
+}
+
+/// A captured piece, and when the ply before its capture landed.
+struct Captured {
+    piece: Piece,
+    before: Timestamp,
+}
+
+impl Captured {
+    /// Whether the piece on an unexplained square may be this one.
+    fn is(&self, unexplained: &Unexplained) -> bool {
+        unexplained.stranger == Some(self.piece) && unexplained.since + ONE_SCAN_APART >= self.before
+    }
 }
 
 impl Ranking {
@@ -111,27 +126,75 @@ impl Tree {
 
     fn unexplained(&self, node: &Node) -> Cost {
         let model = self.model();
-        let plies = || std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL);
-        // A captured piece may lie beside its square for some plies, even before the capturing piece is lifted.
-        let captures = |ply: &Node| Some((ply.captured?, self.node(ply.parent?).landed.at));
-        let mut captured: Vec<_> = plies().filter_map(captures).collect();
-        let mut cost = node.result.unwrap_or(0);
-        for (since, stranger) in &node.unexplained {
-            let known = *since + ONE_SCAN_APART;
-            let is_stranger = |(piece, at): &(Piece, Timestamp)| Some(*piece) == *stranger && known >= *at;
-            if let Some(at) = captured.iter().position(is_stranger) {
+        let mut captured = self.captured(node);
+        let mut cost = node.result.unwrap_or(0) + node.outlived_before + node.outlived;
+        for unexplained in &node.unexplained {
+            if let Some(at) = captured.iter().position(|captured| captured.is(unexplained)) {
                 captured.swap_remove(at);
                 cost += model.odd;
-                continue;
+            } else {
+                cost += model.unexplained + self.played_on(node, unexplained.since);
             }
-            // Players put down a piece they hold before they move again, so a later ply speaks against a hand as the
-            // cause.
-            let played_on = plies()
-                .filter(|ply| ply.parent.is_some() && ply.lifted_at > known)
-                .count();
-            cost += model.unexplained + played_on * model.unexplained / 2;
         }
         cost
+    }
+
+    /// The pieces captured by the last plies. A captured piece may lie beside its square for some plies, even before the
+    /// capturing piece is lifted.
+    fn captured(&self, node: &Node) -> Vec<Captured> {
+        let captures = |ply: &Node| {
+            Some(Captured {
+                piece: ply.captured?,
+                before: self.node(ply.parent?).landed.at,
+            })
+        };
+        self.last_plies(node).filter_map(captures).collect()
+    }
+
+    /// Cost of a square that has been unexplained since `since` while play goes on: players put down a piece they hold
+    /// before they move again, so a later ply speaks against a hand as the cause.
+    fn played_on(&self, node: &Node, since: Timestamp) -> Cost {
+        let known = since + ONE_SCAN_APART;
+        let plies = self.last_plies(node);
+        let later = plies.filter(|ply| ply.parent.is_some() && ply.lifted_at > known);
+        later.count() * self.model().unexplained / 2
+    }
+
+    fn last_plies<'t>(&'t self, node: &'t Node) -> impl Iterator<Item = &'t Node> {
+        std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL)
+    }
+
+    /// Cost of the pieces that left empty squares of a node's state after `after`, up to `until`, and had stood there
+    /// for **rest** while play went on. A line must explain them even if the board does not show them any more.
+    pub(super) fn outlived(&self, node: &Node, sensors: &Sensors, after: Timestamp, until: Timestamp) -> Cost {
+        let model = self.model();
+        let of_change = |change: &SensorChange| {
+            let left = change.when.at;
+            let stranger = change
+                .before
+                .filter(|_| node.state.board().piece_at(change.square).is_none())?;
+            let unexplained = Unexplained {
+                since: sensors.arrived_before(change)?,
+                stranger: Some(stranger),
+            };
+            let since = unexplained.since;
+            let cost = self.played_on(node, since);
+            // The way of a ply's own piece is part of the ply's cost.
+            let on_its_way =
+                |ply: &Node| ply.moves(stranger) && ply.lifted_at <= since && left <= ply.landed.at;
+            let counts = cost > 0
+                && left > since + model.rest
+                && !self.last_plies(node).any(on_its_way)
+                && !self
+                    .captured(node)
+                    .iter()
+                    .any(|captured| captured.is(&unexplained));
+            counts.then_some(model.unexplained + cost)
+        };
+        let left = sensors
+            .changes_since(after)
+            .take_while(|change| change.when.at <= until);
+        left.filter_map(of_change).sum()
     }
 
     pub(crate) fn best(&self) -> NodeId {

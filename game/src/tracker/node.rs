@@ -40,8 +40,12 @@ pub(crate) struct Node {
     pub(crate) differs: Bitboard,
     /// Cost of both kings standing in the centre, if this state does not have them there.
     pub(super) result: Option<Cost>,
-    /// For each differing square: when it last changed, and its piece if the square is empty in this state.
-    pub(super) unexplained: Vec<(Timestamp, Option<Piece>)>,
+    pub(super) unexplained: Vec<Unexplained>,
+    /// Cost of the pieces that stood on empty squares of this line while it was played on, and left before this ply
+    /// landed.
+    pub(super) outlived_before: Cost,
+    /// Cost of those that have left since.
+    pub(super) outlived: Cost,
     pub(crate) standing: PlyStatus,
     /// Longest time for which the squares of the ply showed it without a break.
     pub(crate) stood: Duration,
@@ -75,6 +79,15 @@ pub(crate) struct Node {
     pub(crate) inferred: bool,
     /// Whether the ply was reconstructed with others that may have been played in another order.
     pub(crate) any_order: bool,
+}
+
+/// A square that differs from a node's state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unexplained {
+    /// When the square last changed.
+    pub(super) since: Timestamp,
+    /// The piece on the square, if the square is empty in the node's state.
+    pub(super) stranger: Option<Piece>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,6 +145,12 @@ impl Node {
         }
     }
 
+    /// Whether the ply moved this piece.
+    pub(super) fn moves(&self, piece: Piece) -> bool {
+        let Played::Move(m) = self.played else { return false };
+        self.mover() == piece.color && (m.role() == piece.role || m.promotion() == Some(piece.role))
+    }
+
     pub(crate) fn mover(&self) -> Color {
         !self.state.turn()
     }
@@ -150,7 +169,10 @@ impl Node {
                 .board()
                 .piece_at(square)
                 .filter(|_| empty.contains(square));
-            (sensors.changed_at(square), stranger)
+            Unexplained {
+                since: sensors.changed_at(square),
+                stranger,
+            }
         });
         self.unexplained.clear();
         self.unexplained.extend(unexplained);

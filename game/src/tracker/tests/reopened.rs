@@ -99,6 +99,25 @@ fn castling_is_found_if_one_piece_is_not_read() {
     }
 }
 
+/// The queen rests on d7 before she goes to e1, and much later she is held in the air. Her capture on d7 would explain
+/// the empty e1 as well, but not where she has stood.
+#[test]
+fn a_piece_in_a_hand_does_not_undo_where_it_stood() {
+    let mut world = memory::given("rnbq1rk1/ppp2ppp/8/4p3/8/8/PPPQBPPP/6K1 w - - 0 1");
+    world.clock(true, true).wait(5000).shows("d2. d7Q").wait(1400);
+    world.shows("d7.").wait(700).shows("e1Q").wait(300);
+    world.clock(false, true).wait(6000).shows("d8. g5q").wait(1400);
+    world.shows("g5.").wait(400).shows("e7q").wait(300);
+    world.clock(true, true).wait(7000);
+    for (squares, whites_turn) in [("e2. c4B", false), ("b8. d7n", true), ("a2. a4P", false)] {
+        world.shows(squares).wait(400).clock(whites_turn, true).wait(5000);
+    }
+    world.shows("d7.").wait(3000).shows("f6n").wait(300);
+    world.clock(true, true).wait(2400).shows("e1.").wait(4500);
+    world.shows("c3Q").wait(600).clock(false, true);
+    world.has_announced("Qd7 no, Qe1 Qg5 no, Qe7 Bc4 Nd7 a4 Nf6 Qc3");
+}
+
 /// Without a gap, unobserved plies are not inferred: the bishop is read only later.
 #[test]
 fn no_ply_is_inferred_without_a_gap() {
