@@ -51,6 +51,14 @@ struct Costs {
     whole: Vec<Cost>,
 }
 
+/// The withdrawal of an announced ply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Withdrawal {
+    cost: Cost,
+    /// Whether the ply was completed, so that somebody decided to take it back.
+    is_done: bool,
+}
+
 /// A captured piece, and when the ply before its capture landed.
 struct Captured {
     piece: Piece,
@@ -252,19 +260,36 @@ impl Tree {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
                 });
-            let again = (common[id]..announced.len().min(64)).filter(|at| again[id] >> at & 1 == 1);
-            let again: Cost = again.map(|at| withdrawals[at] - withdrawals[at + 1]).sum();
-            let cost = costs.whole[id] + taken_back + withdrawals[common[id]] - again;
+            let again = |at: usize| at < 64 && again[id] >> at & 1 == 1;
+            let cost = costs.whole[id] + taken_back + self.withdrawal(&withdrawals, common[id], again);
             ranks[id] = Some((cost, withdrawn));
         }
         ranks
     }
 
-    /// Returns for each announced ply the cost of withdrawing it and all later ones, followed by a final 0.
-    pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
+    /// Cost of withdrawing the announced plies from the one with index `from` on, without those that `stays` tells to
+    /// stay. Whoever takes a completed ply back may take back several: that is one decision.
+    pub(super) fn withdrawal(
+        &self,
+        announced: &[Withdrawal],
+        from: usize,
+        stays: impl Fn(usize) -> bool,
+    ) -> Cost {
+        let model = self.model();
+        let withdrawn = announced.iter().enumerate().skip(from).filter(|(at, _)| !stays(*at));
+        let (mut cost, mut is_done) = (0, false);
+        for (_, ply) in withdrawn {
+            cost += ply.cost;
+            is_done |= ply.is_done;
+        }
+        cost + usize::from(is_done) * (model.unlikely - model.ply)
+    }
+
+    /// The costs of withdrawing announced plies.
+    pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Withdrawal> {
         let model = self.model();
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
-        let cost = |at: usize| {
+        let withdrawal = |at: usize| {
             let ply = self.node(announced[at]);
             // The board's record has no times, so a piece that moves on may have been on its way all the time.
             let on_its_way = ply.landed.recorded
@@ -274,24 +299,22 @@ impl Tree {
             // A piece that stood this long was not in a hand. An irregular ply may be put right even later.
             let stood_long = ply.stood >= model.patience && !ply.landed.recorded && regular;
             let done = ply.pressed || stood_long;
-            let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
-                (true, _) => model.unlikely,
-                // Withdrawing a guess costs as much as a ply, so that another guess does not win by having one ply
-                // fewer.
-                (_, true) => model.ply,
-                _ => model.withdrawn,
+            let is_done = ply.clear && done && !on_its_way;
+            // Withdrawing a guess costs as much as a ply, so that another guess does not win by having one ply fewer.
+            let cost = match is_done || ply.ambiguous {
+                true => model.ply,
+                false => model.withdrawn,
             };
             // A takeback returns the reply's piece first. If the earlier ply's piece returned first, play went on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
-            cost + usize::from(played_on) * model.unlikely
+            Withdrawal {
+                cost: cost + usize::from(played_on) * model.odd,
+                is_done,
+            }
         };
-        let mut withdrawals = vec![0; announced.len() + 1];
-        for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + cost(at);
-        }
-        withdrawals
+        (0..announced.len()).map(withdrawal).collect()
     }
 
     fn goes_on_from(&self, first: NodeId, next: NodeId) -> bool {
