@@ -24,7 +24,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Piece};
+use shakmaty::{Bitboard, Board, Piece, Square};
 
 use super::made::Timing;
 use super::node::{Node, NodeId, Played, Unexplained};
@@ -59,9 +59,10 @@ pub(super) struct Withdrawal {
     is_done: bool,
 }
 
-/// A captured piece, and when the ply before its capture landed.
+/// A captured piece, where it was captured, and when the ply before its capture landed.
 struct Captured {
     piece: Piece,
+    square: Square,
     before: Timestamp,
 }
 
@@ -138,8 +139,9 @@ impl Tree {
         let mut cost = node.result.unwrap_or(0) + node.outlived_before + node.outlived;
         for unexplained in &node.unexplained {
             if let Some(at) = captured.iter().position(|captured| captured.is(unexplained)) {
-                captured.swap_remove(at);
-                cost += model.odd;
+                // Nobody lays a captured piece down where it was captured, except to take the capture back.
+                let is_back = captured.swap_remove(at).square == unexplained.square;
+                cost += model.odd + usize::from(is_back) * 2 * model.unexplained;
             } else {
                 cost += model.unexplained + self.played_on(node, unexplained.since);
             }
@@ -153,6 +155,7 @@ impl Tree {
         let captures = |ply: &Node| {
             Some(Captured {
                 piece: ply.captured?,
+                square: ply.captured_on()?,
                 before: self.node(ply.parent?).landed.at,
             })
         };
@@ -174,7 +177,13 @@ impl Tree {
 
     /// Cost of the pieces that left empty squares of a node's state after `after`, up to `until`, and had stood there
     /// for **rest** while play went on. A line must explain them even if the board does not show them any more.
-    pub(super) fn outlived(&self, node: &Node, sensors: &Sensors, after: Timestamp, until: Timestamp) -> Cost {
+    pub(super) fn outlived(
+        &self,
+        node: &Node,
+        sensors: &Sensors,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Cost {
         let model = self.model();
         let of_change = |change: &SensorChange| {
             let left = change.when.at;
@@ -182,6 +191,7 @@ impl Tree {
                 .before
                 .filter(|_| node.state.board().piece_at(change.square).is_none())?;
             let unexplained = Unexplained {
+                square: change.square,
                 since: sensors.arrived_before(change)?,
                 stranger: Some(stranger),
             };
@@ -276,7 +286,11 @@ impl Tree {
         stays: impl Fn(usize) -> bool,
     ) -> Cost {
         let model = self.model();
-        let withdrawn = announced.iter().enumerate().skip(from).filter(|(at, _)| !stays(*at));
+        let withdrawn = announced
+            .iter()
+            .enumerate()
+            .skip(from)
+            .filter(|(at, _)| !stays(*at));
         let (mut cost, mut is_done) = (0, false);
         for (_, ply) in withdrawn {
             cost += ply.cost;

@@ -84,6 +84,7 @@ pub(crate) struct Node {
 /// A square that differs from a node's state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unexplained {
+    pub(super) square: Square,
     /// When the square last changed.
     pub(super) since: Timestamp,
     /// The piece on the square, if the square is empty in the node's state.
@@ -145,9 +146,20 @@ impl Node {
         }
     }
 
+    /// Where the ply captured a piece; `None` if it did not.
+    pub(super) fn captured_on(&self) -> Option<Square> {
+        let Played::Move(m) = self.played else { return None };
+        match m {
+            Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
+            _ => m.is_capture().then_some(m.to()),
+        }
+    }
+
     /// Whether the ply moved this piece.
     pub(super) fn moves(&self, piece: Piece) -> bool {
-        let Played::Move(m) = self.played else { return false };
+        let Played::Move(m) = self.played else {
+            return false;
+        };
         self.mover() == piece.color && (m.role() == piece.role || m.promotion() == Some(piece.role))
     }
 
@@ -170,6 +182,7 @@ impl Node {
                 .piece_at(square)
                 .filter(|_| empty.contains(square));
             Unexplained {
+                square,
                 since: sensors.changed_at(square),
                 stranger,
             }

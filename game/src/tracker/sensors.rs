@@ -259,7 +259,9 @@ impl Sensors {
     /// When the piece arrived that left its square by this change; `None` if the arrival is not among the recent
     /// changes.
     pub(crate) fn arrived_before(&self, left: &SensorChange) -> Option<Timestamp> {
-        let to = self.recent.partition_point(|change| change.when.at < left.when.at);
+        let to = self
+            .recent
+            .partition_point(|change| change.when.at < left.when.at);
         let mut earlier = self.recent.range(..to).rev();
         let arrived = earlier.find(|change| change.square == left.square)?;
         (arrived.after == left.before).then_some(arrived.when.at)

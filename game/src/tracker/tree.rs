@@ -305,8 +305,8 @@ impl Tree {
             node.unread.extend(died);
         }
         let before = &self.nodes[parent];
-        node.outlived_before = before.outlived_before
-            + self.outlived(before, sensors, before.landed.at, node.landed.at);
+        node.outlived_before =
+            before.outlived_before + self.outlived(before, sensors, before.landed.at, node.landed.at);
         node.stray = stray(&node, sensors, now, self.model);
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();

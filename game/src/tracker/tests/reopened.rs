@@ -99,6 +99,28 @@ fn castling_is_found_if_one_piece_is_not_read() {
     }
 }
 
+/// The players take two plies back, one of them a capture. If White begins, both could also have been played backwards,
+/// but not with the captured pawn on the board again.
+#[test]
+fn two_plies_are_taken_back_in_any_order() {
+    for (back, announced) in [
+        ("g5. f3N d4. c6n d4P", "Nf3 Nc6 taken back"),
+        ("d4. c6n d4P g5. f3N", "taken back"),
+    ] {
+        let mut world = opening();
+        world.shows("d2. d4P").wait(600).clock(false, true).wait(1500);
+        world.shows("a7. a6p").wait(600).clock(true, true).wait(1500);
+        world.shows("f3. g5N").wait(600).clock(false, true).wait(1500);
+        world.shows("c6. d4. d4n").wait(600).clock(true, true).wait(2000);
+        for square in back.split_whitespace() {
+            world.shows(square).wait(400);
+        }
+        world.wait(3000);
+        world.shows("d4. e5. e5P").wait(600).clock(false, true);
+        world.has_announced(&format!("d4 a6 Ng5 Nxd4 {announced} dxe5"));
+    }
+}
+
 /// The queen rests on d7 before she goes to e1, and much later she is held in the air. Her capture on d7 would explain
 /// the empty e1 as well, but not where she has stood.
 #[test]
