@@ -7,13 +7,17 @@
 //!   that hid it from the scan, a square assumed dead or no longer dead,
 //! - **unexplained** for each square that differs from the line's last position, plus half of **unexplained** for each
 //!   of the last few plies that began after the square changed; only **odd** in total if the piece on the square was
-//!   captured within the last few plies, and may have been laid down there,
+//!   captured within the last few plies, and may have been laid down there, but not where it was captured,
+//! - the same for each piece that stood for **rest** on an empty square of the line while it was played on, even after
+//!   the piece has left,
+//! - **odd** for each press that belongs to no ply of its player,
 //! - for each ply, half of **unexplained** per irregular ply among the few plies before it,
 //! - the cost of both kings in the centre, if the line does not have them there (`node`),
 //! - **odd** for a last ply whose destination does not read its piece,
-//! - the cost of withdrawal of each announced ply that the line does not have. It is higher if nothing else on the
-//!   board had changed and the ply was pressed or had stood for **patience**. It is zero if the line has another ply by
-//!   the same player that landed at the same moment: a press supports both.
+//! - the cost of withdrawal of each announced ply that the line does not have. If nothing else on the board had changed
+//!   and the ply was pressed or had stood for **patience**, it costs **unlikely**; but several such plies are one
+//!   decision to take back, and each further one costs **ply**. It is zero if the line has another ply by the same
+//!   player that landed at the same moment: a press supports both.
 //!
 //! A line that is shorter than the announced line is also charged the costs of the announced plies beyond its end: the
 //! board showed these plies, so they would have been taken back. An irregular move with neither press nor reply is not
@@ -128,6 +132,7 @@ impl Tree {
         model.ply
             + timing
             + node.stray
+            + node.idle_presses
             + unlikely * model.unlikely
             + odd * model.odd
             + unnoticed * model.unexplained / 2
@@ -277,8 +282,8 @@ impl Tree {
         ranks
     }
 
-    /// Cost of withdrawing the announced plies from the one with index `from` on, without those that `stays` tells to
-    /// stay. Whoever takes a completed ply back may take back several: that is one decision.
+    /// Cost of withdrawing the announced plies from the one with index `from` on, except those for which `stays` is true.
+    /// Players who take back a completed ply may take back several: that is one decision.
     pub(super) fn withdrawal(
         &self,
         announced: &[Withdrawal],
@@ -296,7 +301,7 @@ impl Tree {
             cost += ply.cost;
             is_done |= ply.is_done;
         }
-        cost + usize::from(is_done) * (model.unlikely - model.ply)
+        cost + usize::from(is_done) * model.unlikely.saturating_sub(model.ply)
     }
 
     /// The costs of withdrawing announced plies.

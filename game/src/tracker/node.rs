@@ -53,6 +53,8 @@ pub(crate) struct Node {
     pub(crate) hidden: bool,
     /// Cost of sightings of the piece on other squares before it landed.
     pub(super) stray: Cost,
+    /// Cost of presses before the ply that belong to no ply.
+    pub(super) idle_presses: Cost,
     /// Squares that read nothing, whatever piece this state has there.
     pub(super) unread: Bitboard,
     /// Unread squares that have read their piece for a moment.

@@ -184,6 +184,11 @@ impl Sensors {
         self.presses.retain(|(pressed, _)| *pressed <= at);
     }
 
+    pub(crate) fn presses_of(&self, color: Color) -> impl Iterator<Item = Timestamp> {
+        let own = self.presses.iter().filter(move |(_, by)| *by == color);
+        own.map(|(at, _)| *at)
+    }
+
     pub(crate) fn has_pressed_since(&self, since: Timestamp, color: Color) -> bool {
         self.presses.iter().any(|(at, by)| *by == color && *at >= since)
     }

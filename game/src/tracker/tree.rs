@@ -308,6 +308,7 @@ impl Tree {
         node.outlived_before =
             before.outlived_before + self.outlived(before, sensors, before.landed.at, node.landed.at);
         node.stray = stray(&node, sensors, now, self.model);
+        node.idle_presses = self.presses_without_ply(&node, sensors) * self.model.odd;
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));
@@ -316,6 +317,19 @@ impl Tree {
         node.outlived = self.outlived(&node, sensors, node.landed.at, now);
         self.nodes.push(node);
         self.nodes.len() - 1
+    }
+
+    /// Number of presses by a ply's player between the own last ply and this one that belong to no ply: the first one
+    /// completed the last ply.
+    fn presses_without_ply(&self, node: &Node, sensors: &Sensors) -> usize {
+        let before = node.parent.map(|id| &self.nodes[id]);
+        let Some(own) = before.and_then(|before| before.parent) else {
+            return 0;
+        };
+        let (from, to) = (self.nodes[own].lifted_at, node.lifted_at);
+        let presses = sensors.presses_of(node.mover());
+        let between = presses.filter(|at| *at > from && *at < to).count();
+        between.saturating_sub(1)
     }
 
     /// The unread squares of a node, without the squares that have shown something since its ply stood. Squares that

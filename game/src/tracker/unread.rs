@@ -129,7 +129,9 @@ fn is_missing_since(square: Square, state: &State, sensors: &Sensors) -> bool {
     while let Some(change) = changes.next() {
         read -= usize::from(change.after == Some(piece)).min(read);
         read += usize::from(change.before == Some(piece));
-        let since = changes.peek().map_or(sensors.changed_at(square), |earlier| earlier.when.at);
+        let since = changes
+            .peek()
+            .map_or(sensors.changed_at(square), |earlier| earlier.when.at);
         // While a piece moves, it may be read on two squares.
         if read >= all && change.when.at > since + PASSING {
             return false;

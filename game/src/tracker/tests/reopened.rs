@@ -99,6 +99,61 @@ fn castling_is_found_if_one_piece_is_not_read() {
     }
 }
 
+/// In a bullet game, a pawn passes over c5, which does not read it, and is taken on d4. White then plays on with the queen
+/// and back. One White ply fewer would explain all squares, but not the presses.
+#[test]
+fn presses_speak_for_plies_that_lead_back() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .wait(1200)
+        .shows("d2.")
+        .wait(150)
+        .shows("d4P")
+        .wait(80);
+    world
+        .clock(false, true)
+        .wait(40)
+        .shows("c7.")
+        .wait(280)
+        .clock(true, true);
+    world
+        .wait(60)
+        .shows("c2.")
+        .wait(180)
+        .shows("c3P")
+        .wait(100)
+        .clock(false, true);
+    world
+        .wait(500)
+        .shows("d4.")
+        .wait(430)
+        .shows("d4p")
+        .wait(100)
+        .clock(true, true);
+    world
+        .wait(550)
+        .shows("d4.")
+        .wait(290)
+        .shows("d1.")
+        .wait(120)
+        .shows("d4Q")
+        .wait(100);
+    for (squares, whites_turn) in [
+        ("d7. d5p", true),
+        ("d4. d1Q", false),
+        ("b8. c6n", true),
+        ("f2. f3P", false),
+    ] {
+        world.clock(!whites_turn, true).wait(600).shows(squares).wait(150);
+        world.clock(whites_turn, true);
+    }
+    for (squares, whites_turn) in [("g8. f6n", true), ("e2. e3P", false), ("c8. f5b", true)] {
+        world.wait(700).shows(squares).wait(150).clock(whites_turn, true);
+    }
+    world.has_announced("d4 c7d4 c3 d5 no, c5 c3 cxd4 Qxd4 d5 Qd1 Nc6 f3 Nf6 e3 Bf5");
+}
+
 /// The players take two plies back, one of them a capture. If White begins, both could also have been played backwards,
 /// but not with the captured pawn on the board again.
 #[test]
