@@ -7,13 +7,17 @@
 //!   that hid it from the scan, a square assumed dead or no longer dead,
 //! - **unexplained** for each square that differs from the line's last position, plus half of **unexplained** for each
 //!   of the last few plies that began after the square changed; only **odd** in total if the piece on the square was
-//!   captured within the last few plies, and may have been laid down there,
+//!   captured within the last few plies, and may have been laid down there, but not where it was captured,
+//! - the same for each piece that stood for **rest** on an empty square of the line while it was played on, even after
+//!   the piece has left,
+//! - **odd** for each press that belongs to no ply of its player,
 //! - for each ply, half of **unexplained** per irregular ply among the few plies before it,
 //! - the cost of both kings in the centre, if the line does not have them there (`node`),
 //! - **odd** for a last ply whose destination does not read its piece,
-//! - the cost of withdrawal of each announced ply that the line does not have. It is higher if nothing else on the
-//!   board had changed and the ply was pressed or had stood for **patience**. It is zero if the line has another ply by
-//!   the same player that landed at the same moment: a press supports both.
+//! - the cost of withdrawal of each announced ply that the line does not have. If nothing else on the board had changed
+//!   and the ply was pressed or had stood for **patience**, it costs **unlikely**; but several such plies are one
+//!   decision to take back, and each further one costs **ply**. It is zero if the line has another ply by the same
+//!   player that landed at the same moment: a press supports both.
 //!
 //! A line that is shorter than the announced line is also charged the costs of the announced plies beyond its end: the
 //! board showed these plies, so they would have been taken back. An irregular move with neither press nor reply is not
@@ -24,11 +28,13 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Bitboard, Board, Piece};
+use shakmaty::{Bitboard, Board, Piece, Square};
 
 use super::made::Timing;
-use super::node::{Node, NodeId, Played};
+use super::node::{Node, NodeId, Played, Unexplained};
+use super::sensors::Sensors;
 use super::tree::Tree;
+use crate::events::SensorChange;
 use crate::model::{Cost, Model, SEVERAL};
 
 /// The costs of all nodes of a tree, and the best node.
@@ -47,6 +53,28 @@ struct Costs {
     plies: Vec<Cost>,
     /// Cost of the plies and of the squares left unexplained.
     whole: Vec<Cost>,
+}
+
+/// The withdrawal of an announced ply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Withdrawal {
+    cost: Cost,
+    /// Whether the ply was completed, so that somebody decided to take it back.
+    is_done: bool,
+}
+
+/// A captured piece, where it was captured, and when the ply before its capture landed.
+struct Captured {
+    piece: Piece,
+    square: Square,
+    before: Timestamp,
+}
+
+impl Captured {
+    /// Whether the piece on an unexplained square may be this one.
+    fn is(&self, unexplained: &Unexplained) -> bool {
+        unexplained.stranger == Some(self.piece) && unexplained.since + ONE_SCAN_APART >= self.before
+    }
 }
 
 impl Ranking {
@@ -104,6 +132,7 @@ impl Tree {
         model.ply
             + timing
             + node.stray
+            + node.idle_presses
             + unlikely * model.unlikely
             + odd * model.odd
             + unnoticed * model.unexplained / 2
@@ -111,27 +140,84 @@ impl Tree {
 
     fn unexplained(&self, node: &Node) -> Cost {
         let model = self.model();
-        let plies = || std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL);
-        // A captured piece may lie beside its square for some plies, even before the capturing piece is lifted.
-        let captures = |ply: &Node| Some((ply.captured?, self.node(ply.parent?).landed.at));
-        let mut captured: Vec<_> = plies().filter_map(captures).collect();
-        let mut cost = node.result.unwrap_or(0);
-        for (since, stranger) in &node.unexplained {
-            let known = *since + ONE_SCAN_APART;
-            let is_stranger = |(piece, at): &(Piece, Timestamp)| Some(*piece) == *stranger && known >= *at;
-            if let Some(at) = captured.iter().position(is_stranger) {
-                captured.swap_remove(at);
-                cost += model.odd;
-                continue;
+        let mut captured = self.captured(node);
+        let mut cost = node.result.unwrap_or(0) + node.outlived_before + node.outlived;
+        for unexplained in &node.unexplained {
+            if let Some(at) = captured.iter().position(|captured| captured.is(unexplained)) {
+                // Nobody lays a captured piece down where it was captured, except to take the capture back.
+                let is_back = captured.swap_remove(at).square == unexplained.square;
+                cost += model.odd + usize::from(is_back) * 2 * model.unexplained;
+            } else {
+                cost += model.unexplained + self.played_on(node, unexplained.since);
             }
-            // Players put down a piece they hold before they move again, so a later ply speaks against a hand as the
-            // cause.
-            let played_on = plies()
-                .filter(|ply| ply.parent.is_some() && ply.lifted_at > known)
-                .count();
-            cost += model.unexplained + played_on * model.unexplained / 2;
         }
         cost
+    }
+
+    /// The pieces captured by the last plies. A captured piece may lie beside its square for some plies, even before the
+    /// capturing piece is lifted.
+    fn captured(&self, node: &Node) -> Vec<Captured> {
+        let captures = |ply: &Node| {
+            Some(Captured {
+                piece: ply.captured?,
+                square: ply.captured_on()?,
+                before: self.node(ply.parent?).landed.at,
+            })
+        };
+        self.last_plies(node).filter_map(captures).collect()
+    }
+
+    /// Cost of a square that has been unexplained since `since` while play goes on: players put down a piece they hold
+    /// before they move again, so a later ply speaks against a hand as the cause.
+    fn played_on(&self, node: &Node, since: Timestamp) -> Cost {
+        let known = since + ONE_SCAN_APART;
+        let plies = self.last_plies(node);
+        let later = plies.filter(|ply| ply.parent.is_some() && ply.lifted_at > known);
+        later.count() * self.model().unexplained / 2
+    }
+
+    fn last_plies<'t>(&'t self, node: &'t Node) -> impl Iterator<Item = &'t Node> {
+        std::iter::successors(Some(node), |node| Some(self.node(node.parent?))).take(SEVERAL)
+    }
+
+    /// Cost of the pieces that left empty squares of a node's state after `after`, up to `until`, and had stood there
+    /// for **rest** while play went on. A line must explain them even if the board does not show them any more.
+    pub(super) fn outlived(
+        &self,
+        node: &Node,
+        sensors: &Sensors,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> Cost {
+        let model = self.model();
+        let of_change = |change: &SensorChange| {
+            let left = change.when.at;
+            let stranger = change
+                .before
+                .filter(|_| node.state.board().piece_at(change.square).is_none())?;
+            let unexplained = Unexplained {
+                square: change.square,
+                since: sensors.arrived_before(change)?,
+                stranger: Some(stranger),
+            };
+            let since = unexplained.since;
+            let cost = self.played_on(node, since);
+            // The way of a ply's own piece is part of the ply's cost.
+            let on_its_way =
+                |ply: &Node| ply.moves(stranger) && ply.lifted_at <= since && left <= ply.landed.at;
+            let counts = cost > 0
+                && left > since + model.rest
+                && !self.last_plies(node).any(on_its_way)
+                && !self
+                    .captured(node)
+                    .iter()
+                    .any(|captured| captured.is(&unexplained));
+            counts.then_some(model.unexplained + cost)
+        };
+        let left = sensors
+            .changes_since(after)
+            .take_while(|change| change.when.at <= until);
+        left.filter_map(of_change).sum()
     }
 
     pub(crate) fn best(&self) -> NodeId {
@@ -189,19 +275,40 @@ impl Tree {
                     let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
                     announced.last().map_or(0, |last| costs.plies[*last]) - kept
                 });
-            let again = (common[id]..announced.len().min(64)).filter(|at| again[id] >> at & 1 == 1);
-            let again: Cost = again.map(|at| withdrawals[at] - withdrawals[at + 1]).sum();
-            let cost = costs.whole[id] + taken_back + withdrawals[common[id]] - again;
+            let again = |at: usize| at < 64 && again[id] >> at & 1 == 1;
+            let cost = costs.whole[id] + taken_back + self.withdrawal(&withdrawals, common[id], again);
             ranks[id] = Some((cost, withdrawn));
         }
         ranks
     }
 
-    /// Returns for each announced ply the cost of withdrawing it and all later ones, followed by a final 0.
-    pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Cost> {
+    /// Cost of withdrawing the announced plies from the one with index `from` on, except those for which `stays` is true.
+    /// Players who take back a completed ply may take back several: that is one decision.
+    pub(super) fn withdrawal(
+        &self,
+        announced: &[Withdrawal],
+        from: usize,
+        stays: impl Fn(usize) -> bool,
+    ) -> Cost {
+        let model = self.model();
+        let withdrawn = announced
+            .iter()
+            .enumerate()
+            .skip(from)
+            .filter(|(at, _)| !stays(*at));
+        let (mut cost, mut is_done) = (0, false);
+        for (_, ply) in withdrawn {
+            cost += ply.cost;
+            is_done |= ply.is_done;
+        }
+        cost + usize::from(is_done) * model.unlikely.saturating_sub(model.ply)
+    }
+
+    /// The costs of withdrawing announced plies.
+    pub(super) fn withdrawals(&self, announced: &[NodeId]) -> Vec<Withdrawal> {
         let model = self.model();
         let regular = !announced.iter().any(|id| self.node(*id).is_irregular());
-        let cost = |at: usize| {
+        let withdrawal = |at: usize| {
             let ply = self.node(announced[at]);
             // The board's record has no times, so a piece that moves on may have been on its way all the time.
             let on_its_way = ply.landed.recorded
@@ -211,24 +318,22 @@ impl Tree {
             // A piece that stood this long was not in a hand. An irregular ply may be put right even later.
             let stood_long = ply.stood >= model.patience && !ply.landed.recorded && regular;
             let done = ply.pressed || stood_long;
-            let cost = match (ply.clear && done && !on_its_way, ply.ambiguous) {
-                (true, _) => model.unlikely,
-                // Withdrawing a guess costs as much as a ply, so that another guess does not win by having one ply
-                // fewer.
-                (_, true) => model.ply,
-                _ => model.withdrawn,
+            let is_done = ply.clear && done && !on_its_way;
+            // Withdrawing a guess costs as much as a ply, so that another guess does not win by having one ply fewer.
+            let cost = match is_done || ply.ambiguous {
+                true => model.ply,
+                false => model.withdrawn,
             };
             // A takeback returns the reply's piece first. If the earlier ply's piece returned first, play went on.
             let after = announced.get(at + 1).and_then(|reply| self.node(*reply).back);
             let in_order = ply.back.zip(after);
             let played_on = in_order.is_some_and(|(own, reply)| own + ONE_SCAN_APART < reply);
-            cost + usize::from(played_on) * model.unlikely
+            Withdrawal {
+                cost: cost + usize::from(played_on) * model.odd,
+                is_done,
+            }
         };
-        let mut withdrawals = vec![0; announced.len() + 1];
-        for at in (0..announced.len()).rev() {
-            withdrawals[at] = withdrawals[at + 1] + cost(at);
-        }
-        withdrawals
+        (0..announced.len()).map(withdrawal).collect()
     }
 
     fn goes_on_from(&self, first: NodeId, next: NodeId) -> bool {

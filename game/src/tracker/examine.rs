@@ -325,7 +325,8 @@ impl Tracker {
         let Some(left) = (oldest..states.len() - 1).rev().find(restored) else {
             return false;
         };
-        let cost = tree.withdrawals(&announced)[left.saturating_sub(passed)]
+        let withdrawals = tree.withdrawals(&announced);
+        let cost = tree.withdrawal(&withdrawals, left.saturating_sub(passed), |_| false)
             + passed.saturating_sub(left) * model.unlikely;
         let unexplained = tree.node(tree.tip()).differs.count() * model.unexplained;
         if cost >= unexplained {

@@ -40,8 +40,12 @@ pub(crate) struct Node {
     pub(crate) differs: Bitboard,
     /// Cost of both kings standing in the centre, if this state does not have them there.
     pub(super) result: Option<Cost>,
-    /// For each differing square: when it last changed, and its piece if the square is empty in this state.
-    pub(super) unexplained: Vec<(Timestamp, Option<Piece>)>,
+    pub(super) unexplained: Vec<Unexplained>,
+    /// Cost of the pieces that stood on empty squares of this line while it was played on, and left before this ply
+    /// landed.
+    pub(super) outlived_before: Cost,
+    /// Cost of those that have left since.
+    pub(super) outlived: Cost,
     pub(crate) standing: PlyStatus,
     /// Longest time for which the squares of the ply showed it without a break.
     pub(crate) stood: Duration,
@@ -49,6 +53,8 @@ pub(crate) struct Node {
     pub(crate) hidden: bool,
     /// Cost of sightings of the piece on other squares before it landed.
     pub(super) stray: Cost,
+    /// Cost of presses before the ply that belong to no ply.
+    pub(super) idle_presses: Cost,
     /// Squares that read nothing, whatever piece this state has there.
     pub(super) unread: Bitboard,
     /// Unread squares that have read their piece for a moment.
@@ -75,6 +81,16 @@ pub(crate) struct Node {
     pub(crate) inferred: bool,
     /// Whether the ply was reconstructed with others that may have been played in another order.
     pub(crate) any_order: bool,
+}
+
+/// A square that differs from a node's state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unexplained {
+    pub(super) square: Square,
+    /// When the square last changed.
+    pub(super) since: Timestamp,
+    /// The piece on the square, if the square is empty in the node's state.
+    pub(super) stranger: Option<Piece>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,6 +148,23 @@ impl Node {
         }
     }
 
+    /// Where the ply captured a piece; `None` if it did not.
+    pub(super) fn captured_on(&self) -> Option<Square> {
+        let Played::Move(m) = self.played else { return None };
+        match m {
+            Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
+            _ => m.is_capture().then_some(m.to()),
+        }
+    }
+
+    /// Whether the ply moved this piece.
+    pub(super) fn moves(&self, piece: Piece) -> bool {
+        let Played::Move(m) = self.played else {
+            return false;
+        };
+        self.mover() == piece.color && (m.role() == piece.role || m.promotion() == Some(piece.role))
+    }
+
     pub(crate) fn mover(&self) -> Color {
         !self.state.turn()
     }
@@ -150,7 +183,11 @@ impl Node {
                 .board()
                 .piece_at(square)
                 .filter(|_| empty.contains(square));
-            (sensors.changed_at(square), stranger)
+            Unexplained {
+                square,
+                since: sensors.changed_at(square),
+                stranger,
+            }
         });
         self.unexplained.clear();
         self.unexplained.extend(unexplained);

@@ -184,6 +184,11 @@ impl Sensors {
         self.presses.retain(|(pressed, _)| *pressed <= at);
     }
 
+    pub(crate) fn presses_of(&self, color: Color) -> impl Iterator<Item = Timestamp> {
+        let own = self.presses.iter().filter(move |(_, by)| *by == color);
+        own.map(|(at, _)| *at)
+    }
+
     pub(crate) fn has_pressed_since(&self, since: Timestamp, color: Color) -> bool {
         self.presses.iter().any(|(at, by)| *by == color && *at >= since)
     }
@@ -254,6 +259,17 @@ impl Sensors {
     pub(crate) fn next_change(&self, change: &SensorChange) -> Option<&SensorChange> {
         let mut later = self.changes_since(change.when.at);
         later.find(|later| later.square == change.square)
+    }
+
+    /// When the piece arrived that left its square by this change; `None` if the arrival is not among the recent
+    /// changes.
+    pub(crate) fn arrived_before(&self, left: &SensorChange) -> Option<Timestamp> {
+        let to = self
+            .recent
+            .partition_point(|change| change.when.at < left.when.at);
+        let mut earlier = self.recent.range(..to).rev();
+        let arrived = earlier.find(|change| change.square == left.square)?;
+        (arrived.after == left.before).then_some(arrived.when.at)
     }
 
     pub(crate) fn touched_since(&self, since: Timestamp) -> Bitboard {

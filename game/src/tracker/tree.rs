@@ -28,7 +28,7 @@ use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
 use super::way::{stood_elsewhere, stray};
 use crate::events::Since;
-use crate::model::{MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
+use crate::model::{Cost, MAX_READINGS, Model, REMEMBERED_PLIES, TWO_MOVES};
 use crate::position::{Footprint, PossibleMove, State};
 
 /// The credible lines of play, from a confirmed ply on. Parents come before their children.
@@ -179,10 +179,13 @@ impl Tree {
     }
 
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
-        let undisturbed = now.saturating_duration_since(self.updated_at);
-        self.updated_at = now;
+        let before = core::mem::replace(&mut self.updated_at, now);
+        let undisturbed = now.saturating_duration_since(before);
         let followed = self.followed();
-        for (node, followed) in self.nodes.iter_mut().zip(followed) {
+        let outlived = |node| self.outlived(node, sensors, before, now);
+        let outlived: Vec<Cost> = self.nodes.iter().map(outlived).collect();
+        for ((node, followed), outlived) in self.nodes.iter_mut().zip(followed).zip(outlived) {
+            node.outlived += outlived;
             // The board's record does not have times, so nothing is known to have rested.
             let stood = undisturbed >= self.model.rest && !node.landed.recorded;
             node.stable |= node.shown && node.differs.is_empty() && stood;
@@ -301,14 +304,32 @@ impl Tree {
             let died = self.died_under_piece(&node, sensors);
             node.unread.extend(died);
         }
+        let before = &self.nodes[parent];
+        node.outlived_before =
+            before.outlived_before + self.outlived(before, sensors, before.landed.at, node.landed.at);
         node.stray = stray(&node, sensors, now, self.model);
+        node.idle_presses = self.presses_without_ply(&node, sensors) * self.model.odd;
         if let Played::Move(m) = played {
             let mover = self.nodes[parent].state.turn();
             node.captured = m.capture().map(|role| role.of(!mover));
         }
         node.measure(sensors, now, self.model);
+        node.outlived = self.outlived(&node, sensors, node.landed.at, now);
         self.nodes.push(node);
         self.nodes.len() - 1
+    }
+
+    /// Number of presses by a ply's player between the own last ply and this one that belong to no ply: the first one
+    /// completed the last ply.
+    fn presses_without_ply(&self, node: &Node, sensors: &Sensors) -> usize {
+        let before = node.parent.map(|id| &self.nodes[id]);
+        let Some(own) = before.and_then(|before| before.parent) else {
+            return 0;
+        };
+        let (from, to) = (self.nodes[own].lifted_at, node.lifted_at);
+        let presses = sensors.presses_of(node.mover());
+        let between = presses.filter(|at| *at > from && *at < to).count();
+        between.saturating_sub(1)
     }
 
     /// The unread squares of a node, without the squares that have shown something since its ply stood. Squares that

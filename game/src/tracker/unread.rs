@@ -23,7 +23,7 @@ use shakmaty::{Board, Piece, Square};
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
 use super::tree::Tree;
-use crate::model::A_FEW;
+use crate::model::{A_FEW, PASSING};
 use crate::position::{Footprint, PossibleMove, State};
 
 impl Tree {
@@ -78,8 +78,7 @@ impl Tree {
         let differs = sensors.differing(expected).into_iter();
         let mut before = differs.filter(|square| sensors.changed_at(*square) < since);
         let square = before.next().filter(|_| before.next().is_none())?;
-        let stands =
-            expected.occupied().contains(square) && is_missing_at(since, square, &node.state, sensors);
+        let stands = expected.occupied().contains(square) && is_missing_since(square, &node.state, sensors);
         let read = sensors.board().occupied() | sensors.result_squares();
         (stands && !read.contains(square)).then_some(square)
     }
@@ -115,17 +114,30 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
     candidate.m.from().map(|from| sensors.changed_at(from))
 }
 
-/// Whether the board read fewer pieces of the kind on `square` at `then` than `state` has.
-fn is_missing_at(then: Timestamp, square: Square, state: &State, sensors: &Sensors) -> bool {
+/// Whether the piece of `state` on a square is not read elsewhere either, and was not since the square changed: the board
+/// has always read fewer pieces of its kind than `state` has.
+fn is_missing_since(square: Square, state: &State, sensors: &Sensors) -> bool {
     let Some(piece) = state.board().piece_at(square) else {
         return false;
     };
     let count = |board: &Board| board.by_piece(piece).count();
-    let (come, gone) = sensors.changes_since(then).fold((0, 0), |(come, gone), change| {
-        let matching = |shown: Option<Piece>| usize::from(shown == Some(piece));
-        (come + matching(change.after), gone + matching(change.before))
-    });
-    count(sensors.board()) + gone < count(state.board()) + come
+    let (mut read, all) = (count(sensors.board()), count(state.board()));
+    if read >= all {
+        return false;
+    }
+    let mut changes = sensors.changes_since(sensors.changed_at(square)).rev().peekable();
+    while let Some(change) = changes.next() {
+        read -= usize::from(change.after == Some(piece)).min(read);
+        read += usize::from(change.before == Some(piece));
+        let since = changes
+            .peek()
+            .map_or(sensors.changed_at(square), |earlier| earlier.when.at);
+        // While a piece moves, it may be read on two squares.
+        if read >= all && change.when.at > since + PASSING {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether the board shows a reply to a move whose piece is not read on `square`, or to the capture of that piece.

@@ -99,6 +99,102 @@ fn castling_is_found_if_one_piece_is_not_read() {
     }
 }
 
+/// In a bullet game, a pawn passes over c5, which does not read it, and is taken on d4. White then plays on with the queen
+/// and back. One White ply fewer would explain all squares, but not the presses.
+#[test]
+fn presses_speak_for_plies_that_lead_back() {
+    let mut world = World::new(START);
+    world
+        .clock(true, true)
+        .wait(1200)
+        .shows("d2.")
+        .wait(150)
+        .shows("d4P")
+        .wait(80);
+    world
+        .clock(false, true)
+        .wait(40)
+        .shows("c7.")
+        .wait(280)
+        .clock(true, true);
+    world
+        .wait(60)
+        .shows("c2.")
+        .wait(180)
+        .shows("c3P")
+        .wait(100)
+        .clock(false, true);
+    world
+        .wait(500)
+        .shows("d4.")
+        .wait(430)
+        .shows("d4p")
+        .wait(100)
+        .clock(true, true);
+    world
+        .wait(550)
+        .shows("d4.")
+        .wait(290)
+        .shows("d1.")
+        .wait(120)
+        .shows("d4Q")
+        .wait(100);
+    for (squares, whites_turn) in [
+        ("d7. d5p", true),
+        ("d4. d1Q", false),
+        ("b8. c6n", true),
+        ("f2. f3P", false),
+    ] {
+        world.clock(!whites_turn, true).wait(600).shows(squares).wait(150);
+        world.clock(whites_turn, true);
+    }
+    for (squares, whites_turn) in [("g8. f6n", true), ("e2. e3P", false), ("c8. f5b", true)] {
+        world.wait(700).shows(squares).wait(150).clock(whites_turn, true);
+    }
+    world.has_announced("d4 c7d4 c3 d5 no, c5 c3 cxd4 Qxd4 d5 Qd1 Nc6 f3 Nf6 e3 Bf5");
+}
+
+/// The players take two plies back, one of them a capture. If White begins, both could also have been played backwards,
+/// but not with the captured pawn on the board again.
+#[test]
+fn two_plies_are_taken_back_in_any_order() {
+    for (back, announced) in [
+        ("g5. f3N d4. c6n d4P", "Nf3 Nc6 taken back"),
+        ("d4. c6n d4P g5. f3N", "taken back"),
+    ] {
+        let mut world = opening();
+        world.shows("d2. d4P").wait(600).clock(false, true).wait(1500);
+        world.shows("a7. a6p").wait(600).clock(true, true).wait(1500);
+        world.shows("f3. g5N").wait(600).clock(false, true).wait(1500);
+        world.shows("c6. d4. d4n").wait(600).clock(true, true).wait(2000);
+        for square in back.split_whitespace() {
+            world.shows(square).wait(400);
+        }
+        world.wait(3000);
+        world.shows("d4. e5. e5P").wait(600).clock(false, true);
+        world.has_announced(&format!("d4 a6 Ng5 Nxd4 {announced} dxe5"));
+    }
+}
+
+/// The queen rests on d7 before she goes to e1, and much later she is held in the air. Her capture on d7 would explain
+/// the empty e1 as well, but not where she has stood.
+#[test]
+fn a_piece_in_a_hand_does_not_undo_where_it_stood() {
+    let mut world = memory::given("rnbq1rk1/ppp2ppp/8/4p3/8/8/PPPQBPPP/6K1 w - - 0 1");
+    world.clock(true, true).wait(5000).shows("d2. d7Q").wait(1400);
+    world.shows("d7.").wait(700).shows("e1Q").wait(300);
+    world.clock(false, true).wait(6000).shows("d8. g5q").wait(1400);
+    world.shows("g5.").wait(400).shows("e7q").wait(300);
+    world.clock(true, true).wait(7000);
+    for (squares, whites_turn) in [("e2. c4B", false), ("b8. d7n", true), ("a2. a4P", false)] {
+        world.shows(squares).wait(400).clock(whites_turn, true).wait(5000);
+    }
+    world.shows("d7.").wait(3000).shows("f6n").wait(300);
+    world.clock(true, true).wait(2400).shows("e1.").wait(4500);
+    world.shows("c3Q").wait(600).clock(false, true);
+    world.has_announced("Qd7 no, Qe1 Qg5 no, Qe7 Bc4 Nd7 a4 Nf6 Qc3");
+}
+
 /// Without a gap, unobserved plies are not inferred: the bishop is read only later.
 #[test]
 fn no_ply_is_inferred_without_a_gap() {
