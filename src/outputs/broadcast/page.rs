@@ -45,6 +45,7 @@ const ASSETS: Assets = assets![
     "options.js",
     "source.js",
     "standings.js",
+    "tables.js",
     "ticker.js",
     "wall.css",
     "wall.js",

@@ -4,6 +4,7 @@ import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
 import { address, isPinned, pin } from "./options.js";
+import { tableName } from "./tables.js";
 import { ending, initialed, isOver, lastName, move, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
@@ -102,7 +103,7 @@ export function numbered(last) {
 export function spoken(game) {
   const times = SIDES.map((side) => clock.text(clock.left(game.clock, side)));
   const parts = [
-    `${words.board} ${game.table}`,
+    `${words.board} ${tableName(game.table)}`,
     `${lastName(game.white.name)}–${lastName(game.black.name)}`,
     numbered(game.last),
     times.every(Boolean) ? times.join(" – ") : "",
@@ -157,7 +158,7 @@ export class Card {
     for (const side of SIDES) this.sides[side].update(game);
     mark(this.link, "href", address(round, game.table));
     mark(this.link, "aria-label", spoken(game));
-    say(this.table, String(game.table));
+    say(this.table, tableName(game.table));
     say(this.last, numbered(game.last));
     // The score stands beside the names.
     say(this.ended, ending(game));
@@ -188,8 +189,8 @@ export class Card {
   drawPin() {
     const pinned = isPinned(this.game.table);
     mark(this.pin, "aria-pressed", String(pinned));
-    mark(this.pin, "aria-label", `${words.pin} ${this.game.table}`);
-    this.pin.title = `${words.pin} ${this.game.table}`;
+    mark(this.pin, "aria-label", `${words.pin} ${tableName(this.game.table)}`);
+    this.pin.title = `${words.pin} ${tableName(this.game.table)}`;
     say(this.pin, pinned ? "★" : "☆");
   }
 

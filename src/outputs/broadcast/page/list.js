@@ -3,6 +3,7 @@
 import { numbered } from "./card.js";
 import { make, mark, say } from "./dom.js";
 import { address } from "./options.js";
+import { tableName } from "./tables.js";
 import { isOver, outcome, words } from "./words.js";
 
 function side(which) {
@@ -24,9 +25,9 @@ class Row {
   }
 
   update(game, round) {
-    say(this.link, String(game.table));
+    say(this.link, tableName(game.table));
     mark(this.link, "href", address(round, game.table));
-    mark(this.link, "aria-label", `${words.board} ${game.table}`);
+    mark(this.link, "aria-label", `${words.board} ${tableName(game.table)}`);
     for (const which of ["white", "black"]) {
       const { title, name, rating } = this.sides[which];
       const player = game[which];

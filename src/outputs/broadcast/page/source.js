@@ -1,6 +1,7 @@
 // Reads the games: from files, and from a stream of changes if the server has one.
 
 import { compare } from "./clock.js";
+import { setHalls } from "./tables.js";
 
 const POLL = 3000;
 /** Silence after which the stream counts as lost, in milliseconds. The server sends something every 15 s. */
@@ -148,6 +149,7 @@ export class Source {
 
   setList(list) {
     this.list = list;
+    setHalls(list.halls);
     this.shown({ list: true });
   }
 

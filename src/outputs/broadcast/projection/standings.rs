@@ -124,7 +124,9 @@ pub(super) fn standings(
             schedule.extend(field.pairing(*round, pairing, slot));
         }
     }
-    for slot in rounds.values().flatten().filter(|slot| slot.pairing.is_none()) {
+    let unpaired = rounds.values().flatten().filter(|slot| slot.pairing.is_none());
+    // A pairing counts once, even if two halls have played at its table.
+    for slot in unpaired.filter(|slot| !tournament.is_contested(slot.table)) {
         schedule.extend(field.slot(slot));
     }
     for round in tournament.rounds.keys() {

@@ -71,6 +71,7 @@ export const ENGLISH = {
     unconfirmed: "Result not confirmed",
     clock_setting: "Clock set to another time",
     missing: "Result missing",
+    shared_table: "One table in two halls",
   },
   nths: { 2: "second offence", 3: "third offence" },
   nth: "offence number {n}",

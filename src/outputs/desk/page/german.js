@@ -71,6 +71,7 @@ export const GERMAN = {
     unconfirmed: "Ergebnis nicht bestätigt",
     clock_setting: "Uhr falsch gestellt",
     missing: "Ergebnis fehlt",
+    shared_table: "Ein Tisch in zwei Sälen",
   },
   nths: { 2: "zweiter Verstoß", 3: "dritter Verstoß" },
   nth: "{n}. Verstoß",

@@ -2,6 +2,7 @@
 
 import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
+import { hallOf, tableName } from "/page/tables.js";
 import { RANK, doubtful, isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { formatted } from "./round.js";
@@ -81,8 +82,8 @@ class Table {
     mark(this.link, "aria-current", chosen ? "true" : null);
     const isNumbered = table && !isShared;
     // The name of the hall distinguishes boards with the same table number.
-    say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
-    this.place.classList.toggle("long", !isNumbered);
+    say(this.place, isNumbered ? tableName(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
+    this.place.classList.toggle("long", !isNumbered || hallOf(table) !== null);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
     say(this.last, state(status, seating));
     const wrong = health(status);

@@ -71,6 +71,7 @@ fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<G
     let round = tournament.rounds.get_mut(&round).expect("a round");
     round.pairings.push(Pairing {
         table: None,
+        hall: None,
         board: None,
         white: Some(named(name)),
         black: None,
