@@ -43,6 +43,7 @@ const ASSETS: Assets = assets![
     "list.js",
     "main.js",
     "options.js",
+    "player.js",
     "source.js",
     "standings.js",
     "tables.js",

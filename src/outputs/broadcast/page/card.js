@@ -3,7 +3,7 @@
 import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
-import { address, isPinned, pin } from "./options.js";
+import { address, isPinned, pin, playerAddress } from "./options.js";
 import { tableName } from "./tables.js";
 import { ending, initialed, isOver, lastName, move, score, shortName, words } from "./words.js";
 
@@ -33,8 +33,8 @@ export function board(element, placement, uci, moves) {
 
 /** The line of a player: title, name, score and clock; below, smaller, rating, federation and team. */
 export class Side {
-  /** With `isShort`, first names are initials. */
-  constructor(side, isShort = false) {
+  /** With `isShort`, first names are initials. With `isLink`, the name leads to the player. */
+  constructor(side, isShort = false, isLink = false) {
     this.side = side;
     this.isShort = isShort;
     this.title = make("abbr", "title");
@@ -43,7 +43,9 @@ export class Side {
     this.score = make("span", "score");
     this.clock = make("span", "clock");
     const who = make("span", "who", {}, this.title, this.name);
-    this.element = make("span", `side ${side}`, {}, make("span", "lines", {}, who, this.more), this.score, this.clock);
+    this.lines = make(isLink ? "a" : "span", "lines", {}, who, this.more);
+    this.isLink = isLink;
+    this.element = make("span", `side ${side}`, {}, this.lines, this.score, this.clock);
   }
 
   update(game) {
@@ -60,6 +62,7 @@ export class Side {
     }
     say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
     say(this.score, score(game, this.side));
+    if (this.isLink) mark(this.lines, "href", player.name ? playerAddress(player.name) : null);
   }
 
   /** In a board of `size` pixels: if the name is cut off, shortens the first name, then leaves it out, then the

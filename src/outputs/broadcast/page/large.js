@@ -27,7 +27,7 @@ export class Large {
   }
 
   build() {
-    this.sides = { white: new Side("white"), black: new Side("black") };
+    this.sides = { white: new Side("white", false, true), black: new Side("black", false, true) };
     this.board = make("div", "board", { "aria-hidden": "true" });
     this.stage = make("div", "stage", {}, this.sides.black.element, this.board, this.sides.white.element);
     const step = (name, shown, act) => button(name, words[name], shown, act);

@@ -64,6 +64,12 @@ export class Source {
     return text === null ? null : JSON.parse(text);
   }
 
+  /** Reads the players with their games; null if none is known. */
+  async players() {
+    const text = await this.read("players.json");
+    return text === null ? null : JSON.parse(text);
+  }
+
   heard() {
     this.heardAt = Date.now();
     this.failedSince = null;

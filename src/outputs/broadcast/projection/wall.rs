@@ -28,6 +28,8 @@ pub(super) struct Contents<'c> {
     pub(super) current: Option<u32>,
     /// Version of `standings.json`; `None` without that file.
     pub(super) standings: Option<&'c str>,
+    /// Version of `players.json`; `None` without that file.
+    pub(super) players: Option<&'c str>,
     /// Tie-breaks of the players in the standings, the first one first.
     pub(super) tie_breaks: &'c [TieBreak],
     /// At a hub, the halls by which pages name tables.
