@@ -408,7 +408,10 @@ async fn equal_tables_of_two_halls_are_two_games() {
         };
         south
             .until("the game in the south", |known| {
-                known["stands_at"] == table && known["game"]["players"]["white"] == white
+                known.get("stands_at") == Some(&json!(table))
+                    && known
+                        .get("game")
+                        .is_some_and(|game| game["players"]["white"] == white)
             })
             .await;
         if is_named {

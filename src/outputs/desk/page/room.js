@@ -41,8 +41,8 @@ function hasClock({ clock: shown }) {
   return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
 }
 
-/** Result and last move of the game of a table, and the last move of another game on its board. */
-function state(status, { seat, isOther }) {
+/** Result and last move of the game of a table, with its round if that is over; and the last move of another game. */
+function state(status, { seat, isOther, earlier }) {
   const { game } = status;
   const last = game?.moves.length ? numbered(game, game.moves.length) : "";
   if (!game || isOther) {
@@ -51,7 +51,8 @@ function state(status, { seat, isOther }) {
     return [ofRound, isOther && isPlaying(status) && last && fill(words.otherGame, { move: last })].filter(Boolean).join(" · ");
   }
   const reason = words.round.reasons[game.reason] ?? words.reasons[game.reason] ?? game.reason;
-  return [result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
+  const of = earlier === null ? null : fill(words.round.name, { round: earlier });
+  return [of, result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
 }
 
 class Table {

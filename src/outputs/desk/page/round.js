@@ -30,8 +30,9 @@ export function sheet(round, table = null) {
 }
 
 /**
- * The pairing of the table at which a board stands, as {seat, isOther, players}. `seat` is the table of the round, null if
- * it has none. `isOther` is whether the board's game is not that of the round, as when players analyse after their game.
+ * The pairing of the table at which a board stands, as {seat, isOther, earlier, players}. `seat` is the table of the
+ * round, null if it has none. `isOther` is whether the board's game is not that of the round, as when players analyse after their game.
+ * `earlier` is the round of a game that is over if the next round is to come, else null.
  */
 export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const paired = () => pairings.tables.find(({ table }) => table === at) ?? null;
@@ -41,7 +42,9 @@ export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const seat = at === null ? null : own ?? tables?.get(at) ?? paired();
   const isNamed = Boolean(game?.players?.white || game?.players?.black);
   const isOther = Boolean(game && !isNamed && seat && "game" in seat && seat.game !== game.game);
-  return { seat, isOther, players: game && !isOther ? game.players : seat };
+  const round = game?.players?.round ?? null;
+  const isEarlier = round !== null && pairings.round !== null && round !== pairings.round && !isPlaying({ game });
+  return { seat, isOther, earlier: isEarlier ? round : null, players: game && !isOther ? game.players : seat };
 }
 
 /** Returns whether a game of a round that has begun is still to begin at the table of a board, and no other board is there. */
