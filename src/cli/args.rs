@@ -248,9 +248,12 @@ pub(super) struct EmulateArguments {
     /// Create links to the ports: DIR/board-1, DIR/board-2 and so on, or DIR/bus
     #[arg(long, value_name = "DIR")]
     pub(super) links: Option<PathBuf>,
-    /// Let players wait for Enter, or for `start` with the number of a board
+    /// Let players wait before each game for Enter, or for `start` with a board
     #[arg(long)]
     pub(super) wait: bool,
+    /// Configuration of a daemon: beginning a round at its desk starts the players
+    #[arg(long, value_name = "FILE", requires = "wait")]
+    pub(super) config: Option<PathBuf>,
     /// Fault to cause, as in "unplug 2 at 30s for 5s"; may be repeated
     #[arg(long, value_name = "FAULT", help_heading = FAULTS)]
     pub(super) fault: Vec<Fault>,

@@ -31,6 +31,8 @@ use super::status::StatusRequest;
 use kiebitz_game::laws::Regulations;
 
 use super::user::UserRequest;
+#[cfg(all(unix, feature = "emulator"))]
+use crate::config::Config;
 use crate::config::RulesTable;
 use crate::outputs::mqtt::{MqttConfig, Prefix};
 use crate::outputs::shared::notation::{LETTERS, Letters};
@@ -133,12 +135,17 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         bus,
         damaged,
         wait,
+        config,
         ..
     } = arguments;
     let lines = if bus {
         Wiring::Bus { damaged }
     } else {
         Wiring::Own { powered: own_power }
+    };
+    let journal = match config {
+        Some(file) => Some(Config::read(&file)?.journal_file()),
+        None => None,
     };
     let boards = usize::from(boards);
     for fault in &fault {
@@ -158,6 +165,7 @@ fn emulation(arguments: EmulateArguments) -> anyhow::Result<Emulation> {
         lines,
         links,
         waits: wait,
+        journal,
     })
 }
 

@@ -14,12 +14,13 @@ use toml::Spanned;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::event::{OpenPointsTable, RulesTable, from_text, move_number, rounds};
+use super::hall::{HubHall, halls};
 use super::{
     AlarmSettings, ClockMessages, Config, DaemonSettings, DeskSettings, Ignored, JournalSettings, KnownBy,
     Lichess, ListedPort, LiveChessSettings, NamedBoard, PortMode, PortsSettings, Publish, RecorderSettings,
     Serial, Webhook,
 };
-use crate::outputs::mqtt::{MqttTable, Prefix, mqtt};
+use crate::outputs::mqtt::{MqttTable, mqtt};
 use crate::outputs::status::HttpTable;
 use crate::outputs::{alarm, webhook};
 use crate::settings::{
@@ -51,7 +52,8 @@ struct Document {
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct HubTable {
-    halls: Vec<TextValue<Prefix>>,
+    #[serde(deserialize_with = "halls")]
+    halls: Vec<HubHall>,
 }
 
 #[derive(Deserialize)]
@@ -156,6 +158,7 @@ pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
     let mut event = document.event;
     let pairings = core::mem::take(&mut event.pairings);
     let tie_breaks = event.tie_breaks.take();
+    let hall = event.hall.take();
     let event = event.regulations(&Regulations::default());
     Ok(Config {
         pairings,
@@ -164,7 +167,8 @@ pub(super) fn parse(text: &str) -> Result<Config, SpannedError> {
         lichess: document.lichess,
         webhooks: webhook::webhooks(text, document.webhook)?,
         alarms: alarm::alarms(text, document.alarm, document.mqtt.is_some())?,
-        halls: document.hub.halls.into_iter().map(|hall| hall.0).collect(),
+        hall,
+        halls: document.hub.halls,
         livechess: document.livechess,
         desk: document.desk,
         http: document.http.map(|table| table.address()),
@@ -234,6 +238,7 @@ fn boards(
             site: None,
             pairings: Vec::new(),
             tie_breaks: None,
+            hall: None,
             points: table.points,
         };
         let (span, known_by) = known_by(span, table.serial, table.port, ports)?;

@@ -47,6 +47,8 @@ pub(crate) struct RulesTable {
     pub(crate) pairings: Vec<PathBuf>,
     #[serde(deserialize_with = "tie_breaks")]
     pub(crate) tie_breaks: Option<Vec<TieBreak>>,
+    #[serde(deserialize_with = "one_line")]
+    pub(crate) hall: Option<String>,
     pub(crate) points: OpenPointsTable,
 }
 
@@ -146,7 +148,7 @@ fn tie_breaks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<T
     Ok(Some(chosen))
 }
 
-fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.trim().is_empty() || text.contains(char::is_control) {
         return Err(D::Error::custom("expected text on one line"));

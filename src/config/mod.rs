@@ -5,6 +5,7 @@
 
 mod document;
 mod event;
+mod hall;
 #[cfg(target_os = "linux")]
 mod outputs;
 mod state;
@@ -21,10 +22,11 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
+use crate::outputs::mqtt::{MqttConfig, host_name, is_open_to_all};
 use crate::text_file;
 use crate::tournament::TieBreak;
 
+pub use self::hall::HubHall;
 pub use crate::outputs::alarm::{AlarmKind, AlarmSettings, AlarmTo};
 pub use crate::outputs::broadcast::{Fingerprint, Protocol, Publish, ServerFolder, Target};
 pub use crate::outputs::desk::DeskSettings;
@@ -76,8 +78,10 @@ pub struct Config {
     pub webhooks: Vec<Webhook>,
     /// Alarms for situations that need a person, with unique names.
     pub alarms: Vec<AlarmSettings>,
-    /// Topic prefixes of the halls for `kiebitz hub`. If empty, the prefix of the broker is used.
-    pub halls: Vec<Prefix>,
+    /// Hall of the daemon, as pairing files name it. If `None`, the daemon uses the tables that only one hall has.
+    pub hall: Option<String>,
+    /// Halls of `kiebitz hub`. If empty, the prefix of the broker is that of the only hall.
+    pub halls: Vec<HubHall>,
     /// Settings of the LiveChess emulation. If `None`, it is not served.
     pub livechess: Option<LiveChessSettings>,
     /// Settings of the arbiters' desk. If `None`, the desk is not served.

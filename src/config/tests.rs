@@ -184,6 +184,7 @@ fn each_setting_of_the_example_shows_its_default() {
                 "site" => assert_eq!(config.event.site.as_deref(), Some("Bremen")),
                 "tie_breaks" => assert_eq!(config.tie_breaks.expect("tie-breaks").len(), 5),
                 "halls" => assert_eq!(config.halls.len(), 2),
+                "hall" => assert_eq!(config.hall.as_deref(), Some("South")),
                 "pairings" => assert_eq!(config.pairings.len(), 2),
                 "rounds" => assert_ne!(config.event.rounds, Rounds::default()),
                 "default_time" => assert_eq!(config.event.default_minutes(), Some(30)),
@@ -206,7 +207,7 @@ fn each_setting_of_the_example_shows_its_default() {
         }
     }
     assert_eq!(
-        checked, 33,
+        checked, 34,
         "keys were added to or removed from the `[tables]` of systemd/kiebitz.toml: write their number here"
     );
 }

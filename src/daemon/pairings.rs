@@ -71,6 +71,14 @@ impl Pairings {
     /// Applies the outcome of reading the files. Returns the new pairings; `None` if the old ones stay.
     pub(super) fn take(&mut self, read: ReadOutcome) -> Option<Arc<Tournament>> {
         let tournament = watch::log_outcome(read)?;
+        let hall = self.config.hall.as_deref();
+        let tournament = Arc::new(Arc::unwrap_or_clone(tournament).of_hall(hall));
+        if hall.is_none() && tournament.lacks_hall() {
+            tracing::warn!(
+                "the pairings name several halls, and their equal tables get no pairing here: name this hall with `hall` \
+                 under [event]"
+            );
+        }
         self.seating.pair(Arc::clone(&tournament));
         Some(tournament)
     }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use kiebitz_game::command::{Answer, Command, Order};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use crate::outputs::shared::to_hall::{Request, RequestOutcome, Unanswered};
@@ -79,14 +79,24 @@ impl Errands {
     }
 }
 
-/// The JSON of a command for the daemon of the board that the hub calls `name`. Game ids are converted to the daemon's.
-pub(super) fn text(command: &Command, name: &str) -> String {
+/// The JSON of a command for the daemon of the board that the hub calls `name`. Game ids are converted to the daemon's,
+/// and other fields by `convert`.
+///
+/// # Errors
+///
+/// Fails if `convert` does.
+pub(super) fn text<E>(
+    command: &Command,
+    name: &str,
+    convert: impl FnOnce(&mut Map<String, Value>) -> Result<(), E>,
+) -> Result<String, E> {
     let mut fields = command.arguments.as_object().cloned().unwrap_or_default();
     if let Some(Value::String(game)) = fields.get_mut("game")
         && let Some(own) = game.strip_prefix(&game_of(name, ""))
     {
         *game = own.to_owned();
     }
+    convert(&mut fields)?;
     for (field, value) in [
         ("id", &*command.id),
         ("do", command.action.as_str()),
@@ -94,7 +104,7 @@ pub(super) fn text(command: &Command, name: &str) -> String {
     ] {
         fields.insert(field.to_owned(), value.into());
     }
-    Value::Object(fields).to_string()
+    Ok(Value::Object(fields).to_string())
 }
 
 /// The id of a game in a hub with several halls, whose boards may have the same name.
@@ -104,6 +114,8 @@ pub(super) fn game_of(name: &str, game: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use core::convert::Infallible;
+
     use super::*;
 
     fn at(seconds: u64) -> Moment {
@@ -209,7 +221,8 @@ mod tests {
                 by: "A. Meier".to_owned(),
                 ..Command::parse(given).expect("a command")
             };
-            serde_json::from_str::<Value>(&text(&command, name)).expect("JSON")
+            let text = text(&command, name, |_| Ok::<_, Infallible>(())).expect("a command");
+            serde_json::from_str::<Value>(&text).expect("JSON")
         };
         let given = r#"{"id":"1","do":"set_result","result":"1-0","game":"north/b-1: 2026-11-21-b-1-1"}"#;
         let of_many = text(given, "north/b-1");

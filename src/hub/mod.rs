@@ -9,9 +9,11 @@ mod daemons;
 mod errands;
 mod hearing;
 mod remote_board;
+mod tables;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use kiebitz_game::command::Answer;
@@ -20,7 +22,7 @@ use kiebitz_hardware::Timestamp;
 use tokio::sync::mpsc;
 
 use crate::clock::ClockView;
-use crate::config::Config;
+use crate::config::{Config, HubHall};
 use crate::daemon::report_repeats;
 use crate::exit::Stop;
 use crate::outputs::feeds::Feeds;
@@ -33,6 +35,7 @@ use daemons::Daemons;
 use errands::{ANSWER_TIMEOUT, Errands, HallBoard};
 use hearing::{EventPage, Hearing};
 use remote_board::RemoteBoard;
+use tables::HallTables;
 
 /// Time span of the events that the hub requests. Older events belong to another tournament.
 const EVENT_SPAN: Duration = Duration::from_secs(16 * 24 * 3600);
@@ -73,9 +76,14 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let state = config.clone();
     let _ = tokio::task::spawn_blocking(move || state.make_state_directory()).await;
     let halls = match config.halls.as_slice() {
-        [] => vec![broker.prefix().clone()],
+        [] => vec![HubHall {
+            prefix: broker.prefix().clone(),
+            name: None,
+        }],
         halls => halls.to_vec(),
     };
+    let tables = HallTables::of(&halls);
+    let halls: Vec<Prefix> = halls.into_iter().map(|hall| hall.prefix).collect();
     let (requests, commands) = mpsc::channel(COMMANDS);
     let facts = config.event_facts();
     let time = LiveTime::start();
@@ -84,11 +92,12 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     let subscriber = Subscriber::start(broker, "hub", topics(&halls, feeds.wants_statuses()));
     let pairings = watch::start(PairingFiles::new(config.pairings.clone(), None))?;
     if pairings.is_none() {
-        feeds.pair(time.now(), Default::default());
+        feeds.pair(time.now(), tables.paired(Arc::default()));
     }
     let mut hub = Hub {
         time,
         halls,
+        tables,
         login,
         subscriber,
         commands,
@@ -106,6 +115,18 @@ pub(crate) async fn run(config: Config) -> Result<()> {
     tasks.finish().await;
     tracing::info!("the hub has stopped");
     Ok(())
+}
+
+/// Answers a command that no daemon can carry out.
+fn refuse(request: Request, error: String) {
+    let _ = request.answer.send(Ok(Answer {
+        id: Some(request.command.id),
+        ok: false,
+        note: None,
+        error: Some(error),
+        standing: None,
+        kept: true,
+    }));
 }
 
 /// The topics to subscribe to; with `with_statuses` including placements and answers of daemons.
@@ -126,6 +147,7 @@ fn topics(halls: &[Prefix], with_statuses: bool) -> Vec<String> {
 struct Hub {
     time: LiveTime,
     halls: Vec<Prefix>,
+    tables: HallTables,
     /// User name at the broker.
     login: Option<String>,
     subscriber: Subscriber,
@@ -154,7 +176,7 @@ impl Hub {
                 received = self.subscriber.next() => self.handle(self.time.present(), received),
                 read = watch::next(&mut self.pairings) => {
                     let now = self.time.now();
-                    let paired = watch::log_outcome(read);
+                    let paired = watch::log_outcome(read).map(|read| self.tables.paired(read));
                     self.feeds.pair_if(now, paired);
                 }
                 _ = tick.tick() => {
@@ -287,7 +309,8 @@ impl Hub {
         let daemon = remote.state().map(|state| &*state.daemon);
         let is_there = daemon.is_some_and(|daemon| self.daemons.is_there(now.moment, key.0, daemon));
         let desk = daemon.and_then(|daemon| self.daemons.desk(key.0, daemon));
-        if let Some(status) = remote.status(name, is_there, desk) {
+        if let Some(mut status) = remote.status(name, is_there, desk) {
+            status.table = status.table.map(|table| self.tables.at_hub(key.0, table));
             self.feeds.see(now.time, status);
         }
     }
@@ -306,27 +329,32 @@ impl Hub {
             return;
         }
         let mut boards = self.boards.iter();
+        // The result of a table without a game may be sent to any board, but belongs to the daemon of its hall.
+        let hall = self.tables.hall_for(&request.command);
         let found = boards.find_map(|(key, board)| {
             let daemon = &board.remote.state()?.daemon;
-            (self.name_of(key) == request.board).then(|| (key.clone(), daemon.clone()))
+            let is_wanted = match hall {
+                Some(hall) => key.0 == hall,
+                None => self.name_of(key) == request.board,
+            };
+            is_wanted.then(|| (key.clone(), daemon.clone()))
         });
         let Some((key, daemon)) = found else {
-            let error = Some(format!("there is no board {:?}", request.board));
-            let _ = request.answer.send(Ok(Answer {
-                id: Some(request.command.id),
-                ok: false,
-                note: None,
-                error,
-                standing: None,
-                kept: true,
-            }));
-            return;
+            let error = match hall.and_then(|hall| self.halls.get(hall)) {
+                Some(hall) => format!("no board of {hall} is known yet"),
+                None => format!("there is no board {:?}", request.board),
+            };
+            return refuse(request, error);
         };
         let Some(hall) = self.halls.get(key.0) else {
             return;
         };
         let topic = hall.command(&key.1, self.login.as_deref());
-        let text = errands::text(&request.command, &request.board);
+        let convert = |fields: &mut _| self.tables.convert_command(key.0, fields);
+        let text = match errands::text(&request.command, &request.board, convert) {
+            Ok(text) => text,
+            Err(error) => return refuse(request, error.to_string()),
+        };
         if self.daemons.are_connected() && self.daemons.is_gone(key.0, &daemon) {
             let _ = request.answer.send(Err(Unanswered::Away { daemon }));
         } else if self.daemons.are_connected()
@@ -356,6 +384,7 @@ impl Hub {
                 event.game = event.game.take().map(|game| errands::game_of(&name, &game));
             }
             event.board.clone_from(&name);
+            self.tables.convert_event(key.0, &mut event);
             self.feeds.send_events(at, &[event]);
         }
     }

@@ -11,6 +11,7 @@ mod played_table;
 pub mod plies;
 mod port;
 mod rehearsal;
+mod round_starts;
 
 use core::future::poll_fn;
 use core::str::FromStr;
@@ -33,6 +34,7 @@ use crate::system_time::{self, LiveTime, Speed};
 pub use fault::{Boards, EmulatedFault, Fault, NoFault};
 pub use port::EmulatedPort;
 use rehearsal::{Rehearsal, RehearsalOutput};
+use round_starts::RoundStarts;
 
 /// Options of the emulation.
 #[derive(Debug, Clone)]
@@ -53,8 +55,10 @@ pub struct Emulation {
     pub lines: Wiring,
     /// Directory for symbolic links to the ports.
     pub links: Option<PathBuf>,
-    /// Whether the players are paused until they are started.
+    /// Whether the players are paused before each game until they are started.
     pub waits: bool,
+    /// Journal of a daemon. Beginning a round at its desk starts the paused players.
+    pub journal: Option<PathBuf>,
 }
 
 /// Wiring of the boards.
@@ -191,6 +195,8 @@ struct Room<'o, W> {
     /// One port per board, or a single port of the bus. `None` while unplugged.
     ports: Vec<Option<EmulatedPort>>,
     links: Option<PathBuf>,
+    /// `None` unless a daemon's rounds start the players.
+    round_starts: Option<RoundStarts>,
     out: &'o mut W,
 }
 
@@ -207,6 +213,10 @@ impl<'o, W: Write> Room<'o, W> {
         let time = LiveTime::start();
         let mut room = Self {
             rehearsal: Rehearsal::new(time.now(), emulation, games),
+            round_starts: emulation
+                .journal
+                .clone()
+                .map(|journal| RoundStarts::since(time.now(), journal)),
             time,
             zone: system_time::local_zone(),
             lines: emulation.lines,
@@ -227,9 +237,13 @@ impl<'o, W: Write> Room<'o, W> {
             }
         }
         if emulation.waits {
+            let desk = match emulation.journal {
+                Some(_) => "begin a round at the desk, or ",
+                None => "",
+            };
             writeln!(
                 room.out,
-                "The players wait: press Enter to let all begin, or type `start 1` for one board."
+                "The players wait: {desk}press Enter to let all begin, or type `start 1` for one board."
             )?;
         }
         writeln!(
@@ -323,7 +337,7 @@ impl<'o, W: Write> Room<'o, W> {
 
     fn handle_typed(&mut self, line: &str) -> Result<()> {
         match line.trim() {
-            "" if self.rehearsal.waits() => self.rehearsal.start_all(self.time.now()),
+            "" if self.rehearsal.waits() => self.rehearsal.start_waiting(self.time.now()),
             "" => {}
             "help" => writeln!(self.out, "{}", fault::HELP)?,
             line => match line.parse::<Fault>() {
@@ -336,6 +350,11 @@ impl<'o, W: Write> Room<'o, W> {
 
     fn maintain(&mut self) -> Result<()> {
         let now = self.time.now();
+        match self.round_starts.as_mut().map(RoundStarts::poll) {
+            Some(Ok(true)) => self.rehearsal.start_round(now),
+            Some(Err(error)) => writeln!(self.out, "cannot see when a round begins: {error}")?,
+            Some(Ok(false)) | None => {}
+        }
         for table in 0..self.ports.len() {
             if let Some(Err(error)) = self.port(table).map(|port| port.maintain(now)) {
                 self.fail(table, &error)?;

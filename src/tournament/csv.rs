@@ -303,6 +303,7 @@ impl CsvLine<'_> {
             },
             pairing: Pairing {
                 table: None,
+                hall: text(Column::Hall).map(str::to_owned),
                 board: None,
                 white,
                 black,

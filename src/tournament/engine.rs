@@ -111,6 +111,7 @@ fn pairings(pairs: &[EnginePair], players: &BTreeMap<u32, Player>, doubts: &mut 
         let black = black.flatten();
         pairings.push(Pairing {
             table: black.is_some().then_some(table),
+            hall: None,
             unplayed: black.is_none().then_some(UnplayedRound::AllocatedBye),
             white,
             black,

@@ -177,8 +177,8 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
         let mut tables_of = games
             .iter()
             .filter(|game| has_numbers(game))
-            .map(|game| table(game, *numbering, boards(*numbering)));
-        tables_of.all(|table| table.is_some_and(|table| tables.insert(table)))
+            .map(|game| (&game.pairing.hall, table(game, *numbering, boards(*numbering))));
+        tables_of.all(|(hall, table)| table.is_some_and(|table| tables.insert((hall, table))))
     };
     let numbering = numberings.into_iter().find(fits).unwrap_or(TableNumbering::Own);
     let boards = boards(numbering);

@@ -35,6 +35,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             players,
             rounds: file_rounds,
             carried,
+            halls: _,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);
@@ -82,7 +83,8 @@ struct MergedRound {
     pairings: Vec<Pairing>,
     /// Index of the first pairing of each person.
     first_pairing: BTreeMap<usize, usize>,
-    tables: BTreeMap<u32, usize>,
+    /// Index of the pairing at each table, by hall in lower case.
+    tables: BTreeMap<(Option<String>, u32), usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,9 +199,10 @@ impl MergedRound {
         doubts: &mut Capped<Doubt>,
     ) -> Option<u32> {
         let table = table?;
+        let hall = pairing.hall.as_ref().map(|hall| hall.to_lowercase());
         let taken = self
             .tables
-            .get(&table)
+            .get(&(hall.clone(), table))
             .and_then(|index| self.pairings.get(*index));
         if let Some(other) = taken {
             let text = format!(
@@ -217,7 +220,7 @@ impl MergedRound {
             ));
             return None;
         }
-        self.tables.insert(table, index);
+        self.tables.insert((hall, table), index);
         Some(table)
     }
 
@@ -246,6 +249,7 @@ impl MergedRound {
         }
         if let Some(known) = self.pairings.get_mut(index) {
             known.table = table;
+            known.hall = known.hall.take().or(more.hall);
             known.board = known.board.or(more.board);
             known.result = known.result.or(more.result);
             known.unplayed = known.unplayed.or(more.unplayed);
@@ -271,7 +275,7 @@ impl MergedRound {
                 .iter_mut()
                 .for_each(|pairing| pairing.table = pairing.board);
         }
-        let is_free = !self.tables.contains_key(&1);
+        let is_free = !self.tables.keys().any(|(_, table)| *table == 1);
         let mut played = pairings.iter_mut().filter(|pairing| pairing.is_played());
         if let (Some(only), None) = (played.next(), played.next())
             && is_free

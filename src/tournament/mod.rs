@@ -15,6 +15,7 @@ mod engine;
 mod fide_list;
 pub(crate) mod files;
 mod games;
+pub(crate) mod halls;
 mod merge;
 mod names;
 mod people;
@@ -36,6 +37,7 @@ pub use check::{Check, Finding, Totals};
 pub(crate) use check::{lost, report};
 pub use doubt::{Doubt, DoubtKind, FileError, ReadError, Severity};
 pub use fide_list::{FideEntry, FideList, ListError};
+pub use halls::EventHall;
 pub(crate) use names::key as name_key;
 pub(crate) use read::{MAX_FILE_BYTES, read_with};
 pub use read::{read, read_bytes, read_round};
@@ -62,6 +64,8 @@ pub struct Tournament {
     pub rounds: BTreeMap<u32, Round>,
     /// Points that players have besides the results in [`rounds`](Self::rounds). Empty if no file has points.
     pub carried: Vec<CarriedPoints>,
+    /// At a hub, its halls in the order of their numbers; else empty.
+    pub halls: Vec<EventHall>,
 }
 
 /// Points of a player that no pairing of the files accounts for, such as those of byes.
@@ -89,6 +93,8 @@ pub struct Round {
 pub struct Pairing {
     /// Table number, counted from 1.
     pub table: Option<u32>,
+    /// Hall of the table, if the file names it.
+    pub hall: Option<String>,
     /// Board in a match of teams, counted from 1, if it is the only match of the round.
     pub board: Option<u32>,
     /// White; `None` if Black has no opponent.

@@ -78,6 +78,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
     let is_played = white.is_some() && black.is_some();
     let pairing = Pairing {
         table: None,
+        hall: value(tags, "hall").map(str::to_owned),
         board: None,
         white,
         black,

@@ -56,6 +56,7 @@ pub(super) fn read(
         players: entries.list.iter().map(|entry| entry.player.clone()).collect(),
         rounds: pairings::rounds(&entries, &header, doubts),
         carried: Vec::new(),
+        halls: Vec::new(),
     };
     tournament.carried = carried(&entries, &tournament.rounds);
     header.put_dates(&mut tournament.rounds);

@@ -112,12 +112,15 @@ removes the links. To run it in the background, close its input: kiebitz emulate
 
 With --wait, the pieces are set up and the clocks stand, as before a round. Press Enter to let all
 players start their clocks, or type `start 3` for one board; --fault 'start 3 at 10m' does so later.
+With --config, `Begin round` at the desk of that daemon does the same as Enter, from its journal.
+After each game, the pieces are set up for the next one, and the players wait again.
 
 Examples:
   kiebitz emulate --boards 8 --pgn round-5.pgn --links boards
   kiebitz emulate --hands blitz --fault 'unplug 1 at 20s for 5s'
   kiebitz emulate --bus --boards 30 --damaged 2% --links boards
   kiebitz emulate --wait --boards 2 --links boards --fault 'start 1 at 5m' --fault 'start 2 at 8m'
+  kiebitz emulate --wait --config rehearsal.toml --boards 12 --links boards
 
 Exit codes: 0 ended by SIGTERM; 1 something failed; 2 wrong usage; 130 ended by Ctrl-C.";
 

@@ -26,7 +26,7 @@ use crate::clock::ClockView;
 use crate::outputs::shared::advice;
 use crate::outputs::shared::board_status::{BoardStatus, ClockSetting, HallDesk, Levers};
 use crate::outputs::shared::record::BoardRecord;
-use crate::tournament::{Tournament, table_of};
+use crate::tournament::Tournament;
 use paired::Paired;
 use rounds::Rounds;
 
@@ -258,6 +258,8 @@ impl Desk {
 
     pub(crate) fn set_pairings(&mut self, tournament: Arc<Tournament>) {
         self.rounds.set_pairings(Arc::clone(&tournament));
+        // The names of a hub's halls give boards without a game their tables.
+        self.changed.extend(self.boards.keys().cloned());
         self.paired.tournament = tournament;
     }
 
@@ -303,7 +305,7 @@ impl Desk {
     pub(crate) fn all(&self) -> String {
         let boards = self.boards.iter().filter(|(_, board)| !board.is_gone());
         let boards: Vec<Map<String, Value>> = boards
-            .map(|(name, board)| board.view(name, self.tests.of(name)))
+            .map(|(name, board)| board.view(name, self.tests.of(name), &self.paired.tournament))
             .collect();
         let mut all = serde_json::json!({ "boards": boards });
         if self.unkept {
@@ -322,7 +324,7 @@ impl Desk {
                 let gone = serde_json::json!({ "board": name });
                 return Some(DeskUpdate::Gone(gone.to_string()));
             }
-            let view = board.view(&name, self.tests.of(&name));
+            let view = board.view(&name, self.tests.of(&name), &self.paired.tournament);
             let seen = core::mem::take(&mut board.seen);
             let mut changes_of_board = view.clone();
             changes_of_board.retain(|field, value| board.sent.get(field) != Some(value));
@@ -513,7 +515,7 @@ impl DeskBoard {
     }
 
     /// Returns the fields for pages. `squares` is the state of the test of the squares.
-    fn view(&self, name: &str, squares: Option<String>) -> Map<String, Value> {
+    fn view(&self, name: &str, squares: Option<String>, tournament: &Tournament) -> Map<String, Value> {
         let game = self.record.game();
         let players = game.and_then(|game| game.players.as_ref());
         let status = self.status.as_ref();
@@ -535,7 +537,7 @@ impl DeskBoard {
             table: players
                 .and_then(|players| players.table)
                 .or(stands_at)
-                .or_else(|| table_of(name)),
+                .or_else(|| tournament.table_of(name)),
             stands_at,
             connected,
             gone_since: self.gone_since.filter(|_| !connected),

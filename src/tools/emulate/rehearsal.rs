@@ -47,6 +47,8 @@ struct RehearsalTable {
     serial: String,
     /// State of play at the last report.
     reported: Truth,
+    /// Whether the players begin the next game as soon as it is set up, although players wait before each game.
+    may_begin: bool,
     /// Time at which the table must be advanced.
     due: Option<Timestamp>,
 }
@@ -77,7 +79,7 @@ impl Rehearsal {
             };
             let mut sitting = Sitting::new(now, sitting, game.script.clone());
             if emulation.waits {
-                sitting.hold(now);
+                sitting.hold_before_games(now);
             }
             let played = match (&mut rehearsal.bus, emulation.lines) {
                 (Some(bus), _) => PlayedTable::on_bus(now, board, sitting, bus),
@@ -92,6 +94,7 @@ impl Rehearsal {
                 temperament,
                 serial,
                 reported: Truth::default(),
+                may_begin: false,
                 due: Some(now),
             });
         }
@@ -131,13 +134,28 @@ impl Rehearsal {
         }
     }
 
-    /// Resumes all paused players.
-    pub(super) fn start_all(&mut self, now: Timestamp) {
+    /// Resumes all paused players, except those whose start is scheduled: they are late on purpose.
+    pub(super) fn start_waiting(&mut self, now: Timestamp) {
         for table in 0..self.tables.len() {
-            if self.tables.get(table).is_some_and(|table| table.played.waits()) {
+            let waits = self.tables.get(table).is_some_and(|table| table.played.waits());
+            if waits && !self.is_start_scheduled(table) {
                 self.queue(now, table, EmulatedFault::Start);
             }
         }
+    }
+
+    /// Begins a round: resumes all paused players like [`start_waiting`](Self::start_waiting). The others begin their
+    /// next game as soon as it is set up.
+    pub(super) fn start_round(&mut self, now: Timestamp) {
+        for table in &mut self.tables {
+            table.may_begin = !table.played.waits();
+        }
+        self.start_waiting(now);
+    }
+
+    fn is_start_scheduled(&self, table: usize) -> bool {
+        let mut faults = self.faults.iter();
+        faults.any(|(_, late, trouble)| *late == table && *trouble == EmulatedFault::Start)
     }
 
     fn queue(&mut self, at: Timestamp, table: usize, trouble: EmulatedFault) {
@@ -206,6 +224,10 @@ impl Rehearsal {
             return;
         }
         table.played.advance(now, &mut self.bus);
+        if table.may_begin && table.played.waits() {
+            table.may_begin = false;
+            table.played.inject(now, EmulatedFault::Start, &mut self.bus);
+        }
         if let PlayedTable::Alone { player, .. } = &mut table.played {
             while let Some((_, bytes)) = player.poll_transmit(now) {
                 self.output

@@ -8,6 +8,7 @@ use super::super::names;
 pub(super) enum Column {
     Round,
     Table,
+    Hall,
     Result,
     Date,
     TimeControl,
@@ -115,6 +116,7 @@ fn event_column(name: &str) -> Option<Column> {
         | "tischnummer" | "brettnummer" | "mesa" | "tablero" | "echiquier" | "bord" | "scacchiera" => {
             Column::Table
         }
+        "hall" | "saal" | "spielsaal" => Column::Hall,
         "result" | "ergebnis" | "res" | "erg" | "resultat" | "resultado" | "risultato" | "uitslag" => {
             Column::Result
         }

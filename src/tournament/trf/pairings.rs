@@ -151,6 +151,7 @@ fn game(
     };
     Some(Pairing {
         table: None,
+        hall: None,
         board: None,
         white: Some(white.player.clone()),
         black: Some(black.player.clone()),

@@ -22,12 +22,31 @@ const ROUND: &str =
 
 /// Configures two daemons and a hub in a folder.
 fn configure(folder: &Path, broker: SocketAddr, port: u16) {
+    let halls = [("north", 1, true), ("south", 51, false)];
+    configure_halls(
+        folder,
+        broker,
+        port,
+        halls,
+        "[hub]\nhalls = [\"north/kiebitz\", \"south/kiebitz\"]\n",
+    );
+    std::fs::write(folder.join("round.csv"), ROUND).expect("pairings");
+}
+
+/// Configures two daemons, given as hall, table and whether it takes commands, and a hub with the lines `of_hub`.
+fn configure_halls(
+    folder: &Path,
+    broker: SocketAddr,
+    port: u16,
+    halls: [(&str, u32, bool); 2],
+    of_hub: &str,
+) {
     let at = |name: &str| folder.join(name);
     let event = format!("[event]\npairings = [{:?}]\n", at("round.csv"));
-    for (hall, table, commands) in [("north", 1, true), ("south", 51, false)] {
+    for (hall, table, commands) in halls {
         let link = at(&format!("{hall}/board-1"));
         let mut config = format!(
-            "[daemon]\nname = {hall:?}\nstate_directory = {:?}\n{event}[mqtt]\nurl = \"mqtt://{broker}\"\n\
+            "[daemon]\nname = {hall:?}\nstate_directory = {:?}\n{event}hall = {hall:?}\n[mqtt]\nurl = \"mqtt://{broker}\"\n\
              prefix = \"{hall}/kiebitz\"\nhub = true\ncommands = {commands}\n[ports]\nusb = false\n",
             at(&format!("state-{hall}")),
         );
@@ -50,8 +69,7 @@ fn configure(folder: &Path, broker: SocketAddr, port: u16) {
     }
     let hub = format!(
         "[daemon]\nstate_directory = {:?}\n{event}[mqtt]\nurl = \"mqtt://hub@{broker}\"\n\
-         [hub]\nhalls = [\"north/kiebitz\", \"south/kiebitz\"]\n\
-         [desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n",
+         {of_hub}[desk]\nlisten = \"127.0.0.1:{port}\"\nusers_file = {:?}\n",
         at("state-hub"),
         at("users"),
     );
@@ -62,7 +80,6 @@ fn configure(folder: &Path, broker: SocketAddr, port: u16) {
         user("chief", "operator", "operate-it"),
     ];
     std::fs::write(at("users"), users.concat()).expect("users");
-    std::fs::write(at("round.csv"), ROUND).expect("pairings");
     std::fs::write(at("north.pgn"), ILLEGAL).expect("a game");
     std::fs::write(at("south.pgn"), OTHER).expect("a game");
 }
@@ -353,5 +370,95 @@ async fn an_operator_sees_all_halls_in_a_browser() {
     drop(players);
     for program in [hub, south_daemon] {
         program.stop();
+    }
+}
+
+/// Both halls have a table 1. With names, each has tables of its own; without, both games are shown, and a task says so.
+#[tokio::test]
+async fn equal_tables_of_two_halls_are_two_games() {
+    let halls = [("north", 1, true), ("south", 1, true)];
+    let named =
+        "{ prefix = \"north/kiebitz\", name = \"North\" }, { prefix = \"south/kiebitz\", name = \"South\" }";
+    let pairings = "round,hall,board,white,black\n3,North,1,\"Adler, Jonas\",\"Berg, Ines\"\n\
+                    3,South,1,\"Clausen, Per\",\"Dorn, Uta\"\n3,South,2,\"Ebert, Kim\",\"Fuchs, Ali\"\n";
+    let shared = "\"north/kiebitz\", \"south/kiebitz\"";
+    let both = "round,board,white,black\n3,1,\"Adler, Jonas\",\"Berg, Ines\"\n";
+    for (kind, list, pairings) in [("named", named, pairings), ("shared", shared, both)] {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+        let (folder, port, wall) = (directory.path(), free_port(), free_port());
+        let broker = Mosquitto::start().await;
+        let of_hub = format!(
+            "[hub]\nhalls = [{list}]\n[publish]\nlisten = \"127.0.0.1:{wall}\"\nto = {:?}\n",
+            folder.join("live")
+        );
+        configure_halls(folder, broker.address(), port, halls, &of_hub);
+        std::fs::write(folder.join("round.csv"), pairings).expect("pairings");
+        // The games must last longer than the test.
+        std::fs::write(folder.join("north.pgn"), OTHER).expect("a game");
+        let daemons = ["north", "south"].map(|hall| daemon(folder, hall));
+        let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
+        let players = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));
+        let chief = guest(port, "chief", "operate-it").await;
+        let mut south = Stream::of(&chief, SOUTH).await;
+        let is_named = kind == "named";
+        let (table, white) = if is_named {
+            (2001, "Clausen, Per")
+        } else {
+            (1, "Adler, Jonas")
+        };
+        south
+            .until("the game in the south", |known| {
+                known.get("stands_at") == Some(&json!(table))
+                    && known
+                        .get("game")
+                        .is_some_and(|game| game["players"]["white"] == white)
+            })
+            .await;
+        if is_named {
+            // The command is for a table without a board, and reaches the hall of the table through any board.
+            let result = json!({"id": "1", "do": "set_result", "round": 3, "table": 2002, "result": "1-0"});
+            let (status, answer) = chief.command_to(NORTH, &result).await;
+            assert_eq!((status.as_u16(), &answer["ok"]), (200, &json!(true)), "{answer}");
+            let other = json!({"id": "2", "do": "set_table", "table": 2003});
+            let (_, answer) = chief.command_to(NORTH, &other).await;
+            assert!(
+                answer["error"]
+                    .as_str()
+                    .is_some_and(|error| error.contains("in another hall")),
+                "{answer}"
+            );
+        }
+        let script = Command::new("node")
+            .args(["tables.mjs", &format!("http://127.0.0.1:{port}/")])
+            .arg(format!("http://127.0.0.1:{wall}/"))
+            .args(["chief", "operate-it"])
+            .arg(folder.join("profile"))
+            .arg(kind)
+            .current_dir(scripts())
+            .stdin(Stdio::null())
+            .status()
+            .expect("node: install it, or let tests/run do so");
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(script.success(), "what the script says is above\n{log}");
+        let tables = || {
+            let round = std::fs::read_to_string(folder.join("live/round-3/wall.json")).unwrap_or_default();
+            let round: Value = serde_json::from_str(&round).unwrap_or_default();
+            let games = round["games"].as_array().cloned().unwrap_or_default();
+            games.iter().map(|game| game["table"].clone()).collect::<Vec<_>>()
+        };
+        let expected = if is_named {
+            vec![1001, 2001, 2002]
+        } else {
+            vec![1, 2001]
+        };
+        assert_eq!(tables(), expected);
+        drop(hub);
+        std::fs::remove_dir_all(folder.join("live")).expect("the files");
+        let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
+        crate::eventually::eventually("the same after a restart", || tables() == expected);
+        drop(players);
+        for program in daemons.into_iter().chain([hub]) {
+            program.stop();
+        }
     }
 }

@@ -235,6 +235,39 @@ async function groupsAndSorts({ page }) {
   assert.deepEqual(found[3].slice(2), [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], Date.parse(SINCE)]);
 }
 
+/** A line to which somebody goes comes after the others of its severity, and ten lines fit into a small window. */
+async function showsTenLines(context) {
+  const arbiter = await Arbiter.open(context, "", 1366, false);
+  const { page } = arbiter;
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await until("the desk", () => page.locator(".needs").isVisible());
+  const at = (seconds) => new Date(Date.parse(SINCE) + seconds * 1000).toISOString();
+  const boards = Array.from({ length: 10 }, (_, index) => {
+    const nth = index + 1;
+    const severity = nth > 8 ? "advice" : "violation";
+    const incidents = [incidentOf(nth, "illegal_move", severity, at(nth), { offence: 1, penalty: "minutes" })];
+    const going = [1, 2, 9].includes(nth) ? [{ by: nth === 2 ? user : "ott", at: SINCE, incident: nth }] : [];
+    return boardOf({ status: { board: `board-${nth}`, table: nth, incidents, going } });
+  });
+  const places = await page.evaluate(
+    async ([all, name]) => {
+      const [{ Memory, lines }, { List }] = await Promise.all([import("/desk/lines.js"), import("/desk/list.js")]);
+      const memory = new Memory();
+      const list = new List(memory, { see: () => {}, check: () => {}, attend: () => {}, user: name });
+      document.querySelector(".needs").replaceWith(list.element);
+      list.update(lines(all, memory, Date.parse("2026-11-21T10:00:00Z")), () => false);
+      return [...list.element.querySelectorAll(".place")].map((one) => one.textContent);
+    },
+    [boards, user],
+  );
+  assert.deepEqual(places, [3, 4, 5, 6, 7, 8, 1, 2, 10, 9].map((nth) => `Table ${nth}`));
+  const ends = await page.locator(".needs .lines > li").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().bottom));
+  assert.equal(ends.length, 10);
+  assert.ok(Math.max(...ends) <= 768, `the last line ends at ${Math.max(...ends)}`);
+  await arbiter.assertUsable("ten lines");
+  await arbiter.viewer.close();
+}
+
 /** Checks that the page shows the article, the advice, the positions and the reports of the squares. */
 async function seesEvidence(arbiter) {
   const { page } = arbiter;
@@ -502,6 +535,7 @@ try {
   await entersAndUndoes(arbiter, second);
   await describesEveryState(arbiter);
   await groupsAndSorts(arbiter);
+  await showsTenLines(context);
   await checksOtherViews(context);
   for (const one of [arbiter, second]) one.viewer.ignoreNetworkErrors(true);
   await reportsStaleData(context);

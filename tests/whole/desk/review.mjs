@@ -63,6 +63,29 @@ async function findsGame(reader) {
   await eventually(async () => assert.match(await reader.text(".reviewed h2"), new RegExp(player)));
 }
 
+/** Games without players are folded away below the others, unless nobody has players or they are searched for. */
+async function foldsGamesWithoutPlayers({ page }) {
+  const game = (id, white, changes = {}) => ({ game: id, board: "board-1", table: null, round: null, white, black: null, started: "2026-11-21T10:00:00Z", plies: 20, result: "1-0", reason: "kings", confirmed: true, violations: 0, advice: 0, hints: 0, ...changes });
+  const named = [game("a", "Adler"), game("b", null), game("c", null, { reason: null, result: "*" }), game("d", null)];
+  const seen = (games, text = "") =>
+    page.evaluate(
+      async ([all, search]) => {
+        const { Games } = await import("/desk/games.js");
+        const list = new Games(async () => ({ ok: true, answer: { games: all, more: null } }), null);
+        list.text.value = search;
+        await list.fetch(null);
+        const ids = (of) => [...of.querySelectorAll("a")].map((one) => one.dataset.game).join("");
+        const folds = [...list.list.querySelectorAll("details")];
+        const shown = [...list.list.querySelectorAll(":scope > ol")].map(ids).join("");
+        return [shown, folds.map((fold) => [fold.querySelector("summary").textContent, fold.open, ids(fold)])];
+      },
+      [games, text],
+    );
+  assert.deepEqual(await seen(named), ["ac", [["2 games without players", false, "bd"]]]);
+  assert.deepEqual(await seen(named, "board-1"), ["abcd", []]);
+  assert.deepEqual(await seen(named.slice(1)), ["bcd", []]);
+}
+
 /** Steps through the moves. The page announces each one to screen readers. */
 async function stepsThrough(reader) {
   const { page } = reader;
@@ -125,7 +148,9 @@ async function followsGame(reader, context) {
   const row = (of) => of.page.locator(`.past-game[data-game*="-${board}-"]`);
   const other = await Reader.open(context, 1280, true);
   await until("the list", async () => (await other.page.locator(".past-game").count()) > 1);
-  await other.page.locator(".past-game").last().focus();
+  // Games without players are folded away.
+  const last = other.page.locator(".past-game:visible").last();
+  await last.focus();
   await page.locator("[name=text]").fill("");
   await until("all games", async () => (await page.locator(".past-game").count()) > 1);
   await eventually(async () => assert.equal(await row(reader).count(), 0, "it has not begun"));
@@ -158,7 +183,7 @@ async function followsGame(reader, context) {
   await reader.assertUsable("the game that was followed");
   await until("the list has it", async () => /checkmate/i.test(await other.page.locator(`.past-game[data-game="${game}"]`).textContent()));
   const held = await other.page.evaluate(() => document.activeElement.dataset.game);
-  await eventually(async () => assert.equal(held, await other.page.locator(".past-game").last().getAttribute("data-game"), "the focus stays"));
+  await eventually(async () => assert.equal(held, await last.getAttribute("data-game"), "the focus stays"));
   await other.viewer.close();
   await page.keyboard.press("Escape");
 }
@@ -172,6 +197,7 @@ try {
   const reader = await Reader.open(context, 1280, false);
   await logsIn(reader);
   await findsGame(reader);
+  await foldsGamesWithoutPlayers(reader);
   await stepsThrough(reader);
   await explainsMove(reader);
   await downloads(reader, context);

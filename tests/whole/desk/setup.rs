@@ -150,6 +150,67 @@ async fn checked_file_is_reported_and_not_used(chief: &Guest) {
     assert_eq!(uploaded(chief).await, json!([]));
 }
 
+/// A rehearsal: emulated players wait until the desk begins the round, and again before the next one.
+#[tokio::test]
+async fn emulated_players_begin_with_the_round_at_the_desk() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let (folder, port) = (directory.path(), free_port());
+    configure_with_operator(folder, port);
+    std::fs::write(folder.join("game.pgn"), "1. e4 e5 1-0\n").expect("a game");
+    let wait = [
+        "emulate",
+        "--boards",
+        "1",
+        "--hands",
+        "blitz",
+        "--speed",
+        "max",
+        "--pgn",
+        "game.pgn",
+        "--links",
+        "links",
+        "--wait",
+        "--config",
+        "kiebitz.toml",
+    ];
+    // Before the daemon, so that there is no journal yet.
+    let players = Program::start(folder, &wait);
+    let daemon = Program::start(folder, &RUN);
+    let mut chief = Guest::new(port);
+    chief.wait().await;
+    assert_eq!(chief.log_in("chief", "operate-it").await, 200);
+    let mut board = Stream::of(&chief, "board-1").await;
+    let plies =
+        |known: &serde_json::Map<String, Value>| known["game"]["moves"].as_array().map_or(0, Vec::len);
+    board
+        .until("the waiting players", |known| {
+            known.get("connected") == Some(&json!(true))
+        })
+        .await;
+    assert_eq!(plies(&board.known), 0, "{:?}", board.known["game"]);
+    let mut before = Value::Null;
+    for round in [1, 2] {
+        let begin = json!({"id": format!("begin {round}"), "do": "start_round", "round": round});
+        let (status, answer) = chief.command_to("board-1", &begin).await;
+        assert_eq!((status.as_u16(), &answer["ok"]), (200, &json!(true)), "{answer}");
+        board
+            .until("the game of the round", |known| {
+                known["game"]["game"] != before && plies(known) == 2
+            })
+            .await;
+        before = board.known["game"]["game"].clone();
+        board
+            .until("the pieces for the next round", |known| {
+                known["placement"]
+                    .as_str()
+                    .is_some_and(|placement| placement.starts_with("rnbqkbnr/pppppppp/8"))
+            })
+            .await;
+    }
+    drop(players);
+    daemon.stop();
+}
+
 #[tokio::test]
 async fn uploaded_pairings_reach_the_boards_and_stay() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");

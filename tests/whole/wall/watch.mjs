@@ -149,10 +149,12 @@ async function checksOtherViews(context) {
     ["#/round/1/results", 390, false, "White 12, W."],
     ["#/standings", 390, true, "Match points"],
     ["?lang=de#/standings", 1366, false, "Mannschaftspunkte"],
+    ["#/player/White%2012%2C%20W.", 390, true, "Games of White 12, W."],
+    ["?lang=de#/player/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", 1366, false, "Partien von <img"],
     ["?embed", 390, false, ""],
   ]) {
     const viewer = await Viewer.open(context, HALL + path, width, dark);
-    const drawn = /results|standings/.test(path) ? "tbody tr" : ".board piece";
+    const drawn = /results|standings|player/.test(path) ? "tbody tr" : ".board piece";
     await until(path, async () => (await viewer.page.locator(drawn).count()) > 0);
     await eventually(async () => assert.ok((await viewer.page.locator("body").textContent()).includes(has), has));
     await eventually(async () => assert.equal(await viewer.isTooWide(), false, `${path} at ${width}`));
@@ -225,6 +227,30 @@ async function viewsFitTheirWindow(context) {
     }
     await viewer.close();
   }
+}
+
+/** From a game to a player, to the opponent, and back to the game. */
+async function playersHavePages(context) {
+  const viewer = await Viewer.open(context, `${HALL}#/round/1/board/2`, 1366, false);
+  const { page } = viewer;
+  const name = page.locator(".player h2");
+  await until("the game", () => page.locator(".large .side.white a").isVisible());
+  await page.locator(".large .side.white a").click();
+  await until("White", async () => (await name.count()) === 1 && (await name.textContent()) === "GM White 2, W.");
+  await eventually(async () => assert.equal(await name.evaluate((one) => one === document.activeElement), true, "the name has the focus"));
+  await eventually(async () => assert.match(await page.title(), /^White 2, W\. · Kiebitz Open$/));
+  await page.locator(".player tbody a.name").click();
+  await until("Black", async () => (await name.textContent()) === "Black 2, B.");
+  await page.locator(".player tbody .number").click();
+  await until("the game again", async () => (await page.locator(".large h1").textContent()).endsWith("Board 2"));
+  for (const [path, link] of [["#/round/1/results", ".list"], ["#/standings", ".ranking"]]) {
+    await page.evaluate((to) => (location.hash = to), path);
+    await page.locator(`${link} a.name`, { hasText: "White 3, W." }).click();
+    await until(`the player of ${path}`, async () => (await name.count()) === 1 && (await name.textContent()) === "GM White 3, W.");
+  }
+  await page.evaluate(() => (location.hash = "#/player/Nobody"));
+  await eventually(async () => assert.equal(await page.locator(".player .about:visible").textContent(), "This event has no player of this name."));
+  await viewer.close();
 }
 
 /** The panels for a video, and the search. */
@@ -441,6 +467,7 @@ try {
   await largeBoardIsSteppedThrough(viewer);
   await recoversFromOutages(viewer, proxy);
   await checksOtherViews(context);
+  await playersHavePages(context);
   await viewsFitTheirWindow(context);
   await outcomesAreTrue(context);
   await longNamesFit(context);

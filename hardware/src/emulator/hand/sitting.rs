@@ -103,11 +103,15 @@ pub struct Sitting {
     truth: Truth,
     /// Start of the current pause; `None` while play continues.
     held: Option<Timestamp>,
+    /// Whether play pauses before each game.
+    holds_before_games: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
     Deed(Deed),
+    /// Pieces and clock are set for another game.
+    GameReady,
     GameBegins,
     PlyCompleted,
     GameOver,
@@ -130,6 +134,7 @@ impl Sitting {
             standing: first.start,
             truth: Truth::default(),
             held: None,
+            holds_before_games: false,
             scripts: VecDeque::from([first]),
         };
         sitting.decide_ahead();
@@ -151,6 +156,12 @@ impl Sitting {
         let was_paused = self.held.is_some();
         self.held = self.held.or(Some(now));
         !was_paused
+    }
+
+    /// Pauses play at `now`, and again before each later game, once its pieces and clock are set.
+    pub fn hold_before_games(&mut self, now: Timestamp) {
+        self.hold(now);
+        self.holds_before_games = true;
     }
 
     /// Resumes play at `now`. All scheduled actions are delayed by the length of the pause. Returns whether play was
@@ -224,6 +235,11 @@ impl Sitting {
                     }
                     return Some((at, deed));
                 }
+                Act::GameReady if self.holds_before_games => {
+                    self.held = Some(at);
+                    return None;
+                }
+                Act::GameReady => {}
                 Act::GameBegins => {
                     self.truth = Truth {
                         games: self.truth.games + 1,
@@ -291,6 +307,7 @@ impl Sitting {
             hand.act(Deed::SetClock);
         }
         hand.wait(rest);
+        let ready = hand.now();
         let setting = Setting {
             // In later games Black always presses first, so the position of the lever does not matter.
             black_presses_first: self.settings.setting.black_presses_first || !first,
@@ -298,6 +315,10 @@ impl Sitting {
         };
         self.opponents.start_clock(&setting);
         let begins = self.opponents.hand().now();
+        if !first {
+            // Before the steps, the first of which may be at the same time.
+            self.schedule(ready, Act::GameReady);
+        }
         self.schedule_steps();
         self.schedule(begins, Act::GameBegins);
     }

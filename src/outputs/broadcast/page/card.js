@@ -3,7 +3,8 @@
 import { Chessground } from "./chessground/chessground.min.js";
 import * as clock from "./clock.js";
 import { button, isCalm, make, mark, say } from "./dom.js";
-import { address, isPinned, pin } from "./options.js";
+import { address, isPinned, pin, playerAddress } from "./options.js";
+import { tableName } from "./tables.js";
 import { ending, initialed, isOver, lastName, move, score, shortName, words } from "./words.js";
 
 const SIDES = ["white", "black"];
@@ -33,8 +34,8 @@ export function board(element, placement, uci, moves) {
 
 /** The line of a player: title, name, score and clock; below, smaller, rating, federation and team. */
 export class Side {
-  /** With `isShort`, first names are initials. */
-  constructor(side, isShort = false) {
+  /** With `isShort`, first names are initials. With `isLink`, the name leads to the player. */
+  constructor(side, isShort = false, isLink = false) {
     this.side = side;
     this.isShort = isShort;
     this.title = make("abbr", "title");
@@ -43,7 +44,9 @@ export class Side {
     this.score = make("span", "score");
     this.clock = make("span", "clock");
     const who = make("span", "who", {}, this.title, this.name);
-    this.element = make("span", `side ${side}`, {}, make("span", "lines", {}, who, this.more), this.score, this.clock);
+    this.lines = make(isLink ? "a" : "span", "lines", {}, who, this.more);
+    this.isLink = isLink;
+    this.element = make("span", `side ${side}`, {}, this.lines, this.score, this.clock);
   }
 
   update(game) {
@@ -60,6 +63,7 @@ export class Side {
     }
     say(this.more, [player.rating, player.federation, player.team].filter(Boolean).join(" · "));
     say(this.score, score(game, this.side));
+    if (this.isLink) mark(this.lines, "href", player.name ? playerAddress(player.name) : null);
   }
 
   /**
@@ -105,7 +109,7 @@ export function numbered(last) {
 export function spoken(game) {
   const times = SIDES.map((side) => clock.text(clock.left(game.clock, side)));
   const parts = [
-    `${words.board} ${game.table}`,
+    `${words.board} ${tableName(game.table)}`,
     `${lastName(game.white.name)}–${lastName(game.black.name)}`,
     numbered(game.last),
     times.every(Boolean) ? times.join(" – ") : "",
@@ -160,7 +164,7 @@ export class Card {
     for (const side of SIDES) this.sides[side].update(game);
     mark(this.link, "href", address(round, game.table));
     mark(this.link, "aria-label", spoken(game));
-    say(this.table, String(game.table));
+    say(this.table, tableName(game.table));
     say(this.last, numbered(game.last));
     // Without the score, which is shown beside the names.
     say(this.ended, ending(game));
@@ -191,8 +195,8 @@ export class Card {
   drawPin() {
     const pinned = isPinned(this.game.table);
     mark(this.pin, "aria-pressed", String(pinned));
-    mark(this.pin, "aria-label", `${words.pin} ${this.game.table}`);
-    this.pin.title = `${words.pin} ${this.game.table}`;
+    mark(this.pin, "aria-label", `${words.pin} ${tableName(this.game.table)}`);
+    this.pin.title = `${words.pin} ${tableName(this.game.table)}`;
     say(this.pin, pinned ? "★" : "☆");
   }
 

@@ -4,9 +4,10 @@ import { choose, make, say } from "./dom.js";
 import { address } from "./options.js";
 import { date, duration, fill, lastName, locale, moment, outcome, points, words } from "./words.js";
 
-/** The title of the browser's tab: a game with its score, or the round. */
-export function titleOf(event, round, known, board) {
+/** The title of the browser's tab: a player, a game with its score, or the round. */
+export function titleOf(event, round, known, { board, player }) {
   const name = event.name ?? "kiebitz";
+  if (player) return `${player} · ${name}`;
   const game = board !== null && known?.games.find(({ table }) => table === board);
   if (game) {
     const score = outcome(game) || "–";
@@ -91,7 +92,8 @@ export class Head {
       bar.append(element);
     };
     const choices = list.rounds.map(({ round: one, live }) => [String(one), `${words.round} ${one}${live ? " ●" : ""}`]);
-    control("round", choose(words.round, choices, String(round), (value) => (location.hash = address(value, null, view))));
+    // A player has games in all rounds.
+    if (view !== "player") control("round", choose(words.round, choices, String(round), (value) => (location.hash = address(value, null, view))));
     const views = [null, "results", ...(list.standings ? ["standings"] : [])];
     const tabs = views.map((one) => {
       const link = make("a", "tab", { href: address(round, null, one) }, words[one ?? "grid"]);
@@ -100,6 +102,7 @@ export class Head {
       return link;
     });
     bar.append(make("span", "tabs", {}, ...tabs));
+    if (view === "player") return bar;
     if (!view) {
       const filters = [["all", words.all], ["boards", words.withBoard], ["playing", words.playing], ["pinned", words.pinned]];
       control("show", choose(words.show, filters, shown, (value) => this.changed("show", value)));

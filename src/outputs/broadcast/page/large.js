@@ -5,6 +5,7 @@ import * as clock from "./clock.js";
 import { Curve } from "./curve.js";
 import { button, make, say } from "./dom.js";
 import { address } from "./options.js";
+import { tableName } from "./tables.js";
 import { ending, move, words } from "./words.js";
 
 /** Distance that a finger must move sideways to open another board, in CSS pixels. */
@@ -26,7 +27,7 @@ export class Large {
   }
 
   build() {
-    this.sides = { white: new Side("white"), black: new Side("black") };
+    this.sides = { white: new Side("white", false, true), black: new Side("black", false, true) };
     this.board = make("div", "board", { "aria-hidden": "true" });
     this.stage = make("div", "stage", {}, this.sides.black.element, this.board, this.sides.white.element);
     const step = (name, shown, act) => button(name, words[name], shown, act);
@@ -90,7 +91,7 @@ export class Large {
     if (this.tables !== tables.join()) this.drawLinks(tables);
     this.tables = tables.join();
     for (const side of ["white", "black"]) this.sides[side].update(game);
-    say(this.title, `${words.round} ${round} · ${words.board} ${game.table}`);
+    say(this.title, `${words.round} ${round} · ${words.board} ${tableName(game.table)}`);
     say(this.ended, ending(game, true));
     if (this.follows) this.show();
     else this.drawClocks();
@@ -241,7 +242,7 @@ export class Large {
     const link = (text, href, attributes = {}) => make("a", "", { href, ...attributes }, text);
     this.back.href = address(round);
     const other = (sign, label, table, rel) =>
-      table && link(sign, address(round, table), { rel, "aria-label": `${label}: ${words.board} ${table}`, title: label });
+      table && link(sign, address(round, table), { rel, "aria-label": `${label}: ${words.board} ${tableName(table)}`, title: label });
     const near = [
       other("‹", words.previousBoard, this.previous, "prev"),
       other("›", words.nextBoard, this.next, "next"),

@@ -2,12 +2,13 @@
 
 import { numbered } from "./card.js";
 import { make, mark, say } from "./dom.js";
-import { address } from "./options.js";
+import { address, playerAddress } from "./options.js";
+import { hallOf, tableName } from "./tables.js";
 import { isOver, outcome, words } from "./words.js";
 
 function side(which) {
   const title = make("abbr", "title");
-  const name = make("span", "name");
+  const name = make("a", "name");
   const rating = make("span", "more");
   const cell = make("td", `who ${which}`, {}, title, name, rating);
   return { cell, title, name, rating };
@@ -24,14 +25,15 @@ class Row {
   }
 
   update(game, round) {
-    say(this.link, String(game.table));
+    say(this.link, tableName(game.table));
     mark(this.link, "href", address(round, game.table));
-    mark(this.link, "aria-label", `${words.board} ${game.table}`);
+    mark(this.link, "aria-label", `${words.board} ${tableName(game.table)}`);
     for (const which of ["white", "black"]) {
       const { title, name, rating } = this.sides[which];
       const player = game[which];
       say(title, player.title ?? "");
       say(name, player.name ?? words.nobody);
+      mark(name, "href", player.name ? playerAddress(player.name) : null);
       say(rating, player.rating ? String(player.rating) : "");
     }
     const isPlayed = game.live && game.last;
@@ -64,6 +66,8 @@ export class List {
       if (!this.rows.has(game.table)) this.rows.set(game.table, new Row());
       this.rows.get(game.table).update(game, round);
     }
+    // Names of halls take more room than numbers.
+    this.element.classList.toggle("in-halls", games.some(({ table }) => hallOf(table)));
     if (shown === this.shown) return;
     this.shown = shown;
     this.body.replaceChildren(...tables.map((table) => this.rows.get(table).element));

@@ -6,6 +6,7 @@ import { Head, titleOf } from "./head.js";
 import { Large } from "./large.js";
 import { List } from "./list.js";
 import { address, boards, filter, isPinned, option, place, setFilter } from "./options.js";
+import { Player } from "./player.js";
 import { Source } from "./source.js";
 import { Standings } from "./standings.js";
 import { Ticker } from "./ticker.js";
@@ -28,6 +29,7 @@ const empty = make("p", "empty");
 const wall = new Wall(() => shown() === "pinned" && draw());
 const list = new List();
 const standings = new Standings();
+const player = new Player();
 const ticker = new Ticker();
 const large = new Large((round, number) => source.moves(round, number));
 const head = new Head(document.getElementById("head"), control);
@@ -38,8 +40,28 @@ let page = 0;
 let turned = Date.now();
 /** For each opened board: the position of its link in the window and the scroll position, before it was opened. */
 const opened = new Map();
-/** The standings as last read, with their version. */
-let table = { version: null, data: null };
+
+/** A file as last read, with its version. */
+class Kept {
+  /** `read` reads the file; its result is null if there is no such file. */
+  constructor(read) {
+    Object.assign(this, { read, version: null, data: null });
+  }
+
+  /** Reads the file again if its version has changed. */
+  async update(wanted) {
+    const { version } = this;
+    if (version === wanted) return;
+    this.version = wanted;
+    const data = wanted && (await this.read().catch(() => undefined));
+    // After a failure, the next change reads it again.
+    if (data === undefined) this.version = version;
+    else this.data = data;
+  }
+}
+
+const table = new Kept(() => source.standings());
+const people = new Kept(() => source.players());
 
 const overlay = option("overlay");
 const isOverlay = overlay !== null;
@@ -100,6 +122,7 @@ function draw() {
   for (const [name, on] of Object.entries(shows)) document.body.classList.toggle(name, on);
   document.body.dataset.view = view() ?? "boards";
   if (view() === "standings" && source.list) return drawStandings();
+  if (view() === "player" && source.list) return drawPlayer();
   if (!known) {
     put(empty);
     say(empty, words.waiting);
@@ -127,18 +150,19 @@ function drawLarge(known, round, board) {
 
 /** Reads the standings again if their version has changed. */
 async function drawStandings() {
-  const { version } = table;
-  const wanted = source.list.standings ?? null;
-  if (version !== wanted) {
-    table = { ...table, version: wanted };
-    const data = wanted && (await source.standings().catch(() => undefined));
-    // After a failure, the next change reads them again.
-    if (data === undefined) table = { ...table, version };
-    else table = { version: wanted, data };
-    if (view() !== "standings") return;
-  }
+  await table.update(source.list.standings ?? null);
+  if (view() !== "standings") return;
   put(standings.element);
   standings.update(table.data, search, isOverlay ? Number(option("top")) || TOP : Infinity);
+}
+
+/** Reads the players again if their version has changed. Returns when the page is drawn. */
+async function drawPlayer() {
+  const { player: name } = place();
+  await people.update(source.list.players ?? null);
+  if (place().player !== name) return;
+  player.update(people.data, name, Boolean(source.list.standings));
+  put(player.element);
 }
 
 /** Whether the search finds one of the players. */
@@ -208,7 +232,7 @@ function fit() {
 function drawHead() {
   const round = shownRound();
   const known = source.rounds.get(round);
-  document.title = titleOf(source.list.event, round, known, place().board);
+  document.title = titleOf(source.list.event, round, known, place());
   if (isOverlay) return;
   const about = { list: source.list, round, known, view: view(), shown: shown(), team };
   head.update({ ...about, isEmbedded, isProjector: isProjector() });
@@ -263,10 +287,13 @@ addEventListener("hashchange", async (event) => {
   const round = shownRound();
   if (round !== null) await source.want(round);
   if (source.list) drawHead();
-  draw();
-  if (left !== null && board === null) return scrollBack(left);
+  const drawn = draw();
+  if (left !== null && board === null && view() !== "player") return scrollBack(left);
   scrollTo(0, 0);
   if (board !== null) large.title.focus();
+  if (view() !== "player") return;
+  await drawn;
+  player.focus();
 });
 // The page itself restores the position, once the view is drawn.
 history.scrollRestoration = "manual";

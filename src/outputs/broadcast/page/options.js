@@ -8,18 +8,34 @@ export function option(name) {
   return search.get(name) ?? inside.get(name);
 }
 
-/** The round, the board and the view in the URL; null for each that is missing. */
+/** Decodes a part of the URL, which somebody may have typed. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The round, the board, the player and the view in the URL; null for each that is missing. */
 export function place() {
   const path = location.hash.slice(1).split("?")[0];
   const named = (what) => Number(new RegExp(`/${what}/(\\d{1,5})(/|$)`).exec(path)?.[1]) || null;
+  const player = /^\/player\/([^/]+)$/.exec(path)?.[1] ?? null;
+  if (player !== null) return { round: null, board: null, player: decoded(player), view: "player" };
   const view = /\/(results|standings)(\/|$)/.exec(path)?.[1] ?? null;
-  return { round: named("round"), board: named("board"), view };
+  return { round: named("round"), board: named("board"), player: null, view };
 }
 
 /** The fragment for a round, or for a board or a view in it. Without a round it means the current one. */
 export function address(round, board, view) {
   const parts = [round ? `/round/${round}` : "", board ? `/board/${board}` : "", view ? `/${view}` : ""].join("");
   return `#${parts || "/"}`;
+}
+
+/** The fragment for a player. */
+export function playerAddress(name) {
+  return `#/player/${encodeURIComponent(name)}`;
 }
 
 /** The tables in the option `boards`; null for all. */

@@ -1,6 +1,7 @@
 // Reads the games: from files, and from a stream of changes if the server has one.
 
 import { compare } from "./clock.js";
+import { setHalls } from "./tables.js";
 
 const POLL = 3000;
 /** Silence after which the stream counts as lost, in milliseconds. The server sends something every 15 s. */
@@ -60,6 +61,12 @@ export class Source {
   /** Reads the standings; null if there are none. */
   async standings() {
     const text = await this.read("standings.json");
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /** Reads the players with their games; null if none is known. */
+  async players() {
+    const text = await this.read("players.json");
     return text === null ? null : JSON.parse(text);
   }
 
@@ -148,6 +155,7 @@ export class Source {
 
   setList(list) {
     this.list = list;
+    setHalls(list.halls);
     this.shown({ list: true });
   }
 

@@ -1,7 +1,7 @@
 // The standings: teams, players, and the crosstable of a round robin.
 
 import { make, say } from "./dom.js";
-import { address } from "./options.js";
+import { address, playerAddress } from "./options.js";
 import { fill, folded, points, words } from "./words.js";
 
 /** A cell of a table's head. */
@@ -21,7 +21,7 @@ const number = (text) => make("td", "number", {}, String(text));
 function who(row) {
   const title = row.title ? [make("abbr", "title", {}, row.title), " "] : [];
   const more = [row.federation, row.team].filter(Boolean).join(" · ");
-  return make("th", "who", { scope: "row" }, ...title, make("span", "name", {}, row.name), " ", make("span", "more", {}, more));
+  return make("th", "who", { scope: "row" }, ...title, make("a", "name", { href: playerAddress(row.name) }, row.name), " ", make("span", "more", {}, more));
 }
 
 /** A result with its score, as a link if the broadcast has the game. */

@@ -1,6 +1,7 @@
 // A line with the results of a round, for a video.
 
 import { make } from "./dom.js";
+import { tableName } from "./tables.js";
 import { lastName, outcome, words } from "./words.js";
 
 /** Speed of the line, in times its height per second. */
@@ -16,7 +17,7 @@ export class Ticker {
   update(games, round) {
     const over = games.filter(({ live, result: of }) => !live && of !== "*");
     const texts = over.map((game) => [
-      String(game.table),
+      tableName(game.table),
       lastName(game.white.name),
       outcome(game),
       lastName(game.black.name),

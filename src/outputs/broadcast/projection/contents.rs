@@ -37,6 +37,8 @@ impl Broadcast {
                 .standings
                 .as_ref()
                 .map(|standings| standings.version.as_str()),
+            players: self.players.as_ref().map(|(_, version)| version.as_str()),
+            halls: self.tournament.hall_views(),
             tie_breaks: { self.standings.as_ref() }.map_or(&[], |standings| standings.tie_breaks.as_slice()),
         }
     }

@@ -77,6 +77,8 @@ pub(crate) struct Broadcast {
     written: BTreeMap<(u32, u32), WrittenGame>,
     /// The latest standings; `None` if unknown.
     standings: Option<WrittenStandings>,
+    /// The latest `players.json`, with its version; `None` if no player is known.
+    players: Option<(Arc<[u8]>, String)>,
     /// Whether a result or a player may have changed since the standings were made.
     standings_changed: bool,
 }
@@ -151,6 +153,7 @@ impl Broadcast {
             all_changed: true,
             written: BTreeMap::new(),
             standings: None,
+            players: None,
             standings_changed: true,
         }
     }
@@ -267,7 +270,13 @@ impl Broadcast {
         }
         if self.all_changed || self.standings_changed {
             let tie_breaks = self.facts.tie_breaks.as_deref();
-            let standings = standings::standings(&self.tournament, &self.rounds(), &self.byes, tie_breaks);
+            let rounds = self.rounds();
+            let standings = standings::standings(&self.tournament, &rounds, &self.byes, tie_breaks);
+            let players = standings::players(&self.tournament, &rounds, &self.byes, standings.as_ref());
+            self.players = players.map(|content| {
+                let version = version_of(&content);
+                (content.into(), version)
+            });
             self.standings = WrittenStandings::of(standings);
         }
         let mut written = core::mem::take(&mut self.written);
@@ -291,6 +300,10 @@ impl Broadcast {
         if let Some(standings) = &self.standings {
             let content = Arc::clone(&standings.content);
             files.insert("standings.json".into(), PublishedFile { content });
+        }
+        if let Some((content, _)) = &self.players {
+            let content = Arc::clone(content);
+            files.insert("players.json".into(), PublishedFile { content });
         }
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
         files.insert("wall.json".into(), PublishedFile::new(contents));
@@ -513,14 +526,20 @@ impl WrittenStandings {
     fn of(standings: Option<standings::Standings>) -> Option<Self> {
         let standings = standings?;
         let content = serde_json::to_vec(&standings).unwrap_or_default();
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
+        let version = version_of(&content);
         Some(Self {
             content: content.into(),
-            version: format!("{:016x}", hasher.finish()),
+            version,
             tie_breaks: standings.tie_breaks,
         })
     }
+}
+
+/// A version that differs for different contents of a file.
+fn version_of(content: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Whether an event may change the result or the players of a game.

@@ -8,7 +8,7 @@ use kiebitz_game::events::{EndReason, GameResult, Players};
 use kiebitz_hardware::Timestamp;
 
 use super::game::ShownGame;
-use crate::tournament::{Pairing, Tournament, table_of};
+use crate::tournament::{Pairing, Tournament};
 
 /// A table in a round: with a pairing, a game, or both.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,8 @@ impl Slot<'_> {
 
 /// All rounds with their tables in order.
 ///
-/// A game belongs to the pairing of its round and table; of several games, [one counts](counting). Without any
+/// A game belongs to the pairing of its round and table; of several games, [one counts](counting). At a hub, boards of
+/// two halls may have played at the same table: then [each hall](Tournament::by_hall) has a slot. Without any
 /// pairings, every board is a [table](free_tables). The round of its games then follows from the configured start times
 /// of rounds, or else is round 1, which shows the last game of each board.
 pub(in crate::outputs) fn rounds<'s>(
@@ -85,7 +86,10 @@ pub(in crate::outputs) fn rounds<'s>(
         }
     }
     let games: Vec<&ShownGame> = games.into_iter().collect();
-    let free = tournament.rounds.is_empty().then(|| free_tables(&games));
+    let free = tournament
+        .rounds
+        .is_empty()
+        .then(|| free_tables(tournament, &games));
     let mut played: BTreeMap<(u32, u32), Vec<&ShownGame>> = BTreeMap::new();
     for game in games {
         let place = match (game.place(), &free) {
@@ -100,7 +104,13 @@ pub(in crate::outputs) fn rounds<'s>(
         };
         played.entry(place).or_default().push(game);
     }
-    for (place, games) in played {
+    let of_halls = played.into_iter().flat_map(|((round, table), games)| {
+        let of_halls = tournament
+            .by_hall(table, games, |game| &game.record.board)
+            .into_iter();
+        of_halls.map(move |(table, games)| ((round, table), games))
+    });
+    for (place, games) in of_halls {
         let slot = slots.entry(place).or_insert_with(|| Slot {
             round: place.0,
             table: place.1,
@@ -120,7 +130,7 @@ pub(in crate::outputs) fn rounds<'s>(
 
 /// The table numbers of boards without pairings: the number at the end of the name. Boards without a number, or with
 /// one that another board has, get the following numbers in the order of their first games.
-fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
+fn free_tables<'s>(tournament: &Tournament, games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     let mut boards: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for game in games {
         let first = boards.entry(&game.record.board).or_insert(game.record.started);
@@ -129,7 +139,7 @@ fn free_tables<'s>(games: &[&'s ShownGame]) -> BTreeMap<&'s str, u32> {
     let mut tables: BTreeMap<u32, &str> = BTreeMap::new();
     let mut others = Vec::new();
     for (board, first) in boards {
-        match table_of(board).map(|table| tables.entry(table)) {
+        match tournament.table_of(board).map(|table| tables.entry(table)) {
             Some(Entry::Vacant(entry)) => {
                 entry.insert(board);
             }

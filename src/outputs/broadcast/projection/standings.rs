@@ -4,6 +4,8 @@
 //! Otherwise the points are those carried over from a pairing file, plus the results of all rounds, and there are no
 //! tie-breaks. Players with equal values share a rank.
 
+mod players;
+
 use core::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +18,8 @@ use super::rounds::Slot;
 use crate::outputs::report;
 use crate::tournament::tie_breaks::{PlayerRound, Ranking, RoundKind, ScoreTable};
 use crate::tournament::{Byes, Pairing, TieBreak, Tournament, UnplayedRound, half_points, name_key};
+
+pub(super) use players::players;
 
 /// Most players of a round robin that is shown as a crosstable.
 const MAX_CROSSTABLE: usize = 16;
@@ -43,6 +47,9 @@ pub(super) struct Standings {
 
 #[derive(Debug, Serialize)]
 struct PlayerRow {
+    /// Index in the [field](Field).
+    #[serde(skip)]
+    person: usize,
     rank: usize,
     name: String,
     title: Option<String>,
@@ -107,29 +114,7 @@ pub(super) fn standings(
     if tournament.rounds.is_empty() || (tournament.carried.is_empty() && !(1..=last).all(is_known)) {
         return None;
     }
-    let mut field = Field::default();
-    for carried in &tournament.carried {
-        let player = field.person(&carried.player.name, Some(&carried.player.facts));
-        if let Some(person) = field.people.get_mut(player) {
-            *person.carried.get_or_insert_default() += carried.half_points;
-        }
-    }
-    let mut schedule = Vec::new();
-    let no_slots = Vec::new();
-    for (round, data) in &tournament.rounds {
-        let slots = rounds.get(round).unwrap_or(&no_slots);
-        let by_table: BTreeMap<u32, &Slot<'_>> = slots.iter().map(|slot| (slot.table, slot)).collect();
-        for pairing in &data.pairings {
-            let slot = pairing.table.and_then(|table| by_table.get(&table)).copied();
-            schedule.extend(field.pairing(*round, pairing, slot));
-        }
-    }
-    for slot in rounds.values().flatten().filter(|slot| slot.pairing.is_none()) {
-        schedule.extend(field.slot(slot));
-    }
-    for round in tournament.rounds.keys() {
-        field.byes(*round, tournament, byes);
-    }
+    let (field, schedule) = field(tournament, rounds, byes);
     let is_round_robin = field.is_round_robin(&schedule);
     let played: Vec<Meeting> = schedule
         .into_iter()
@@ -166,6 +151,40 @@ pub(super) fn standings(
         teams: field.teams(&played, configured.unwrap_or_default()),
         players: field.rows(&played, last, &ranked),
     })
+}
+
+/// Collects all players, and the games of all rounds. The same input gives the players the same indexes.
+fn field(
+    tournament: &Tournament,
+    rounds: &BTreeMap<u32, Vec<Slot<'_>>>,
+    byes: &Byes,
+) -> (Field, Vec<Meeting>) {
+    let mut field = Field::default();
+    for carried in &tournament.carried {
+        let player = field.person(&carried.player.name, Some(&carried.player.facts));
+        if let Some(person) = field.people.get_mut(player) {
+            *person.carried.get_or_insert_default() += carried.half_points;
+        }
+    }
+    let mut schedule = Vec::new();
+    let no_slots = Vec::new();
+    for (round, data) in &tournament.rounds {
+        let slots = rounds.get(round).unwrap_or(&no_slots);
+        let by_table: BTreeMap<u32, &Slot<'_>> = slots.iter().map(|slot| (slot.table, slot)).collect();
+        for pairing in &data.pairings {
+            let slot = pairing.table.and_then(|table| by_table.get(&table)).copied();
+            schedule.extend(field.pairing(*round, pairing, slot));
+        }
+    }
+    let unpaired = rounds.values().flatten().filter(|slot| slot.pairing.is_none());
+    // A pairing counts once, even if two halls have played at its table.
+    for slot in unpaired.filter(|slot| !tournament.is_contested(slot.table)) {
+        schedule.extend(field.slot(slot));
+    }
+    for round in tournament.rounds.keys() {
+        field.byes(*round, tournament, byes);
+    }
+    (field, schedule)
 }
 
 /// Points and ranking of all players.
@@ -221,6 +240,7 @@ struct Meeting {
     result: Option<GameResult>,
     /// Whether the result was decided without play.
     is_forfeit: bool,
+    is_live: bool,
 }
 
 #[derive(Debug)]
@@ -293,6 +313,7 @@ impl Field {
             black,
             result: pairing.result.filter(|result| *result != GameResult::Unknown),
             is_forfeit: pairing.unplayed.is_some(),
+            is_live: false,
         })
     }
 
@@ -325,6 +346,7 @@ impl Field {
             black: self.person(black, players.facts(Color::Black)),
             result: Some(result).filter(|result| *result != GameResult::Unknown),
             is_forfeit: is_forfeit(slot),
+            is_live: slot.is_live(),
         })
     }
 
@@ -452,6 +474,7 @@ impl Field {
         let values = |index: usize| ranked.ranking.quarters.get(index).map_or(&[][..], Vec::as_slice);
         let mut rows: Vec<PlayerRow> = { order.into_iter() }
             .map(|(rank, index, person)| PlayerRow {
+                person: index,
                 rank,
                 name: person.name.clone(),
                 title: person.facts.title.clone(),

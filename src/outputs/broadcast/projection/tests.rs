@@ -10,7 +10,7 @@ use kiebitz_game::position::Variant;
 use shakmaty::Color;
 
 use super::*;
-use crate::tournament::{Pairing, Player};
+use crate::tournament::{EventHall, Pairing, Player};
 
 pub(super) const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -185,6 +185,119 @@ fn all_games_of_a_round_are_published_before_they_begin() {
     for game in ["round-3/game-1.json", "round-3/game-2.json"] {
         assert_eq!(json(&mut broadcast, game), unplayed, "{game}");
     }
+}
+
+/// Two halls of a hub, the second of which has a board that plays at a table of the first.
+fn at_hub(names: [Option<&str>; 2]) -> Broadcast {
+    let mut broadcast = broadcast(0);
+    let halls = [("north", names[0]), ("south", names[1])];
+    let halls = halls.map(|(prefix, name)| EventHall {
+        prefix: format!("{prefix}/kiebitz"),
+        name: name.map(str::to_owned),
+    });
+    broadcast.pair(Arc::new((*tournament()).clone().at_hub(&halls)));
+    broadcast
+}
+
+fn in_hall(hall: &str, event: Event) -> Event {
+    Event {
+        board: format!("{hall}/kiebitz/{}", event.board),
+        game: event.game.map(|game| format!("{hall}: {game}")),
+        ..event
+    }
+}
+
+#[test]
+fn games_of_two_halls_at_one_table_are_both_shown() {
+    let mut broadcast = at_hub([None, None]);
+    let play = |hall: &str, second: i64, uci: &str, san: &str| {
+        let begins = begins(1, second, Variant::Standard, pgn::STANDARD);
+        [begins, made(1, second + 1, 1, uci, san)].map(|event| in_hall(hall, event))
+    };
+    // South begins later, but is read first.
+    take(&mut broadcast, &play("south", 20, "d2d4", "d4"));
+    take(&mut broadcast, &play("north", 10, "e2e4", "e4"));
+    let tables = |broadcast: &mut Broadcast| {
+        broadcast.advance(at(60));
+        let round = json(broadcast, "round-3/wall.json");
+        let games = round["games"].as_array().cloned().unwrap_or_default();
+        let game = |game: Value| {
+            format!(
+                "{} {}",
+                game["table"],
+                game["last"]["san"].as_str().unwrap_or("-")
+            )
+        };
+        games.into_iter().map(game).collect::<Vec<_>>()
+    };
+    assert_eq!(tables(&mut broadcast), ["1 e4", "2 -", "2001 d4"]);
+    let games = text(&mut broadcast, "round-3/games.pgn");
+    for line in [
+        "[Round \"3.1\"]",
+        "[Round \"3.2001\"]",
+        "[GameId \"café-open-2026-3.2001\"]",
+    ] {
+        assert_eq!(games.matches(line).count(), 1, "{line} in {games}");
+    }
+    let list = json(&mut broadcast, "wall.json");
+    assert_eq!(list["halls"][1]["name"], "south");
+    let unplayed =
+        ["south", "north"].map(|hall| in_hall(hall, begins(2, 90, Variant::Standard, pgn::STANDARD)));
+    take(&mut broadcast, &unplayed);
+    broadcast.advance(at(95));
+    assert_eq!(broadcast.rounds()[&3].len(), 3, "no move at the second table yet");
+}
+
+#[test]
+fn a_pairing_at_which_two_halls_have_played_counts_once() {
+    let mut broadcast = at_hub([None, None]);
+    let mut event = (*broadcast.tournament).clone();
+    let round = event.rounds.remove(&3).expect("the round");
+    event.rounds.insert(1, round);
+    broadcast.pair(Arc::new(event));
+    for hall in ["north", "south"] {
+        let mut begins = begins(1, 10, Variant::Standard, pgn::STANDARD);
+        if let EventKind::GameStarted {
+            players: Some(players),
+            ..
+        } = &mut begins.kind
+        {
+            players.round = Some(1);
+        }
+        let events = [
+            begins,
+            made(1, 11, 1, "e2e4", "e4"),
+            ended(1, 20, GameResult::WhiteWins),
+        ];
+        take(&mut broadcast, &events.map(|event| in_hall(hall, event)));
+    }
+    broadcast.advance(at(60));
+    let standings = json(&mut broadcast, "standings.json");
+    let first = &standings["players"][0];
+    assert_eq!(
+        (&first["name"], &first["points"]),
+        (&"Adler, Jonas".into(), &1.0.into()),
+        "{standings}"
+    );
+    assert_eq!(first["results"].as_array().map(Vec::len), Some(1), "{standings}");
+}
+
+#[test]
+fn boards_of_named_halls_have_their_own_tables_without_pairings() {
+    let mut broadcast = at_hub([Some("North"), Some("South")]);
+    let halls = broadcast.tournament.halls.clone();
+    broadcast.pair(Arc::new(Tournament::default().at_hub(&halls)));
+    for hall in ["north", "south"] {
+        let mut begins = begins(1, 10, Variant::Standard, pgn::STANDARD);
+        if let EventKind::GameStarted { players, .. } = &mut begins.kind {
+            *players = None;
+        }
+        take(&mut broadcast, &[in_hall(hall, begins)]);
+    }
+    broadcast.advance(at(60));
+    let rounds = broadcast.rounds();
+    let tables: Vec<u32> = rounds.values().flatten().map(|slot| slot.table).collect();
+    assert_eq!(tables, [1001, 2001]);
 }
 
 #[test]

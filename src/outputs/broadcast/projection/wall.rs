@@ -16,6 +16,7 @@ use super::standings::points;
 use super::tree::millis;
 use crate::clock::ClockView;
 use crate::outputs::pgn;
+use crate::tournament::halls::HallView;
 use crate::tournament::{TieBreak, half_points};
 
 /// `wall.json`.
@@ -27,8 +28,13 @@ pub(super) struct Contents<'c> {
     pub(super) current: Option<u32>,
     /// Version of `standings.json`; `None` without that file.
     pub(super) standings: Option<&'c str>,
+    /// Version of `players.json`; `None` without that file.
+    pub(super) players: Option<&'c str>,
     /// Tie-breaks of the players in the standings, in order of precedence.
     pub(super) tie_breaks: &'c [TieBreak],
+    /// At a hub, the halls by which pages name tables.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) halls: Vec<HallView<'c>>,
 }
 
 #[derive(Debug, Serialize)]

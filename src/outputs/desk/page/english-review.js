@@ -8,6 +8,7 @@ export const TEXTS = {
   search: "Search past games",
   fields: { text: "Player, board or game", date: "Date", round: "Round", notice: "Show" },
   notices: { "": "all games", incidents: "with incidents that need action", result: "without a confirmed result" },
+  unnamed: ["1 game without players", "{n} games without players"],
   older: "Older games",
   one: "1 game",
   count: "{n} games",

@@ -32,4 +32,6 @@ export const ROUND = {
   noResult: "no result",
   reasons: { checkmate: "mate", kings: "kings", result_piece: "result piece", reset: "pieces set up again", gap: "moves lost" },
   signed: "signed",
+  sharedText:
+    "Round {round}: boards of two halls played at table {table}. Both games are shown, this one as {other}. Give one of the boards another table, or the halls names, and check the results.",
 };

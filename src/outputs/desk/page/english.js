@@ -20,7 +20,7 @@ export const ENGLISH = {
   },
   first: {
     title: "The first operator",
-    how: "Nobody can log in here yet. kiebitz has written a code into its log, which journalctl -u kiebitz shows.",
+    how: "Nobody can log in here yet. kiebitz has written a code into its log: look into the terminal in which kiebitz runs, or use journalctl -u kiebitz.",
     code: "Code from the log",
     go: "Create operator",
     wrong: "This code is wrong. Use the code in kiebitz's log; it changes at each start.",
@@ -71,6 +71,7 @@ export const ENGLISH = {
     unconfirmed: "Result not confirmed",
     clock_setting: "Clock set to another time",
     missing: "Result missing",
+    shared_table: "One table in two halls",
   },
   nths: { 2: "second offence", 3: "third offence" },
   nth: "offence number {n}",

@@ -3,7 +3,7 @@
 import { button, make, mark, say } from "/page/dom.js";
 import { field } from "./deed.js";
 import { Throttle, gamesOf } from "./follow.js";
-import { fill, locale, result, time, words } from "./words.js";
+import { count, fill, locale, result, time, words } from "./words.js";
 
 /** Delay of the search while the user types, in milliseconds. */
 const PAUSE = 250;
@@ -37,6 +37,11 @@ function notices({ violations, advice, hints, result: how, confirmed, reason }) 
   const found = counted.filter(([, n]) => n > 0).map(([tone, n, text]) => [tone, fill(text, { n })]);
   if (reason && (how === "*" || !confirmed)) found.push(["hint", words.review.resultOpen]);
   return found;
+}
+
+/** Whether a player of a game is known. */
+function isNamed({ white, black }) {
+  return Boolean(white || black);
 }
 
 function row(game) {
@@ -86,6 +91,8 @@ export class Games {
     this.more.hidden = true;
     /** Listed games. */
     this.known = [];
+    /** Days whose games without players are unfolded. */
+    this.unfolded = new Set();
     this.again = null;
     this.element = make("section", "games", { "aria-labelledby": "games" }, this.title, this.form, ...(entry ? [entry] : []), this.count, this.list, this.more);
   }
@@ -115,8 +122,12 @@ export class Games {
     this.again.call();
   }
 
+  /** The link to a game, which is unfolded; undefined if the list does not have it. */
   link(game) {
-    return [...this.list.querySelectorAll("a")].find((one) => one.dataset.game === game);
+    const link = [...this.list.querySelectorAll("a")].find((one) => one.dataset.game === game);
+    const fold = link?.closest("details");
+    if (fold) fold.open = true;
+    return link;
   }
 
   async start() {
@@ -125,9 +136,9 @@ export class Games {
   }
 
   async goOn() {
-    const last = this.list.querySelectorAll("a").length;
+    const before = new Set(this.links().map(({ dataset }) => dataset.game));
     await this.fetch(this.after);
-    this.list.querySelectorAll("a")[last]?.focus();
+    this.links().find(({ dataset }) => !before.has(dataset.game))?.focus();
   }
 
   /** Requests games. Null if another request has replaced this one. */
@@ -180,14 +191,18 @@ export class Games {
 
   clear() {
     this.known = [];
-    this.day = null;
     this.list.replaceChildren();
+  }
+
+  /** The links to games that are not folded away. */
+  links() {
+    return [...this.list.querySelectorAll("a")].filter((one) => one.checkVisibility());
   }
 
   /** Appends games. `more` is the game after which further ones may follow. */
   add({ games, more }) {
-    for (const game of games) this.write(game);
     this.known.push(...games);
+    this.draw();
     this.after = more;
     this.more.hidden = !more;
     const n = this.known.length;
@@ -195,20 +210,42 @@ export class Games {
     say(this.count, more ? fill(words.review.countMore, { n }) : n ? counted : words.review.none);
   }
 
-  write(game) {
-    const heading = day(game.started);
-    if (this.day !== heading) {
-      this.day = heading;
-      this.games = make("ol", "past-games", { "aria-label": heading });
-      this.list.append(make("h3", "", {}, heading), this.games);
+  /**
+   * Shows the games by day. Games that are over and have no players are folded away below the others, unless a search
+   * asks for them or no game has players: they are mostly trials and analysis.
+   */
+  draw() {
+    const isSearch = [this.text, this.notice].some(({ value }) => value);
+    const folds = !isSearch && this.known.some(isNamed);
+    const isFolded = (game) => folds && Boolean(game.reason) && !isNamed(game);
+    const days = new Map();
+    for (const game of this.known) {
+      const heading = day(game.started);
+      days.set(heading, [...(days.get(heading) ?? []), game]);
     }
-    this.games.append(row(game));
+    const parts = [...days].flatMap(([heading, games]) => {
+      const shown = games.filter((game) => !isFolded(game));
+      const folded = games.filter(isFolded);
+      const list = make("ol", "past-games", { "aria-label": heading }, ...shown.map(row));
+      return [make("h3", "", {}, heading), ...(shown.length ? [list] : []), ...(folded.length ? [this.fold(heading, folded)] : [])];
+    });
+    this.list.replaceChildren(...parts);
+  }
+
+  /** Games of a day without players, which can be unfolded. */
+  fold(heading, games) {
+    const text = count(words.review.unnamed, games.length);
+    const list = make("ol", "past-games", { "aria-label": `${heading}: ${text}` }, ...games.map(row));
+    const fold = make("details", "unnamed", {}, make("summary", "", {}, text), list);
+    fold.open = this.unfolded.has(heading);
+    fold.addEventListener("toggle", () => (fold.open ? this.unfolded.add(heading) : this.unfolded.delete(heading)));
+    return fold;
   }
 
   /** Handles a key; returns whether it has a function here. */
   press(name) {
     const by = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[name];
-    const links = [...this.list.querySelectorAll("a")];
+    const links = this.links();
     if (!by || !links.length) return false;
     const at = links.indexOf(document.activeElement);
     links[at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + by))].focus();

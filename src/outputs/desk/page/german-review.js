@@ -8,6 +8,7 @@ export const TEXTS = {
   search: "Gespielte Partien suchen",
   fields: { text: "Spieler, Brett oder Partie", date: "Datum", round: "Runde", notice: "Anzeigen" },
   notices: { "": "alle Partien", incidents: "mit Vorfällen zum Eingreifen", result: "ohne bestätigtes Ergebnis" },
+  unnamed: ["1 Partie ohne Spieler", "{n} Partien ohne Spieler"],
   older: "Ältere Partien",
   one: "1 Partie",
   count: "{n} Partien",

@@ -31,5 +31,7 @@ export const ROUND = {
   stood: "Die Uhr steht seit {time}: Ist die Partie zu Ende?",
   noResult: "kein Ergebnis",
   reasons: { checkmate: "Matt", kings: "Könige", result_piece: "Ergebnisfigur", reset: "Figuren wieder aufgestellt", gap: "Züge verloren" },
+  sharedText:
+    "Runde {round}: An Tisch {table} spielten Bretter aus zwei Sälen. Beide Partien werden gezeigt, diese als {other}. Geben Sie einem der Bretter einen anderen Tisch oder den Sälen Namen, und prüfen Sie die Ergebnisse.",
   signed: "unterschrieben",
 };

@@ -20,7 +20,7 @@ export const GERMAN = {
   },
   first: {
     title: "Erste Anmeldung für die Technik",
-    how: "Hier kann sich noch niemand anmelden. kiebitz hat einen Code in sein Protokoll geschrieben; journalctl -u kiebitz zeigt ihn.",
+    how: "Hier kann sich noch niemand anmelden. kiebitz hat einen Code in sein Protokoll geschrieben: Er steht im Terminal, in dem kiebitz läuft, und bei journalctl -u kiebitz.",
     code: "Code aus dem Protokoll",
     go: "Anlegen",
     wrong: "Der Code stimmt nicht. Er steht im Protokoll von kiebitz, nach jedem Start ein neuer.",
@@ -71,6 +71,7 @@ export const GERMAN = {
     unconfirmed: "Ergebnis nicht bestätigt",
     clock_setting: "Uhr falsch gestellt",
     missing: "Ergebnis fehlt",
+    shared_table: "Ein Tisch in zwei Sälen",
   },
   nths: { 2: "zweiter Verstoß", 3: "dritter Verstoß" },
   nth: "{n}. Verstoß",

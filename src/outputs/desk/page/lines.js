@@ -187,10 +187,14 @@ function ofHalls(statuses) {
   });
 }
 
-/** Compares lines: one that ends its game comes first, then the graver one, then the older one. */
+/**
+ * Compares lines: one that ends its game comes first, then the graver one, then the one to which nobody goes, then the
+ * older one.
+ */
 function order(one, other) {
   const rank = ({ severity, ends }) => (ends && severity === "violation" ? -1 : RANK[severity]);
-  return rank(one) - rank(other) || one.since - other.since;
+  const isTaken = ({ going }) => Number(going.length > 0);
+  return rank(one) - rank(other) || isTaken(one) - isTaken(other) || one.since - other.since;
 }
 
 /** Replaces lines with a common cause by one line for all of their boards. */

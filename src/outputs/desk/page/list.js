@@ -39,8 +39,9 @@ class Row {
     this.word = make("span", "word");
     this.isNew = make("span", "new", {}, words.unseen);
     this.text = make("span", "text");
+    this.what = make("span", "what", {}, this.kind, " ", this.text);
     const head = make("span", "row-head", {}, this.place, this.word, this.isNew, this.since);
-    this.link = make(isOfMany ? "div" : "a", "line", {}, this.sign, make("span", "row", {}, head, this.kind, this.text));
+    this.link = make(isOfMany ? "div" : "a", "line", {}, this.sign, make("span", "row", {}, head, this.what));
     this.check = button("check", words.checked, "✓", () => acts.check(this.line));
     this.going = new Going(acts.attend, acts.user);
     this.members = make("ul", "members", { "aria-label": words.together.members, hidden: "" });
@@ -69,6 +70,7 @@ class Row {
     else this.going.update(line);
     this.isNew.hidden = memory.hasSeen(line);
     this.element.classList.toggle("seen", this.isNew.hidden);
+    this.element.classList.toggle("ends", line.ends !== null);
     this.check.hidden = !line.mayCheck;
     this.pass();
   }

@@ -10,7 +10,7 @@ import { Memory, isPlaying, keysOf, lines } from "./lines.js";
 import { List, addressOf } from "./list.js";
 import { PARTS, Part } from "./part.js";
 import { Room } from "./room.js";
-import { RoundBar, awaits, missingLines, seated } from "./round.js";
+import { RoundBar, awaits, missingLines, seated, sharedLines } from "./round.js";
 import { current, form, logOut, may } from "./session.js";
 import { DeskSource } from "./source.js";
 import { fill, language, time, words } from "./words.js";
@@ -286,7 +286,8 @@ class Desk {
     this.bar.update(now);
     this.begin?.update();
     this.results?.draw();
-    const all = lines(boards.values(), this.memory, now, missingLines(this.source, now), (status) => awaits(status, this.source));
+    const others = [...missingLines(this.source, now), ...sharedLines(this.source)];
+    const all = lines(boards.values(), this.memory, now, others, (status) => awaits(status, this.source));
     const { board, number } = askedBoard();
     const shown = board === null ? null : this.board?.evidence?.incident?.incident ?? number;
     const isOpened = (line) => board !== null && line.board === board && (line.incident === null || line.incident === shown);

@@ -1,5 +1,6 @@
 // Problems to solve before a round, as sentences, for each step of the set-up.
 
+import { tableName } from "/page/tables.js";
 import { byTable, isPlaying } from "./lines.js";
 import { SQUARES } from "./squares.js";
 import { fill, shownTime, words } from "./words.js";
@@ -24,9 +25,9 @@ export function ofBoards(boards, { tables }) {
   if (without.length) found.push(fill(wrong.noTable, { boards: named(without) }));
   const standing = byTable(boards);
   for (const [table, there] of standing) {
-    if (there.length > 1) found.push(fill(wrong.sameTable, { table, boards: named(there) }));
+    if (there.length > 1) found.push(fill(wrong.sameTable, { table: tableName(table), boards: named(there) }));
   }
-  const bare = tables.filter(({ table }) => !standing.has(table)).map(({ table }) => table);
+  const bare = tables.filter(({ table }) => !standing.has(table)).map(({ table }) => tableName(table));
   if (bare.length) found.push(fill(wrong.noBoard, { tables: some(bare) }));
   return found;
 }

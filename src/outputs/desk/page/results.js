@@ -1,6 +1,7 @@
 // The results of a round on one page: all tables, with a board or without, and what the boards saw.
 
 import { button, make, mark, say } from "/page/dom.js";
+import { tableName } from "/page/tables.js";
 import { askedResults } from "./asked.js";
 import { Deed } from "./deed.js";
 import { gameAddress } from "./games.js";
@@ -89,25 +90,25 @@ class Row {
     const texts = words.sheet;
     const { result: of, reason, confirmed, decided, signed, seen, board } = table;
     const isEntered = of !== null && confirmed;
-    say(this.number, String(table.table));
+    say(this.number, tableName(table.table));
     for (const side of ["white", "black"]) say(this[side], table[side] ?? words.nobody);
     say(this.shown, of === null ? "" : formatted(table));
-    mark(this.group, "aria-label", [`${words.table} ${table.table}`, names({ players: table }), of === null ? words.round.noResult : formatted(table)].join(". "));
+    mark(this.group, "aria-label", [`${words.table} ${tableName(table.table)}`, names({ players: table }), of === null ? words.round.noResult : formatted(table)].join(". "));
     for (const { of: one, reason: why, text, element } of this.choices) {
       const isThis = of === one && (why === "default") === (reason === "default");
       mark(element, "aria-pressed", String(isThis && isEntered));
       // A result that only the board has shown is marked, but not entered.
       element.classList.toggle("proposed", isThis && !isEntered);
-      mark(element, "aria-label", `${text}, ${words.table} ${table.table}`);
+      mark(element, "aria-label", `${text}, ${words.table} ${tableName(table.table)}`);
     }
     this.group.classList.toggle("lacks", of === null && table.over);
     this.group.classList.toggle("has", isEntered);
-    mark(this.unfold, "aria-label", `${texts.more}, ${words.table} ${table.table}`);
+    mark(this.unfold, "aria-label", `${texts.more}, ${words.table} ${tableName(table.table)}`);
     this.withdraw.disabled = of === null;
-    mark(this.withdraw, "aria-label", `${texts.withdraw}, ${words.table} ${table.table}`);
+    mark(this.withdraw, "aria-label", `${texts.withdraw}, ${words.table} ${tableName(table.table)}`);
     this.signed.disabled = !isEntered;
     mark(this.signed, "aria-pressed", String(signed !== null));
-    mark(this.signed, "aria-label", `${words.round.signed}, ${words.table} ${table.table}`);
+    mark(this.signed, "aria-label", `${words.round.signed}, ${words.table} ${tableName(table.table)}`);
     say(this.entered, [decided && fill(texts.by, { by: decided.by, time: hour(decided.at) }), signed && fill(signed.by === decided?.by ? texts.signedAt : texts.signedBy, { by: signed.by, time: hour(signed.at) })].filter(Boolean).join(" · "));
     this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
     // Once another game has begun on the board, this one is among the past games.
@@ -147,19 +148,19 @@ class Row {
     const stays = isSame && why && why !== "default" ? { reason: why } : {};
     const command = { do: "set_result", round: this.round, table, result: of, ...(reason ? { reason } : stays) };
     const [, , text] = [...MAIN, ...FORFEITS].find(([one, other]) => one === of && other === reason);
-    this.deed.about.label = `${words.table} ${table}: ${text}`;
+    this.deed.about.label = `${words.table} ${tableName(table)}: ${text}`;
     if (now === null || !confirmed) this.send(command);
     else this.deed.ask(fill(words.sheet.replaceAsk, { before: formatted(this.table), after: text }), [[words.sheet.replace, {}]], command);
   }
 
   sign() {
     const { signed } = this.table;
-    this.deed.about.label = `${words.table} ${this.table.table}: ${words.round.signed}`;
+    this.deed.about.label = `${words.table} ${tableName(this.table.table)}: ${words.round.signed}`;
     this.send({ ...this.current(), signed: signed === null });
   }
 
   send(command) {
-    if (command.result === "*") this.deed.about.label = `${words.table} ${this.table.table}: ${words.sheet.withdraw}`;
+    if (command.result === "*") this.deed.about.label = `${words.table} ${tableName(this.table.table)}: ${words.sheet.withdraw}`;
     this.deed.stop();
     this.deed.send(command);
   }

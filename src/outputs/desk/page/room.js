@@ -2,6 +2,7 @@
 
 import * as clock from "/page/clock.js";
 import { make, mark, say } from "/page/dom.js";
+import { hallOf, tableName } from "/page/tables.js";
 import { RANK, doubtful, isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { formatted } from "./round.js";
@@ -40,8 +41,11 @@ function hasClock({ clock: shown }) {
   return Boolean(shown) && (shown.white_ms !== null || shown.black_ms !== null);
 }
 
-/** Describes result and last move of the game of a table, and the last move of another game on its board. */
-function state(status, { seat, isOther }) {
+/**
+ * Describes result and last move of the game of a table, with its round if that is over, and the last move of another
+ * game on its board.
+ */
+function state(status, { seat, isOther, earlier }) {
   const { game } = status;
   const last = game?.moves.length ? numbered(game, game.moves.length) : "";
   if (!game || isOther) {
@@ -50,7 +54,8 @@ function state(status, { seat, isOther }) {
     return [ofRound, isOther && isPlaying(status) && last && fill(words.otherGame, { move: last })].filter(Boolean).join(" · ");
   }
   const reason = words.round.reasons[game.reason] ?? words.reasons[game.reason] ?? game.reason;
-  return [result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
+  const of = earlier === null ? null : fill(words.round.name, { round: earlier });
+  return [of, result(game.result) || (game.ended && reason), last].filter(Boolean).join(" · ");
 }
 
 class Table {
@@ -81,8 +86,8 @@ class Table {
     mark(this.link, "aria-current", chosen ? "true" : null);
     const isNumbered = table && !isShared;
     // The name of the hall distinguishes boards with the same table number.
-    say(this.place, isNumbered ? String(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
-    this.place.classList.toggle("long", !isNumbered);
+    say(this.place, isNumbered ? tableName(table) : isShared ? `${table} ${board.split("/")[0]}` : board);
+    this.place.classList.toggle("long", !isNumbered || hallOf(table) !== null);
     for (const side of SIDES) say(this.names[side], players?.[side] ?? words.nobody);
     say(this.last, state(status, seating));
     const wrong = health(status);

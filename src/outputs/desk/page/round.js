@@ -1,6 +1,7 @@
 // The round: which games are finished, which results are missing, and the bar that shows it on every page of the desk.
 
 import { button, make, say } from "/page/dom.js";
+import { hallOf, tableName } from "/page/tables.js";
 import { byTable, isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { count, fill, hour, names, place, result, words } from "./words.js";
@@ -29,16 +30,22 @@ export function sheet(round, table = null) {
 }
 
 /**
- * Returns the pairing of the table at which a board stands, as {seat, isOther, players}. `seat` is the table in the round;
- * null if the round does not have it. `isOther` is whether the board has another game than that of the round, for example
- * an analysis after the game.
+ * Returns the pairing of the table at which a board stands, as {seat, isOther, earlier, players}. `seat` is the table in
+ * the round; null if the round does not have it. `isOther` is whether the board has another game than that of the round,
+ * for example an analysis after the game. `earlier` is the round of a finished game if the next round is to come; else
+ * null.
  */
 export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const paired = () => pairings.tables.find(({ table }) => table === at) ?? null;
-  const seat = at === null ? null : rounds.get(pairings.round)?.tables.get(at) ?? paired();
+  const tables = rounds.get(pairings.round)?.tables;
+  // Boards of two halls may stand at the same table. Then each game has a table of its own.
+  const own = game && [...(tables?.values() ?? [])].find((one) => one.game === game.game);
+  const seat = at === null ? null : own ?? tables?.get(at) ?? paired();
   const isNamed = Boolean(game?.players?.white || game?.players?.black);
   const isOther = Boolean(game && !isNamed && seat && "game" in seat && seat.game !== game.game);
-  return { seat, isOther, players: game && !isOther ? game.players : seat };
+  const round = game?.players?.round ?? null;
+  const isEarlier = round !== null && pairings.round !== null && round !== pairings.round && !isPlaying({ game });
+  return { seat, isOther, earlier: isEarlier ? round : null, players: game && !isOther ? game.players : seat };
 }
 
 /**
@@ -112,7 +119,7 @@ export function missingLines({ rounds, boards, pairings }, now) {
     const of = [...round.tables.values()].map((table) => ({ table, why: missing(table, boards, now) })).filter(({ why }) => why);
     const common = { kind: "missing", severity: "advice", incident: null, color: null, isShared: false, ends: null, going: [] };
     if (of.length > SEPARATE) {
-      const text = fill(words.round.severalText, { tables: some(of.map(({ table }) => table.table)) });
+      const text = fill(words.round.severalText, { tables: some(of.map(({ table }) => tableName(table.table))) });
       const hall = count(words.round.several, of.length, { round: round.round });
       const since = Math.min(...of.map(({ why }) => why.since));
       found.push({ ...common, key: `round ${round.round} missing`, hall, board: null, table: null, since, text, href: sheet(round.round) });
@@ -125,6 +132,23 @@ export function missingLines({ rounds, boards, pairings }, now) {
     }
   }
   return rounds.size ? found : unpaired(boards, now);
+}
+
+/** Lines of the queue for tables of the round at which two halls have played. */
+export function sharedLines({ rounds, pairings }) {
+  const round = rounds.get(pairings.round);
+  const found = [];
+  for (const other of round?.tables.values() ?? []) {
+    const hall = hallOf(other.table);
+    const table = hall && !hall.named && round.tables.get(other.table - hall.base);
+    if (!table) continue;
+    const values = { table: table.table, round: round.round, other: tableName(other.table) };
+    const common = { severity: "advice", incident: null, color: null, isShared: false, ends: null, going: [] };
+    const since = Date.parse(round.begun ?? other.ended) || 0;
+    const text = fill(words.round.sharedText, values);
+    found.push({ ...common, key: `round ${round.round} shared ${other.table}`, kind: "shared_table", board: other.board, table: other.table, since, text });
+  }
+  return found;
 }
 
 /** Lines for results that are missing if there are no pairings. */
@@ -232,11 +256,11 @@ export class RoundBar {
       say(this.missing, count(texts.missing, state.missing.length));
     }
     this.updateBefore(pairings.round);
-    const ofBoard = (status) => [String(status.stands_at ?? status.board), place(status), address(status.board)];
+    const ofBoard = (status) => [status.stands_at === null ? status.board : tableName(status.stands_at), place(status), address(status.board)];
     const ofTable = (one) => {
       const [status] = state.standing.get(one.table) ?? [];
       const href = status ? address(status.board) : sheet(round.round, one.table);
-      return [String(one.table), `${words.table} ${one.table}`, href];
+      return [tableName(one.table), `${words.table} ${tableName(one.table)}`, href];
     };
     const rest = this.results.href;
     this.facts.late.update(state.late.map(ofBoard), rest);

@@ -1,5 +1,6 @@
 // Live updates of the boards, and commands to the server.
 
+import { setHalls } from "/page/tables.js";
 import { HEADERS, ask, current } from "./session.js";
 import { words } from "./words.js";
 
@@ -132,6 +133,8 @@ export class DeskSource {
     hear("pairings", (pairings) => {
       this.pairings = pairings;
       this.paired?.();
+      // All boards are named by their tables.
+      if (setHalls(pairings.halls)) this.shown(null);
     });
     hear("rounds", ({ rounds }) => {
       this.rounds = new Map(rounds.map((one) => [one.round, merge(one)]));

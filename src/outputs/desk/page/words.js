@@ -1,6 +1,7 @@
 // Texts of the desk in the language of the browser, and functions that format values.
 
 import { fill, language, locale, move, result } from "/page/words.js";
+import { tableName } from "/page/tables.js";
 import { text } from "/page/clock.js";
 import { owner } from "./position.js";
 
@@ -32,8 +33,8 @@ export async function loadTexts(name) {
 export function place(status) {
   if (typeof status.hall === "string") return status.hall;
   if (status.members) return fill(words.together.place, { n: status.members.length });
-  if (status.isShared) return `${words.table} ${status.table} · ${status.board}`;
-  return status.table ? `${words.table} ${status.table}` : status.board;
+  if (status.isShared) return `${words.table} ${tableName(status.table)} · ${status.board}`;
+  return status.table ? `${words.table} ${tableName(status.table)}` : status.board;
 }
 
 /** Formats the time since `since`: "40 s", "2 min", "1 h 5 min". */

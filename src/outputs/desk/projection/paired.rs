@@ -22,7 +22,12 @@ impl Paired {
         let round = self.round.and_then(|round| self.tournament.rounds.get(&round));
         let pairings = round.iter().flat_map(|round| &round.pairings);
         let tables: Vec<Value> = pairings.filter_map(table).collect();
-        json!({ "round": self.round, "rounds": rounds, "tables": tables }).to_string()
+        let mut view = json!({ "round": self.round, "rounds": rounds, "tables": tables });
+        let halls = self.tournament.hall_views();
+        if !halls.is_empty() {
+            view["halls"] = json!(halls);
+        }
+        view.to_string()
     }
 
     /// Returns the view if it has changed since the last call.

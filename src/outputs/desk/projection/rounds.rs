@@ -268,6 +268,14 @@ impl Rounds {
                 games.entry((round, table)).or_default().push(game);
             }
         }
+        let of_halls = games.into_iter().flat_map(|((round, table), games)| {
+            let of_halls = self
+                .tournament
+                .by_hall(table, games, |game| &game.board)
+                .into_iter();
+            of_halls.map(move |(table, games)| ((round, table), games))
+        });
+        let games: BTreeMap<(u32, u32), Vec<&RoundGame>> = of_halls.collect();
         let paired = self
             .tournament
             .rounds
@@ -520,7 +528,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tournament::read_bytes;
+    use crate::tournament::{EventHall, read_bytes};
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     const FILE: &str = "round,board,white,black,result\n2,1,Adler,Berg,\n2,2,Clausen,Dorn,1-0\n2,3,Ebert,Fuchs,\n2,,Graf,,\n";
@@ -542,6 +550,42 @@ mod tests {
             });
         }
         event(seq, kind)
+    }
+
+    #[test]
+    fn tables_of_two_halls_are_both_listed() {
+        let (tournament, _) = read_bytes("r.csv", FILE.as_bytes()).expect("pairings");
+        let halls = ["north", "south"].map(|hall| EventHall {
+            prefix: hall.to_owned(),
+            name: None,
+        });
+        let mut rounds = Rounds::default();
+        rounds.set_pairings(Arc::new(tournament.at_hub(&halls)));
+        for hall in ["south", "north"] {
+            for event in [begins(1, 1), event(2, EventKind::MoveMade(ply(1, "e2e4", "e4")))] {
+                rounds.apply(&Event {
+                    board: format!("{hall}/board-1"),
+                    game: event.game.as_ref().map(|game| format!("{hall}: {game}")),
+                    ..event
+                });
+            }
+        }
+        let all: Value = serde_json::from_str(&rounds.all()).expect("JSON");
+        let tables = all["rounds"][0]["tables"].as_array().expect("tables");
+        let boards: Vec<_> = tables
+            .iter()
+            .map(|table| (&table["table"], &table["board"]))
+            .collect();
+        assert_eq!(
+            boards,
+            [
+                (&json!(1), &json!("north/board-1")),
+                (&json!(2), &Value::Null),
+                (&json!(3), &Value::Null),
+                (&json!(2001), &json!("south/board-1")),
+            ]
+        );
+        assert_eq!(tables[0]["white"], "Adler");
     }
 
     fn ends(seq: u64, result: GameResult, reason: EndReason, by: DecidedBy) -> Event {

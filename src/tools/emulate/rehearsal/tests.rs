@@ -25,6 +25,7 @@ fn emulation(boards: usize, faults: &[&str]) -> Emulation {
         lines: Wiring::Own { powered: false },
         links: None,
         waits: false,
+        journal: None,
     }
 }
 
@@ -112,7 +113,7 @@ fn first_reports(emulation: &Emulation, enter_at: Option<u64>) -> Vec<(u64, usiz
             }
         });
         if enter_at == Some(at) {
-            rehearsal.start_all(until);
+            rehearsal.start_waiting(until);
         }
     }
     reported.sort_by_key(|(_, table, _)| *table);
@@ -159,6 +160,49 @@ fn paused_players_begin_at_their_start() {
         .map(|(at, table, words)| (at + 200, table, words))
         .collect();
     assert_eq!(late, later, "the same play, later");
+}
+
+#[test]
+fn paused_players_wait_again_before_each_game() {
+    let begun = |rehearsal: &mut Rehearsal, until: Timestamp| {
+        let reported = words(rehearsal, until).into_iter();
+        let begun = reported.filter(|(_, words)| words.starts_with("game "));
+        begun
+            .map(|(table, words)| format!("{table} {}", words.split(',').next().unwrap_or_default()))
+            .collect::<Vec<_>>()
+    };
+    for lines in [
+        Wiring::Own { powered: false },
+        Wiring::Bus {
+            damaged: Share::default(),
+        },
+    ] {
+        let waiting = Emulation {
+            waits: true,
+            lines,
+            ..emulation(2, &["start 2 at 900s"])
+        };
+        let mut rehearsal = rehearsal(&waiting, THREE);
+        let at = |seconds| NOON + Duration::from_secs(seconds);
+        assert!(begun(&mut rehearsal, at(100)).is_empty(), "{lines:?}");
+        rehearsal.start_waiting(at(100));
+        assert_eq!(begun(&mut rehearsal, at(600)), ["0 game 1"], "the other is late");
+        rehearsal.start_waiting(at(600));
+        assert_eq!(begun(&mut rehearsal, at(899)), ["0 game 2"], "{lines:?}");
+        assert_eq!(begun(&mut rehearsal, at(1400)), ["1 game 1"], "{lines:?}");
+        rehearsal.start_waiting(at(1400));
+        let mut both = begun(&mut rehearsal, at(1410));
+        both.sort();
+        assert_eq!(both, ["0 game 3", "1 game 2"], "{lines:?}");
+        rehearsal.start_waiting(at(1410));
+        assert!(begun(&mut rehearsal, at(1800)).is_empty(), "nobody waited");
+        rehearsal.start_waiting(at(1800));
+        begun(&mut rehearsal, at(1810));
+        rehearsal.start_round(at(1810));
+        let mut both = begun(&mut rehearsal, at(2400));
+        both.sort();
+        assert_eq!(both, ["0 game 5", "1 game 4"], "{lines:?}: once they are ready");
+    }
 }
 
 #[test]

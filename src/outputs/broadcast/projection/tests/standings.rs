@@ -71,6 +71,7 @@ fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<G
     let round = tournament.rounds.get_mut(&round).expect("a round");
     round.pairings.push(Pairing {
         table: None,
+        hall: None,
         board: None,
         white: Some(named(name)),
         black: None,
@@ -78,6 +79,73 @@ fn add_bye(tournament: &mut Tournament, round: u32, name: &str, result: Option<G
         unplayed: None,
         place: crate::tournament::FilePosition::default(),
     });
+}
+
+#[test]
+fn a_player_has_all_games_of_the_event() {
+    use GameResult::{Draw, WhiteWins};
+    let mut tournament = rounds(&[
+        &[("Adler", "Berg", Some(WhiteWins))],
+        &[("Berg", "Cohn", None)],
+        &[("Cohn", "Adler", None)],
+    ]);
+    add_bye(&mut tournament, 2, "Adler", Some(Draw));
+    let mut broadcast = event_of(tournament.clone());
+    let player = |broadcast: &mut Broadcast, name: &str| {
+        let players = json(broadcast, "players.json");
+        let players = players["players"].as_array().expect("players").clone();
+        players
+            .into_iter()
+            .find(|player| player["name"] == name)
+            .expect(name)
+    };
+    let version = |broadcast: &mut Broadcast| json(broadcast, "wall.json")["players"].clone();
+    let first = version(&mut broadcast);
+    assert!(first.is_string());
+    take(&mut broadcast, &[begins_in(&tournament, 2, 1, 5)]);
+    broadcast.advance(at(60));
+    let berg = player(&mut broadcast, "Berg");
+    let live = json!({"round": 2, "table": 1, "opponent": 2, "color": "white", "score": null, "live": true});
+    assert_eq!(berg["results"][1], live, "{berg}");
+    assert_ne!(version(&mut broadcast), first);
+    take(&mut broadcast, &[ended(1, 70, WhiteWins)]);
+    broadcast.advance(at(80));
+    let adler = player(&mut broadcast, "Adler");
+    assert_eq!(
+        (&adler["rank"], &adler["points"], &adler["games"]),
+        (&json!(1), &json!(1.5), &json!(1)),
+        "{adler}"
+    );
+    assert_eq!(
+        adler["results"],
+        json!([
+            {"round": 1, "table": 1, "opponent": 1, "color": "white", "score": 1.0},
+            {"round": 2, "table": null, "opponent": null, "color": null, "score": 0.5},
+            {"round": 3, "table": 1, "opponent": 2, "color": "black", "score": null},
+        ])
+    );
+    let berg = player(&mut broadcast, "Berg");
+    assert_eq!(
+        (&berg["points"], &berg["games"]),
+        (&json!(1.0), &json!(2)),
+        "{berg}"
+    );
+}
+
+#[test]
+fn without_standings_a_player_has_the_points_of_the_games() {
+    // The first two rounds are missing, so that there are no standings.
+    let mut tournament = rounds(&[&[], &[], &[("Adler", "Berg", Some(GameResult::Draw))]]);
+    tournament.rounds.remove(&1);
+    let mut broadcast = event_of(tournament);
+    broadcast.advance(at(1));
+    assert!(!broadcast.files().contains_key("standings.json"));
+    let players = json(&mut broadcast, "players.json");
+    let first = &players["players"][0];
+    assert_eq!(
+        (&first["name"], &first["rank"], &first["points"]),
+        (&json!("Adler"), &json!(null), &json!(0.5))
+    );
 }
 
 #[test]
