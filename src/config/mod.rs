@@ -31,6 +31,7 @@ pub use crate::outputs::desk::DeskSettings;
 pub use crate::outputs::lichess::Lichess;
 pub use crate::outputs::livechess::LiveChessSettings;
 pub use crate::outputs::webhook::{Webhook, WebhookContent};
+pub use crate::outputs::shared::proxies::Proxies;
 pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId};
 pub(crate) use event::RulesTable;
 pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
