@@ -21,7 +21,8 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::outputs::mqtt::{MqttConfig, Prefix, host_name, is_open_to_all};
+use crate::outputs::mqtt::{MqttConfig, Prefix, host_name};
+use crate::secret_file::is_open_to_all;
 use crate::text_file;
 use crate::tournament::TieBreak;
 
@@ -30,8 +31,8 @@ pub use crate::outputs::broadcast::{Fingerprint, Protocol, Publish, ServerFolder
 pub use crate::outputs::desk::DeskSettings;
 pub use crate::outputs::lichess::Lichess;
 pub use crate::outputs::livechess::LiveChessSettings;
-pub use crate::outputs::webhook::{Webhook, WebhookContent};
 pub use crate::outputs::shared::proxies::Proxies;
+pub use crate::outputs::webhook::{Webhook, WebhookContent};
 pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId};
 pub(crate) use event::RulesTable;
 pub use kiebitz_game::hall::{KnownBy, NoSerial, Serial};
