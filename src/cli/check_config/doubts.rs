@@ -276,8 +276,10 @@ mod tests {
         assert_eq!(lichess(&good), Vec::<String>::new());
         let hash = "chief operator -";
         assert_eq!(desk(&users(hash)), Vec::<String>::new());
-        // The desk creates this file.
-        assert_eq!(desk(&folder.path().join("none")), Vec::<String>::new());
+        // The desk creates this file, and its folder.
+        for missing in ["none", "state/users"] {
+            assert_eq!(desk(&folder.path().join(missing)), Vec::<String>::new());
+        }
         let open = file("open", "lip_secret\n", 0o644);
         let empty = file("empty", "\n", 0o600);
         for (doubts, start) in [
@@ -294,8 +296,8 @@ mod tests {
                 "chief cannot log in at the desk",
             ),
             (
-                desk(&folder.path().join("no/users")),
-                "does not exist, and the desk cannot create it",
+                desk(&folder.path().join("token/users")),
+                "nobody can log in at the desk",
             ),
             (
                 found(format!(
