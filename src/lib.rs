@@ -21,6 +21,7 @@ mod port;
 pub mod progress;
 pub mod replay;
 pub mod restart;
+mod secret_file;
 mod settings;
 mod shown;
 pub mod system_time;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use super::failure;
 use crate::config::{Config, USUAL_FILE};
+use crate::secret_file::{SecretReader, exposed};
 use crate::{Exit, text_file};
 
 pub(super) fn run(file: Option<&Path>) -> Result<Exit> {
@@ -42,9 +43,9 @@ fn begin(file: Option<&Path>) -> Option<Config> {
         tracing::warn!("{file} is empty, so all settings are defaults: restore it if it had settings");
     }
     if let Some(file) = config.exposed_file(file) {
-        let file = file.display();
         tracing::warn!(
-            "{file} contains a password and is readable by every user of this computer: run `chmod 640 {file}`"
+            "{}",
+            exposed(file, "a password", SecretReader::of_process().as_ref())
         );
     }
     Some(config)

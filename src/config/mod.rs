@@ -22,7 +22,8 @@ use kiebitz_hardware::port::PortSettings;
 use serde::Deserialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::outputs::mqtt::{MqttConfig, host_name, is_open_to_all};
+use crate::outputs::mqtt::{MqttConfig, host_name};
+use crate::secret_file::is_open_to_all;
 use crate::text_file;
 use crate::tournament::TieBreak;
 
@@ -32,6 +33,7 @@ pub use crate::outputs::broadcast::{Fingerprint, Protocol, Publish, ServerFolder
 pub use crate::outputs::desk::DeskSettings;
 pub use crate::outputs::lichess::Lichess;
 pub use crate::outputs::livechess::LiveChessSettings;
+pub use crate::outputs::shared::proxies::Proxies;
 pub use crate::outputs::webhook::{Webhook, WebhookContent};
 pub use crate::settings::{ConfigError, Mistake, Name, NameError, NoUsbId, UsbId};
 pub(crate) use event::RulesTable;

@@ -18,11 +18,12 @@ use tokio::task::JoinHandle;
 use crate::clock::ClockView;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::broadcast::task::{Follower, RelayedSnapshot, Snapshot};
-use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
+use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::outputs::shared::reports::Reports;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::{Trial, Trials};
+use crate::secret_file::{SecretReader, exposed, is_open_to_all};
 use crate::tournament::Tournament;
 
 /// Input for the tasks of the outputs. It is sent together with its time.
@@ -152,9 +153,9 @@ impl FeedSettings {
     fn warn_of_open_secrets(&self) {
         let all = self.outputs.iter().flat_map(|output| output.secrets());
         for file in all.filter(|file| is_open_to_all(file)) {
-            let file = file.display();
             tracing::warn!(
-                "{file} contains a secret and is readable by every user of this computer: run `chmod 640 {file}`"
+                "{}",
+                exposed(file, "a secret", SecretReader::of_process().as_ref())
             );
         }
     }

@@ -102,6 +102,7 @@ fn played(round: &Round) -> usize {
 
 fn table_changes(old: &Round, new: &Round) -> Vec<ChangeKind> {
     let (old, new) = (by_table(old), by_table(new));
+    let (old_tables, new_tables) = (TableIndex::of(&old), TableIndex::of(&new));
     let mut tables: Vec<u32> = old.keys().chain(new.keys()).copied().collect();
     tables.sort_unstable();
     tables.dedup();
@@ -109,10 +110,10 @@ fn table_changes(old: &Round, new: &Round) -> Vec<ChangeKind> {
         let (was, is) = (old.get(&table).copied(), new.get(&table).copied());
         match (was, is) {
             (Some(was), Some(is)) if is_same_pairing(was, is) => None,
-            (Some(was), Some(is)) => Some(change_at_table(table, was, is, &old)),
-            (None, Some(is)) => Some(moved_or_added(table, is, &old)),
+            (Some(was), Some(is)) => Some(change_at_table(table, was, is, &old_tables)),
+            (None, Some(is)) => Some(moved_or_added(table, is, &old_tables)),
             // A pairing that has moved is listed at its new table.
-            (Some(was), None) if new.values().any(|is| is_same_pairing(was, is)) => None,
+            (Some(was), None) if new_tables.table_of(was).is_some() => None,
             (Some(was), None) => Some(ChangeKind::Removed {
                 table,
                 white: name(&was.white),
@@ -132,7 +133,7 @@ fn by_table(round: &Round) -> BTreeMap<u32, &Pairing> {
     tables.collect()
 }
 
-fn change_at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
+fn change_at_table(table: u32, was: &Pairing, is: &Pairing, old: &TableIndex) -> ChangeKind {
     if let (Some(white), Some(black)) = (&is.white, &is.black)
         && is_same_player(Some(white), was.black.as_ref())
         && is_same_player(Some(black), was.white.as_ref())
@@ -157,17 +158,78 @@ fn change_at_table(table: u32, was: &Pairing, is: &Pairing, old: &BTreeMap<u32, 
     }
 }
 
-fn moved_or_added(table: u32, is: &Pairing, old: &BTreeMap<u32, &Pairing>) -> ChangeKind {
+fn moved_or_added(table: u32, is: &Pairing, old: &TableIndex) -> ChangeKind {
     let (white, black) = (name(&is.white), name(&is.black));
-    let before = old.iter().find(|(_, was)| is_same_pairing(was, is));
-    match before {
-        Some((was, _)) => ChangeKind::Moved {
+    match old.table_of(is) {
+        Some(was) => ChangeKind::Moved {
             table,
-            was: *was,
+            was,
             white,
             black,
         },
         None => ChangeKind::Added { table, white, black },
+    }
+}
+
+/// One way in which an entry denotes a player. Two entries denote the same player if one of them
+/// [is looked up](keys_to_look_up) by a key under which the other [is found](keys_to_find).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum PlayerKey {
+    Nobody,
+    FideId(u32),
+    Name(String),
+    /// The name of an entry without a FIDE id.
+    NameWithoutId(String),
+}
+
+fn keys_to_find(player: Option<&Player>) -> Vec<PlayerKey> {
+    let Some(player) = player else {
+        return vec![PlayerKey::Nobody];
+    };
+    let name = names::key(&player.name);
+    let first = match player.facts.fide_id {
+        Some(id) => PlayerKey::FideId(id),
+        None => PlayerKey::NameWithoutId(name.clone()),
+    };
+    vec![first, PlayerKey::Name(name)]
+}
+
+fn keys_to_look_up(player: Option<&Player>) -> Vec<PlayerKey> {
+    let Some(player) = player else {
+        return vec![PlayerKey::Nobody];
+    };
+    let name = names::key(&player.name);
+    match player.facts.fide_id {
+        Some(id) => vec![PlayerKey::FideId(id), PlayerKey::NameWithoutId(name)],
+        None => vec![PlayerKey::Name(name)],
+    }
+}
+
+/// The tables of a round by their players. Comparing every pairing with every other takes minutes with ten thousand.
+struct TableIndex(BTreeMap<(PlayerKey, PlayerKey), u32>);
+
+impl TableIndex {
+    fn of(tables: &BTreeMap<u32, &Pairing>) -> Self {
+        let mut index = BTreeMap::new();
+        for (table, pairing) in tables {
+            let blacks = keys_to_find(pairing.black.as_ref());
+            for white in keys_to_find(pairing.white.as_ref()) {
+                for black in &blacks {
+                    index.entry((white.clone(), black.clone())).or_insert(*table);
+                }
+            }
+        }
+        Self(index)
+    }
+
+    /// Returns the first table with the players of a pairing.
+    fn table_of(&self, pairing: &Pairing) -> Option<u32> {
+        let blacks = keys_to_look_up(pairing.black.as_ref());
+        let whites = keys_to_look_up(pairing.white.as_ref());
+        let both = whites
+            .iter()
+            .flat_map(|white| blacks.iter().map(|black| (white.clone(), black.clone())));
+        both.filter_map(|both| self.0.get(&both)).min().copied()
     }
 }
 
@@ -178,14 +240,8 @@ fn is_same_pairing(one: &Pairing, other: &Pairing) -> bool {
 
 /// Whether two entries denote the same player: the same FIDE id or, if one of them has none, the same name.
 fn is_same_player(one: Option<&Player>, other: Option<&Player>) -> bool {
-    match (one, other) {
-        (None, None) => true,
-        (Some(one), Some(other)) => match (one.facts.fide_id, other.facts.fide_id) {
-            (Some(id), Some(other)) => id == other,
-            _ => names::key(&one.name) == names::key(&other.name),
-        },
-        _ => false,
-    }
+    let found = keys_to_find(other);
+    keys_to_look_up(one).iter().any(|key| found.contains(key))
 }
 
 fn name(player: &Option<Player>) -> Option<String> {
@@ -231,6 +287,37 @@ mod tests {
             ),
             json!([{"round": 3, "kind": "removed", "table": 14, "white": "Hahn", "black": "Ihle"}])
         );
+    }
+
+    #[test]
+    fn a_moved_pairing_is_recognised_by_ids_or_names() {
+        let at = |table: u32, white_id: &str, white: &str, black_id: &str, black: &str| {
+            let text = format!(
+                "round,board,white_fide_id,white,black_fide_id,black\n3,{table},{white_id},{white},{black_id},{black}\n"
+            );
+            read_bytes("r.csv", text.as_bytes()).expect("pairings").0
+        };
+        let old = at(1, "4611111", "Adler", "", "Berg");
+        for (new, is_same) in [
+            (at(2, "4611111", "Adler-Neu", "4622222", "Berg"), true),
+            (at(2, "", "ADLER", "", "berg"), true),
+            (at(2, "4633333", "Adler", "", "Berg"), false),
+            (at(2, "4611111", "Adler", "", "Zander"), false),
+        ] {
+            let found = serde_json::to_value(changes(&old, &new)).expect("JSON");
+            let kinds: Vec<&Value> = found
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|one| &one["kind"])
+                .collect();
+            let expected: &[&str] = if is_same {
+                &["moved"]
+            } else {
+                &["removed", "added"]
+            };
+            assert_eq!(kinds, expected, "{found}");
+        }
     }
 
     #[test]

@@ -229,7 +229,7 @@ impl ReadError {
 }
 
 /// Maximum number of players and pairings of an event. A season of a large league has 10,000.
-pub(super) const MAX_ENTRIES: usize = 50_000;
+pub(super) const MAX_ENTRIES: usize = 20_000;
 /// Number of problems of one kind that are listed.
 const LISTED: usize = 100;
 /// Maximum length of the text of a doubt, in characters. It may quote a line of the file.

@@ -73,6 +73,8 @@ pub(super) fn folded(name: &str) -> String {
             '\'' | '’' | '‘' | '`' | '´' => {}
             // Combining marks, which follow their letter.
             '\u{300}'..='\u{36f}' => {}
+            // Most letters. Searching the table for each of them takes most of the time of reading a file.
+            c if c.is_ascii() => folded.push(c),
             c => match FOLDED.iter().find(|(letters, _)| letters.contains(c)) {
                 Some((_, base)) => folded.push_str(base),
                 None => folded.push(c),

@@ -51,6 +51,7 @@ const PACKAGES: [Package; 3] = [
             "progress",
             "shown",
             "text_file",
+            "secret_file",
             "limits",
             "system_time",
             "clock",

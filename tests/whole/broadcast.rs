@@ -2,6 +2,7 @@
 //! broadcast.
 
 mod alarm;
+mod all_targets;
 mod bucket;
 mod file_servers;
 pub(crate) mod lichess;

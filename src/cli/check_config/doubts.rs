@@ -9,28 +9,29 @@ use std::sync::mpsc;
 use rustix::fs::Access;
 
 use crate::config::{Config, KnownBy, NamedBoard};
-use crate::outputs::mqtt::{MqttConfig, is_open_to_all};
+use crate::outputs::mqtt::MqttConfig;
+use crate::secret_file::{SecretReader, exposed, is_open_to_all};
 use crate::text_file;
 
 /// Timeout of looking up the broker's name.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
+/// Name of the content of a file in the message that all users may read it.
+const SECRET: &str = "a secret";
 
 /// Returns the problems with their next steps. `named` is the path from the command line.
 pub(super) fn of(config: &Config, named: Option<&Path>) -> Vec<String> {
     let mut doubts = ports(config);
     doubts.extend(config.boards.iter().filter_map(|board| board_port(board, config)));
+    let reader = SecretReader::of_state(&config.state_directory());
     if let Some(file) = config.exposed_file(named) {
-        let file = file.display();
-        doubts.push(format!(
-            "{file} contains a password and is readable by every user of this computer: run `chmod 640 {file}`"
-        ));
+        doubts.push(exposed(file, "a password", reader.as_ref()));
     }
     if let Some(broker) = &config.mqtt {
-        doubts.extend(secrets(broker));
+        doubts.extend(secrets(broker, reader.as_ref()));
         doubts.extend(topics(broker));
         doubts.extend(host(broker));
     }
-    doubts.extend(output_files(config));
+    doubts.extend(output_files(config, reader.as_ref()));
     doubts.extend(config.pairings.iter().filter_map(|file| pairing_file(file)));
     doubts.extend(not_writable(&config.state_directory()));
     doubts.extend(crate::folder::exposed(&config.state_directory()));
@@ -100,8 +101,9 @@ fn board_port(board: &NamedBoard, config: &Config) -> Option<String> {
 }
 
 /// Checks the files of password, certificates and key. They are read, but their contents are never printed.
-fn secrets(broker: &MqttConfig) -> Vec<String> {
-    let mut doubts: Vec<String> = broker.exposed_files().iter().map(|path| exposed(path)).collect();
+fn secrets(broker: &MqttConfig, reader: Option<&SecretReader>) -> Vec<String> {
+    let files = broker.exposed_files();
+    let mut doubts: Vec<String> = files.iter().map(|path| exposed(path, SECRET, reader)).collect();
     if let Some(Err(error)) = broker.login.as_ref().map(|login| login.read()) {
         doubts.push(error.to_string());
     }
@@ -111,13 +113,8 @@ fn secrets(broker: &MqttConfig) -> Vec<String> {
     doubts
 }
 
-fn exposed(path: &Path) -> String {
-    let path = path.display();
-    format!("{path} contains a secret and is readable by every user of this computer: run `chmod 640 {path}`")
-}
-
 /// Checks the files of tokens, logins and users that the tables of outputs name. Their contents are never printed.
-fn output_files(config: &Config) -> Vec<String> {
+fn output_files(config: &Config, reader: Option<&SecretReader>) -> Vec<String> {
     let outputs = config.outputs(None).outputs;
     let mut doubts = Vec::new();
     for output in &outputs {
@@ -125,7 +122,7 @@ fn output_files(config: &Config) -> Vec<String> {
         doubts.extend(
             secrets
                 .filter(|path| path.is_file() && is_open_to_all(path))
-                .map(exposed),
+                .map(|path| exposed(path, SECRET, reader)),
         );
         doubts.extend(output.file_problems());
     }
@@ -269,7 +266,7 @@ mod tests {
         let users = |line: &str| file("users", &format!("# arbiters\n{line}\n"), 0o600);
         let found = |text: String| {
             let config = Config::parse("kiebitz.toml".as_ref(), &text).expect("a configuration");
-            let mut doubts = output_files(&config);
+            let mut doubts = output_files(&config, None);
             doubts.extend(config.pairings.iter().filter_map(|file| pairing_file(file)));
             doubts
         };
@@ -279,8 +276,10 @@ mod tests {
         assert_eq!(lichess(&good), Vec::<String>::new());
         let hash = "chief operator -";
         assert_eq!(desk(&users(hash)), Vec::<String>::new());
-        // The desk creates this file.
-        assert_eq!(desk(&folder.path().join("none")), Vec::<String>::new());
+        // The desk creates this file, and its folder.
+        for missing in ["none", "state/users"] {
+            assert_eq!(desk(&folder.path().join(missing)), Vec::<String>::new());
+        }
         let open = file("open", "lip_secret\n", 0o644);
         let empty = file("empty", "\n", 0o600);
         for (doubts, start) in [
@@ -297,8 +296,8 @@ mod tests {
                 "chief cannot log in at the desk",
             ),
             (
-                desk(&folder.path().join("no/users")),
-                "does not exist, and the desk cannot create it",
+                desk(&folder.path().join("token/users")),
+                "nobody can log in at the desk",
             ),
             (
                 found(format!(

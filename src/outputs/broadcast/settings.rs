@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 
 use super::server_folder::ServerFolder;
+use crate::outputs::shared::proxies::Proxies;
 use crate::settings::{delay, path};
 
 /// Targets and options of the broadcast.
@@ -20,6 +21,9 @@ pub struct Publish {
     /// The address at which the files are served over HTTP; `None` to not serve them.
     #[serde(default, deserialize_with = "address")]
     pub listen: Option<SocketAddr>,
+    /// Addresses of proxies, whose headers about their clients are believed.
+    #[serde(default)]
+    pub proxies: Proxies,
     /// Whether the files include the web page.
     #[serde(default = "yes")]
     pub page: bool,
@@ -142,10 +146,11 @@ impl core::fmt::Display for Target {
 
 impl Publish {
     /// Creates settings that serve the files at an address, without targets.
-    pub(crate) const fn serving(address: SocketAddr) -> Self {
+    pub(crate) fn serving(address: SocketAddr) -> Self {
         Self {
             to: Vec::new(),
             listen: Some(address),
+            proxies: Proxies::default(),
             page: true,
             address: None,
             delay: None,

@@ -61,6 +61,11 @@ pub(super) enum StorageFailure {
         "the server offers only algorithms that kiebitz does not have ({kind}: {theirs}): allow newer ones on the server"
     )]
     NoCommonAlgorithm { kind: String, theirs: String },
+    #[error(
+        "the server has only RSA host keys, which kiebitz does not support: make one more there with `ssh-keygen -t \
+         ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key`, and restart its SSH server"
+    )]
+    RsaHostKey,
     #[error("the server has no SFTP for this login: enable it on the server")]
     NoSftp,
     #[error(

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use super::files::Files;
 use super::task::Snapshot;
-use crate::limits::{Listener, Places};
+use crate::limits::Places;
 use crate::outputs::shared::http::WebConnection;
 
 /// The header with the URL of the stream, relative to the page. It is sent with the list of rounds.
@@ -85,8 +85,9 @@ struct RoundUpdate<'n> {
     anew: bool,
 }
 
-/// Collects messages about changes of the files, in a task that ends when the sender of `files` is dropped.
-pub(super) fn follow(mut files: Snapshot) -> Live {
+/// Collects messages about changes of the files, in a task that ends when the sender of `files` is dropped. The viewers
+/// share `places`.
+pub(super) fn follow(mut files: Snapshot, places: Places) -> Live {
     let run = std::hash::RandomState::new().build_hasher().finish();
     let (sender, recent) = watch::channel(RecentMessages {
         run,
@@ -106,10 +107,7 @@ pub(super) fn follow(mut files: Snapshot) -> Live {
             tokio::time::sleep(BATCH_INTERVAL).await;
         }
     });
-    Live {
-        recent,
-        places: Listener::Broadcast.stream_places(),
-    }
+    Live { recent, places }
 }
 
 pub(super) async fn open(

@@ -41,7 +41,7 @@ impl Output for Publish {
         }
         if let Some(address) = self.listen {
             // This task serves until the program ends. Shutdown does not wait for it.
-            tokio::spawn(web::serve(address, files));
+            tokio::spawn(web::serve(address, self.proxies.clone(), files));
         }
     }
 

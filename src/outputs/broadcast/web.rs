@@ -8,29 +8,36 @@ use std::collections::hash_map::DefaultHasher;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use maud::{DOCTYPE, html};
 use tower_http::compression::CompressionLayer;
 
 use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::task::Snapshot;
 use super::{page, stream};
-use crate::limits::{Listener, Places};
-use crate::outputs::shared::http::{accept, listen};
+use crate::limits::{Client, Listener, Places};
+use crate::outputs::shared::http::{Peer, WebConnection, accept, listen};
+use crate::outputs::shared::proxies::Proxies;
 
 /// Serves the files at this address until the program ends.
-pub(in crate::outputs) async fn serve(address: SocketAddr, files: Snapshot) {
+pub(in crate::outputs) async fn serve(address: SocketAddr, proxies: Proxies, files: Snapshot) {
     let listener = listen(address, "[publish]").await;
     tracing::info!("serving the broadcast at http://{address}/");
-    accept(&listener, &router(files), &Places::of(Listener::Broadcast)).await;
+    accept(
+        &listener,
+        &router(proxies, files, Listener::Broadcast.stream_places()),
+        &Places::of(Listener::Broadcast),
+    )
+    .await;
 }
 
-fn router(files: Snapshot) -> Router {
-    let live = stream::follow(files.clone());
+fn router(proxies: Proxies, files: Snapshot, viewers: Places) -> Router {
+    let live = stream::follow(files.clone(), viewers);
     Router::new()
         .route("/", get(contents))
         .route("/stream", get(stream::open).with_state(live))
@@ -39,6 +46,19 @@ fn router(files: Snapshot) -> Router {
         .route("/{*path}", get(file))
         .with_state(files)
         .layer(CompressionLayer::new())
+        .layer(middleware::from_fn_with_state(proxies, by_client))
+}
+
+/// Counts the connection as one of the client that a proxy names.
+async fn by_client(
+    State(proxies): State<Proxies>,
+    Extension(Peer(peer)): Extension<Peer>,
+    Extension(connection): Extension<WebConnection>,
+    request: Request,
+    next: Next,
+) -> Response {
+    connection.set_client(Client::of_address(proxies.client(peer, request.headers())));
+    next.run(request).await
 }
 
 async fn meta(Path(id): Path<String>, headers: HeaderMap) -> Response {
@@ -170,6 +190,7 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
+    use crate::outputs::broadcast::Publish;
 
     async fn fetch(address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).await.expect("a server");
@@ -193,7 +214,12 @@ mod tests {
         let kept = Arc::clone(&sender);
         tokio::spawn(async move {
             let _kept = kept;
-            accept(&listener, &router(snapshot), &Places::new(8)).await;
+            accept(
+                &listener,
+                &router(Proxies::default(), snapshot, Places::new(8)),
+                &Places::new(8),
+            )
+            .await;
         });
         (address, sender)
     }
@@ -293,7 +319,14 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let file = PublishedFile::new("{}");
         let (_sender, snapshot) = watch::channel(Arc::new(Files::from([("wall.json".into(), file)])));
-        tokio::spawn(async move { accept(&listener, &router(snapshot), &Places::new(1)).await });
+        tokio::spawn(async move {
+            accept(
+                &listener,
+                &router(Proxies::default(), snapshot, Places::new(1)),
+                &Places::new(1),
+            )
+            .await
+        });
         let mut stream = TcpStream::connect(address).await.expect("a server");
         let request = b"GET /stream HTTP/1.1\r\nHost: pi.example\r\n\r\n";
         stream.write_all(request).await.expect("it listens");
@@ -308,5 +341,36 @@ mod tests {
         );
         let answer = fetch(address, "GET /wall.json HTTP/1.1").await;
         assert!(answer.contains("kiebitz-stream: stream"), "{answer}");
+    }
+
+    /// Opens a stream for the client that a proxy on this computer names. Returns it with the start of the answer.
+    async fn open_stream(address: SocketAddr, client: &str) -> (TcpStream, String) {
+        let mut stream = TcpStream::connect(address).await.expect("a server");
+        let request =
+            format!("GET /stream HTTP/1.1\r\nHost: pi.example\r\nX-Forwarded-For: {client}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it listens");
+        let mut status = vec![0; "HTTP/1.1 200".len()];
+        stream.read_exact(&mut status).await.expect("it answers");
+        (stream, String::from_utf8_lossy(&status).into_owned())
+    }
+
+    #[tokio::test]
+    async fn viewers_behind_a_proxy_are_divided_among_clients() {
+        for (proxies, of_another) in [("[\"127.0.0.1\"]", "HTTP/1.1 200"), ("[]", "HTTP/1.1 503")] {
+            let settings: Publish = toml::from_str(&format!("proxies = {proxies}")).expect("settings");
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let (_sender, snapshot) = watch::channel(Arc::new(Files::new()));
+            let router = router(settings.proxies, snapshot, Places::new(4));
+            tokio::spawn(async move { accept(&listener, &router, &Places::new(8)).await });
+            let mut viewers = Vec::new();
+            for _ in 0..4 {
+                let (viewer, status) = open_stream(address, "192.0.2.7").await;
+                assert_eq!(status, "HTTP/1.1 200");
+                viewers.push(viewer);
+            }
+            assert_eq!(open_stream(address, "192.0.2.7").await.1, "HTTP/1.1 503");
+            assert_eq!(open_stream(address, "192.0.2.8").await.1, of_another, "{proxies}");
+        }
     }
 }

@@ -8,18 +8,16 @@ use super::secrets::are_same;
 use super::settings::DeskSettings;
 use crate::outputs::shared::address::read_token;
 use crate::outputs::shared::host_header::{is_own_name, without_port};
+use crate::outputs::shared::proxies::Proxies;
 
 /// Header with the secret that proxy and desk share.
 pub(super) const SECRET_HEADER: HeaderName = HeaderName::from_static("kiebitz-proxy-secret");
-/// Header in which proxies pass on the addresses of their clients.
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 #[derive(Clone)]
 pub(super) struct Proxy {
     /// Header with the user's name; `None` if the desk checks passwords itself.
     user_header: Option<String>,
-    /// Addresses of proxies.
-    addresses: Vec<IpAddr>,
+    addresses: Proxies,
     secret: Option<String>,
     /// Names by which the desk is reached, besides those of its own computer.
     hosts: Vec<String>,
@@ -61,7 +59,7 @@ impl Proxy {
         if self.user_header.is_none() {
             return Ok(());
         }
-        if !self.addresses.is_empty() && !self.addresses.contains(&peer) {
+        if !self.addresses.is_empty() && !self.addresses.contains(peer) {
             return Err(format!(
                 "the desk is reached only through its proxy: {peer} is not one of `proxies` under [desk]"
             ));
@@ -91,20 +89,9 @@ impl Proxy {
         Ok(())
     }
 
-    /// Returns the address of the client: the last one that a proxy has passed on and that is not itself a proxy.
+    /// Returns the address of the client.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let values = headers.get_all(FORWARDED_FOR).iter();
-        let passed_on: Option<Vec<&str>> = values.map(|value| value.to_str().ok()).collect();
-        let passed_on = passed_on.unwrap_or_default();
-        let mut hops = passed_on.iter().flat_map(|value| value.split(',')).rev();
-        let mut client = peer;
-        while self.addresses.contains(&client)
-            && let Some(hop) = hops.next()
-            && let Ok(hop) = hop.trim().parse::<IpAddr>()
-        {
-            client = hop.to_canonical();
-        }
-        client
+        self.addresses.client(peer, headers)
     }
 
     /// Returns the user that the proxy's header names.
@@ -207,21 +194,5 @@ mod tests {
             assert!(refused.contains("add the name to `hosts`"), "{refused}");
         }
         assert!(proxy.check(ip("127.0.0.1"), &headers(&[])).is_err());
-    }
-
-    #[test]
-    fn the_client_is_the_last_address_before_the_proxies() {
-        let proxy = proxy("proxies = [\"127.0.0.1\", \"10.0.0.5\"]");
-        let client = |peer: &str, passed_on| {
-            let headers = headers(&[("x-forwarded-for", passed_on)]);
-            proxy.client(ip(peer), &headers).to_string()
-        };
-        assert_eq!(client("127.0.0.1", "192.0.2.7"), "192.0.2.7");
-        // The client can send such a header itself; a proxy adds to it.
-        assert_eq!(client("127.0.0.1", "192.0.2.1, 192.0.2.7"), "192.0.2.7");
-        assert_eq!(client("127.0.0.1", "192.0.2.7,10.0.0.5"), "192.0.2.7");
-        assert_eq!(client("192.0.2.9", "192.0.2.7"), "192.0.2.9", "not a proxy");
-        assert_eq!(client("127.0.0.1", "unknown"), "127.0.0.1");
-        assert_eq!(proxy.client(ip("127.0.0.1"), &headers(&[])), ip("127.0.0.1"));
     }
 }

@@ -1,12 +1,13 @@
 //! Configuration table `[desk]`.
 
 use core::str::FromStr;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use serde::{Deserialize, Deserializer};
 
+use crate::outputs::shared::proxies::Proxies;
 use crate::settings::{path, required_path};
 
 /// Settings of the desk.
@@ -23,7 +24,7 @@ pub struct DeskSettings {
     /// Header in which a proxy names the logged-in user; `None` if the desk asks for passwords itself.
     pub user_header: Option<String>,
     /// Addresses of proxies, whose headers about their clients are believed.
-    pub proxies: Vec<IpAddr>,
+    pub proxies: Proxies,
     /// File with a secret that a proxy which names users sends with each request.
     pub proxy_secret_file: Option<PathBuf>,
     /// Names under which a proxy that names users may ask for the desk, besides those of its own computer.
@@ -40,7 +41,7 @@ struct DeskTable {
     url: Option<String>,
     user_header: Option<String>,
     #[serde(default)]
-    proxies: Vec<IpAddr>,
+    proxies: Proxies,
     #[serde(default, deserialize_with = "path")]
     proxy_secret_file: Option<PathBuf>,
     #[serde(default)]
@@ -86,7 +87,7 @@ impl TryFrom<DeskTable> for DeskSettings {
             users_file,
             url,
             user_header,
-            proxies: proxies.iter().map(IpAddr::to_canonical).collect(),
+            proxies,
             proxy_secret_file,
             hosts,
         })
@@ -190,7 +191,8 @@ mod tests {
         let by_address = "user_header = \"Remote-User\"\nproxies = [\"127.0.0.1\", \"::ffff:10.0.0.5\"]";
         let desk = read(by_address).expect("a desk");
         assert_eq!(desk.user_header.as_deref(), Some("Remote-User"));
-        assert_eq!(desk.proxies[1].to_string(), "10.0.0.5");
+        let proxies = ["127.0.0.1", "10.0.0.5"].map(|address| address.parse().expect("an address"));
+        assert_eq!(desk.proxies, proxies.to_vec().into());
         assert!(read(&format!("{by_address}\nhosts = [\"desk.club.example\"]")).is_ok());
         assert!(read("user_header = \"Remote-User\"\nproxy_secret_file = \"/s\"").is_ok());
         assert!(read("proxies = [\"::1\"]").is_ok(), "a proxy that only encrypts");

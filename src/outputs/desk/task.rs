@@ -80,7 +80,7 @@ impl Output for DeskOutput {
     }
 
     fn file_problems(&self) -> Vec<String> {
-        let users = users::problem(&self.settings.users_file);
+        let users = users::problem(&self.settings.users_file, self.settings.user_header.is_some());
         let secret = self.settings.proxy_secret_file.as_deref();
         let secret = secret.and_then(|file| read_token(file).err());
         let secret = secret.map(|error| {

@@ -138,12 +138,16 @@ fn read_or_empty(file: &Path) -> io::Result<String> {
 }
 
 /// Checks a file of users. Returns the problem with its next step. A missing file is not a problem if it can be created,
-/// because the desk then asks for the first operator.
-pub(super) fn problem(file: &Path) -> Option<String> {
+/// because the desk then asks for the first operator. `by_proxy` is whether a proxy checks the passwords.
+pub(super) fn problem(file: &Path, by_proxy: bool) -> Option<String> {
     let shown = file.display();
-    if !file.exists() {
-        let folder = file.parent()?;
-        let access = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK);
+    let is = |error: &io::Error, kind| error.kind() == kind;
+    if file
+        .metadata()
+        .is_err_and(|error| is(&error, io::ErrorKind::NotFound))
+    {
+        let existing = file.ancestors().skip(1).find(|folder| folder.exists())?;
+        let access = rustix::fs::access(existing, Access::WRITE_OK | Access::EXEC_OK);
         return access.is_err().then(|| {
             format!(
                 "{shown} does not exist, and the desk cannot create it: correct `users_file`, or add a user with \
@@ -153,14 +157,29 @@ pub(super) fn problem(file: &Path) -> Option<String> {
     }
     let users = match users(file) {
         Ok(users) => users,
+        Err(error)
+            if error
+                .downcast_ref()
+                .is_some_and(|error| is(error, io::ErrorKind::PermissionDenied)) =>
+        {
+            return Some(format!(
+                "you have no permission to read {shown}, so its users are not checked: repeat this as the user who runs \
+                 kiebitz, for example with `sudo -u kiebitz`"
+            ));
+        }
         Err(error) => {
             return Some(format!(
                 "nobody can log in at the desk: {error:#}; correct the file, or its permissions"
             ));
         }
     };
+    if by_proxy {
+        return None;
+    }
+    // If a name occurs twice, the last line applies.
+    let users: BTreeMap<&str, &User> = users.iter().map(|user| (&*user.name, user)).collect();
     let is_damaged = |user: &&User| user.hash != BY_PROXY && check_hash(&user.hash).is_err();
-    let user = users.iter().find(is_damaged)?;
+    let user = users.into_values().find(is_damaged)?;
     Some(format!(
         "{} cannot log in at the desk: {shown} has no valid hash for this user; copy the whole line that `kiebitz user` \
          prints",
@@ -168,15 +187,16 @@ pub(super) fn problem(file: &Path) -> Option<String> {
     ))
 }
 
-/// Adds an operator to a file without users and returns the operator. Fails if the file has users, the name or the
-/// password is not allowed, or the file cannot be written.
+/// Adds an operator to a file without users and returns the operator. Creates the file's folder if it is missing. Fails
+/// if the file has users, the name or the password is not allowed, or the file cannot be written.
 pub(super) fn add_first(file: &Path, name: &str, password: &str, memory: &mut HashMemory) -> Result<User> {
     if !has_no_users(file) {
         bail!("there already is an operator: log in");
     }
     let line = line_with(name, Role::Operator, password, memory)?;
+    let created = file.parent().map_or(Ok(()), crate::folder::create);
     let mut options = OpenOptions::new();
-    let opened = options.create(true).append(true).mode(0o600).open(file);
+    let opened = created.and_then(|()| options.create(true).append(true).mode(0o600).open(file));
     let written = opened.and_then(|mut opened| {
         // Some editors omit the line break after the last line, which may be a comment.
         let text = read_or_empty(file)?;
@@ -354,6 +374,26 @@ mod tests {
             add_first(directory.path(), "chief", "operate-it").is_err(),
             "a folder"
         );
+        let in_new_folder = directory.path().join("state/users");
+        assert_eq!(problem(&in_new_folder, false), None);
+        add_first(&in_new_folder, "chief", "operate-it").expect("the first");
+        let below_a_file = file.join("users");
+        let found = problem(&below_a_file, false).expect("it cannot be created");
+        assert!(found.contains("nobody can log in at the desk"), "{found}");
+        assert!(add_first(&below_a_file, "chief", "operate-it").is_err());
+    }
+
+    #[test]
+    fn only_lines_that_apply_to_a_login_are_checked() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("users");
+        let right = line("meier", Role::Arbiter, "rook-on-a1").expect("a line");
+        std::fs::write(&file, format!("meier arbiter half\n{right}\n")).expect("a file");
+        assert_eq!(problem(&file, false), None, "the last line applies");
+        std::fs::write(&file, format!("{right}\nmeier arbiter half\n")).expect("a file");
+        let found = problem(&file, false).expect("no hash");
+        assert!(found.starts_with("meier cannot log in at the desk"), "{found}");
+        assert_eq!(problem(&file, true), None, "the proxy checks passwords");
     }
 
     #[test]

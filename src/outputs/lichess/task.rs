@@ -368,7 +368,15 @@ impl Relay {
             return Ok(id.clone());
         }
         let tour = self.tour(event).await?;
-        let known = self.client.rounds(&tour).await?;
+        let known = match self.client.rounds(&tour).await {
+            Ok(known) => known,
+            Err(failure) => {
+                if failure.is_missing() {
+                    self.forget_own_tour(&tour);
+                }
+                return Err(failure);
+            }
+        };
         for (name, id) in known {
             if let Some(number) = number_of(&name) {
                 self.rounds.entry(number).or_insert(id);
@@ -422,6 +430,17 @@ impl Relay {
     fn note_round(&mut self, id: String, starts: Option<Timestamp>) {
         self.notes.rounds.insert(id, starts.map(Timestamp::as_micros));
         self.write_notes();
+    }
+
+    /// Forgets a broadcast that kiebitz has created and a person has deleted, so that the next attempt creates another.
+    fn forget_own_tour(&mut self, tour: &str) {
+        if self.client.configured().is_some() {
+            return;
+        }
+        tracing::warn!("Lichess no longer has the broadcast {tour}: creating another");
+        self.notes.broadcasts.retain(|_, noted| noted.id != tour);
+        self.write_notes();
+        self.tour = None;
     }
 
     fn write_notes(&self) {

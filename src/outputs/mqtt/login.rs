@@ -91,22 +91,6 @@ fn first_line(path: &Path) -> Result<String, LoginError> {
     }
 }
 
-/// Whether every user of this computer may read a file; false if its permissions cannot be read.
-pub(crate) fn is_open_to_all(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-
-        let mode = std::fs::metadata(path).map(|metadata| metadata.permissions().mode());
-        mode.is_ok_and(|mode| mode & 0o004 != 0)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,21 +153,5 @@ mod tests {
     fn password_is_not_shown() {
         let shown = format!("{:?}", login(Password::Given("secret".to_owned())));
         assert!(shown.contains("club") && !shown.contains("secret"), "{shown}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn file_readable_by_everyone_is_recognised() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("password");
-        std::fs::write(&path, "secret").expect("room");
-        for (mode, open) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
-            let permissions = std::fs::Permissions::from_mode(mode);
-            std::fs::set_permissions(&path, permissions).expect("the test's own file");
-            assert_eq!(is_open_to_all(&path), open, "{mode:o}");
-        }
-        assert!(!is_open_to_all(&directory.path().join("none")));
     }
 }

@@ -48,7 +48,6 @@ pub use url::UrlError;
 
 pub use crate::outputs::shared::board_status::BoardView;
 
-pub(crate) use login::is_open_to_all;
 pub(crate) use settings::{MqttTable, host_name, mqtt};
 pub(crate) use subscriber::{Subscriber, SubscriberEvent};
 #[cfg(target_os = "linux")]

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use super::client::Dialect;
 use super::client_id::{self, ClientRole};
-use super::login::{self, BrokerLogin, Password};
+use super::login::{BrokerLogin, Password};
 use super::tls::{ClientFiles, Tls};
 use super::topics::Prefix;
 use super::url::{BrokerUrl, UrlError};
+use crate::secret_file::is_open_to_all;
 pub(crate) use table::{MqttTable, mqtt};
 
 /// Settings of the connection to the broker.
@@ -232,7 +233,7 @@ impl MqttConfig {
         let client = self.tls.as_ref().and_then(|tls| tls.client.as_ref());
         let files = password.into_iter().chain(client.map(|client| &*client.key));
         files
-            .filter(|path| login::is_open_to_all(path))
+            .filter(|path| is_open_to_all(path))
             .map(Path::to_owned)
             .collect()
     }

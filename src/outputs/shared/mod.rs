@@ -15,6 +15,7 @@ pub mod notation;
 #[cfg(target_os = "linux")]
 pub(super) mod notes;
 pub(super) mod numbering;
+pub(crate) mod proxies;
 pub(super) mod record;
 pub mod reports;
 #[cfg(target_os = "linux")]

@@ -99,7 +99,7 @@ fn desk(listen: SocketAddr, folder: &Path) -> Result<config::DeskSettings> {
         users_file,
         url: None,
         user_header: None,
-        proxies: Vec::new(),
+        proxies: config::Proxies::default(),
         proxy_secret_file: None,
         hosts: Vec::new(),
     })

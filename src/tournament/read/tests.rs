@@ -98,9 +98,9 @@ fn files_with_more_entries_than_any_event_are_refused() {
             .expect_err("too many")
             .to_string()
     };
-    let text = ": there are more than 50000 players and pairings";
+    let text = ": there are more than 20000 players and pairings";
     let csv = refused("r.csv", "white,black\n", &|line| format!("w{line},b{line}\n"));
-    assert!(csv.starts_with(&format!("r.csv:50002:1{text}")), "{csv}");
+    assert!(csv.starts_with(&format!("r.csv:20002:1{text}")), "{csv}");
     let pgn = refused("r.pgn", "", &|line| {
         format!("[Event \"e\"]\n[White \"w{line}\"]\n")
     });
@@ -114,12 +114,12 @@ fn files_with_more_entries_than_any_event_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let paths = [1, 2].map(|number| folder.path().join(format!("{number}.csv")));
     for path in &paths {
-        let lines: String = (0..30_000).map(|line| format!("w{line},b{line}\n")).collect();
+        let lines: String = (0..12_000).map(|line| format!("w{line},b{line}\n")).collect();
         std::fs::write(path, format!("white,black\n{lines}")).expect("room");
     }
     assert!(read(&paths[..1]).is_ok());
     let both = read(&paths).expect_err("too many").to_string();
-    assert!(both.contains("2.csv:1:1: there are more than 50000"), "{both}");
+    assert!(both.contains("2.csv:1:1: there are more than 20000"), "{both}");
 }
 
 #[test]

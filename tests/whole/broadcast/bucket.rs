@@ -4,6 +4,8 @@
 use core::pin::Pin;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -20,10 +22,14 @@ use tokio::task::JoinHandle;
 use super::lichess::Lichess;
 use super::{Hall, until};
 
-const KEY: (&str, &str) = ("kiebitz", "open-sesame");
+pub(super) const KEY: (&str, &str) = ("kiebitz", "open-sesame");
 
 /// Refuses requests for the bucket "chess" if it does not exist. The server itself would create it, unlike others.
-struct OnlyExisting(PathBuf);
+struct OnlyExisting {
+    folder: PathBuf,
+    /// Whether to answer 503 to all requests.
+    is_busy: Arc<AtomicBool>,
+}
 
 impl S3Access for OnlyExisting {
     fn check<'a, 'c, 'x, 'f>(
@@ -36,19 +42,27 @@ impl S3Access for OnlyExisting {
         'x: 'f,
     {
         let allowed = match context.credentials() {
+            _ if self.is_busy.load(Ordering::Relaxed) => Err(s3_error!(ServiceUnavailable)),
             None => Err(s3_error!(AccessDenied)),
-            Some(_) if !self.0.join("chess").is_dir() => Err(s3_error!(NoSuchBucket)),
+            Some(_) if !self.folder.join("chess").is_dir() => Err(s3_error!(NoSuchBucket)),
             Some(_) => Ok(()),
         };
         Box::pin(core::future::ready(allowed))
     }
 }
 
-/// Serves the buckets in a folder.
-async fn serve(folder: &Path, at: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
+/// Serves the buckets in a folder. Answers 503 while `is_busy` is true.
+pub(super) async fn serve(
+    folder: &Path,
+    at: SocketAddr,
+    is_busy: Arc<AtomicBool>,
+) -> (SocketAddr, JoinHandle<()>) {
     let mut builder = S3ServiceBuilder::new(FileSystem::new(folder).expect("a folder"));
     builder.set_auth(SimpleAuth::from_single(KEY.0, KEY.1));
-    builder.set_access(OnlyExisting(folder.to_owned()));
+    builder.set_access(OnlyExisting {
+        folder: folder.to_owned(),
+        is_busy,
+    });
     let service = builder.build();
     let listener = TcpListener::bind(at).await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -68,7 +82,7 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     let hall = Hall::open(1, &lichess, "");
     let folder = hall.path().join("buckets");
     std::fs::create_dir_all(&folder).expect("a folder");
-    let (address, server) = serve(&folder, ([127, 0, 0, 1], 0).into()).await;
+    let (address, server) = serve(&folder, ([127, 0, 0, 1], 0).into(), Arc::default()).await;
     let config = std::fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
     let key_file = hall.path().join("key");
     let to = format!(
@@ -144,7 +158,7 @@ async fn a_bucket_gets_the_round_once_it_accepts_writes() {
     })
     .await;
     assert!(read("round-3/games.pgn").contains("Dorn"));
-    let (_, _server) = serve(&folder, address).await;
+    let (_, _server) = serve(&folder, address, Arc::default()).await;
     until("the correction in the bucket", &hall, async || {
         read("round-3/games.pgn").contains("Duda")
     })

@@ -20,11 +20,11 @@ use crate::eventually::eventually;
 use crate::mosquitto::free_port;
 use crate::spectators::Program;
 
-const PASSWORD: &str = "open-sesame";
+pub(super) const PASSWORD: &str = "open-sesame";
 
 /// What a server speaks, and how one logs in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Refuses to replace files and announces a private address, as behind NAT.
     Ftp,
     Ftps,
@@ -34,21 +34,24 @@ enum Kind {
 }
 
 /// A server with its files. Killed when it is dropped.
-struct Server {
+pub(super) struct Server {
     kind: Kind,
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     port: u16,
+    /// Whether an SSH server allows no changes.
+    is_read_only: bool,
     child: Option<Child>,
 }
 
 impl Server {
     /// Prepares a server that accepts the login.
-    fn new(kind: Kind, directory: PathBuf) -> Self {
+    pub(super) fn new(kind: Kind, directory: PathBuf) -> Self {
         fs::create_dir_all(directory.join("root")).expect("a folder");
         let server = Self {
             kind,
             directory,
             port: free_port(),
+            is_read_only: false,
             child: None,
         };
         let path = |name: &str| server.directory.join(name);
@@ -79,7 +82,7 @@ impl Server {
         server
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.directory.join("root")
     }
 
@@ -88,10 +91,11 @@ impl Server {
         let port = self.port;
         if self.kind == Kind::Ssh {
             let (host, users, pid) = (path("host"), path("users"), path("pid"));
+            let option = if self.is_read_only { " -R" } else { "" };
             return format!(
                 "Port {port}\nListenAddress 127.0.0.1\nHostKey {host}\nAuthorizedKeysFile {users}\nPidFile {pid}\n\
                  StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
-                 Subsystem sftp internal-sftp\n"
+                 Subsystem sftp internal-sftp{option}\n"
             );
         }
         let own = match self.kind {
@@ -119,8 +123,24 @@ impl Server {
         )
     }
 
+    /// Sets whether an SSH server allows no changes, from its next start on.
+    pub(super) fn set_read_only(&mut self, is_read_only: bool) {
+        self.is_read_only = is_read_only;
+        fs::write(self.directory.join("conf"), self.config()).expect("a configuration");
+    }
+
+    /// The fingerprint of the host key of an SFTP server.
+    pub(super) fn fingerprint(&self) -> String {
+        let shown = output(
+            Command::new("ssh-keygen")
+                .arg("-lf")
+                .arg(self.directory.join("host.pub")),
+        );
+        shown.split(' ').nth(1).expect("a fingerprint").to_owned()
+    }
+
     /// Accepts the login from now on, or refuses it.
-    fn allow(&self, allowed: bool) {
+    pub(super) fn allow(&self, allowed: bool) {
         let file = self.directory.join("users");
         let users = match self.kind {
             Kind::Ssh if allowed => fs::read_to_string(self.directory.join("user.pub")).expect("a key"),
@@ -140,7 +160,7 @@ impl Server {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("own file");
     }
 
-    fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         let config = self.directory.join("conf");
         let mut command = match self.kind {
             Kind::Ssh => {
@@ -173,7 +193,7 @@ impl Server {
     }
 
     /// Kills the server and the processes of its connections.
-    fn kill(&mut self) {
+    pub(super) fn kill(&mut self) {
         let Some(mut child) = self.child.take() else {
             return;
         };
@@ -188,7 +208,7 @@ impl Server {
     }
 
     /// The address of the folder `live/2026` in the configuration, which does not exist.
-    fn target(&self) -> String {
+    pub(super) fn target(&self) -> String {
         let port = self.port;
         match self.kind {
             Kind::Ftp => format!("ftp://127.0.0.1:{port}/live/2026"),
@@ -206,7 +226,7 @@ impl Server {
     }
 
     /// The settings of the login.
-    fn settings(&self) -> String {
+    pub(super) fn settings(&self) -> String {
         let path = |name: &str| self.directory.join(name);
         match self.kind {
             Kind::Ftp => format!("ftp_login_file = {:?}\n", path("login")),
@@ -288,7 +308,7 @@ fn name(option: &str) -> String {
 }
 
 /// The content of all files below a folder, by path.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {

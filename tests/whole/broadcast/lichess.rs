@@ -57,6 +57,8 @@ pub(crate) struct Held {
     pub(crate) edits: usize,
     /// Whether to refuse all edits of the broadcast.
     pub(crate) refuses_edits: bool,
+    /// Whether to answer 503 to all pushes.
+    pub(crate) is_unavailable: bool,
     /// Reasons of refused forms.
     pub(crate) refused_forms: Vec<String>,
     pub(crate) pushes: usize,
@@ -111,6 +113,14 @@ impl Lichess {
             .with_state(lichess.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         lichess
+    }
+
+    /// Deletes the broadcast with its rounds, as its owner can do on the site.
+    pub(crate) fn delete_broadcast(&self) {
+        let mut held = self.held.lock().expect("no panic");
+        held.broadcasts.clear();
+        held.rounds.clear();
+        held.forms.clear();
     }
 
     pub(crate) fn see<T>(&self, read: impl FnOnce(&Held) -> T) -> T {
@@ -309,6 +319,9 @@ async fn new_round(
 }
 
 async fn broadcast(State(lichess): State<Lichess>, Path(tour): Path<String>) -> Response {
+    if lichess.see(|held| held.broadcasts.is_empty()) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
     let rounds = lichess.see(|held| {
         let names = held.rounds.keys();
         names
@@ -340,6 +353,9 @@ impl Lichess {
     fn take(&self, id: &str, text: &str) -> Response {
         let mut held = self.held.lock().expect("no panic");
         held.pushes += 1;
+        if held.is_unavailable {
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
         let trouble = self.troubles.get(&held.pushes).copied();
         match trouble {
             Some(Trouble::TooMany) => return StatusCode::TOO_MANY_REQUESTS.into_response(),

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -17,17 +19,17 @@ use tokio::net::TcpListener;
 use super::lichess::Lichess;
 use super::{Hall, until};
 
-/// Starts a server for the files below a folder.
-async fn serve(root: PathBuf) -> SocketAddr {
+/// Starts a server for the files below a folder. While `is_full` is true, it stores nothing.
+pub(super) async fn serve(root: PathBuf, is_full: Arc<AtomicBool>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let router = Router::new().fallback(answer).with_state(root);
+    let router = Router::new().fallback(answer).with_state((root, is_full));
     tokio::spawn(async move { axum::serve(listener, router).await });
     address
 }
 
 async fn answer(
-    State(root): State<PathBuf>,
+    State((root, is_full)): State<(PathBuf, Arc<AtomicBool>)>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -44,6 +46,9 @@ async fn answer(
     let path = root.join(uri.path().trim_matches('/'));
     let has_parent = path.parent().is_some_and(Path::is_dir);
     match method.as_str() {
+        "MKCOL" | "PUT" if is_full.load(Ordering::Relaxed) => {
+            StatusCode::INSUFFICIENT_STORAGE.into_response()
+        }
         "MKCOL" if path.exists() => StatusCode::METHOD_NOT_ALLOWED.into_response(),
         "MKCOL" | "PUT" if !has_parent => {
             let error = "<?xml version=\"1.0\"?><d:error xmlns:d=\"DAV:\"><d:exception/></d:error>";
@@ -109,7 +114,7 @@ async fn a_webdav_folder_is_created_and_filled_again_after_a_loss() {
     let hall = Hall::open(1, &lichess, "");
     let root = hall.path().join("dav");
     fs::create_dir(&root).expect("a folder");
-    let address = serve(root.clone()).await;
+    let address = serve(root.clone(), Arc::default()).await;
     let config = fs::read_to_string(hall.path().join("kiebitz.toml")).expect("a configuration");
     let login_file = hall.path().join("login");
     let to =

@@ -10,7 +10,7 @@ use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::{
     Algorithm, EcdsaCurve, HashAlg, PrivateKey, PrivateKeyWithHashAlg, PublicKeyOrCertificate,
 };
-use russh::{MethodKind, Preferred};
+use russh::{AlgorithmKind, MethodKind, Preferred};
 use russh_sftp::client::RawSftpSession;
 use russh_sftp::client::error::Error as SftpError;
 use russh_sftp::extensions::HardlinkExtension;
@@ -261,27 +261,7 @@ impl Session {
     }
 
     pub(super) async fn list(&mut self, folder: &str) -> Result<Listing, StorageFailure> {
-        let folder = if folder.is_empty() { "." } else { folder };
-        let opened = self.files.opendir(folder).await.map_err(failure)?;
-        let (mut listing, mut bytes) = (Listing::new(), 0);
-        loop {
-            match self.files.readdir(&*opened.handle).await {
-                Ok(listed) if listed.files.is_empty() => break,
-                Ok(listed) => {
-                    for file in listed.files {
-                        bytes += file.filename.len();
-                        if bytes > MAX_LISTED_BYTES {
-                            return Err(StorageFailure::ListTooLong);
-                        }
-                        add_listed(&mut listing, file.filename, file.attrs.size)?;
-                    }
-                }
-                Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
-                Err(error) => return Err(failure(error)),
-            }
-        }
-        self.files.close(opened.handle).await.map_err(failure)?;
-        Ok(listing)
+        list(&self.files, folder).await
     }
 
     pub(super) async fn has(&mut self, path: &str) -> Result<bool, StorageFailure> {
@@ -295,6 +275,31 @@ impl Session {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Lists the files in a folder by name.
+async fn list(files: &RawSftpSession, folder: &str) -> Result<Listing, StorageFailure> {
+    let folder = if folder.is_empty() { "." } else { folder };
+    let opened = files.opendir(folder).await.map_err(failure)?;
+    let (mut listing, mut bytes) = (Listing::new(), 0);
+    loop {
+        match files.readdir(&*opened.handle).await {
+            Ok(listed) if listed.files.is_empty() => break,
+            Ok(listed) => {
+                for file in listed.files {
+                    bytes += file.filename.len();
+                    if bytes > MAX_LISTED_BYTES {
+                        return Err(StorageFailure::ListTooLong);
+                    }
+                    add_listed(&mut listing, file.filename, file.attrs.size)?;
+                }
+            }
+            Err(SftpError::Status(status)) if status.status_code == StatusCode::Eof => break,
+            Err(error) => return Err(failure(error)),
+        }
+    }
+    files.close(opened.handle).await.map_err(failure)?;
+    Ok(listing)
 }
 
 /// Connects to a server whose host key has one of the fingerprints. The connection ends after the time `inactivity`
@@ -400,7 +405,9 @@ fn read_key(path: &Path) -> Result<PrivateKey, StorageFailure> {
         russh::keys::Error::KeyIsEncrypted => problem(
             "it has a passphrase, which kiebitz cannot ask for; remove it with `ssh-keygen -p`".to_owned(),
         ),
-        error => problem(format!("{error}; it must be a private key of OpenSSH")),
+        error => problem(format!(
+            "{error}; it must be a private key of OpenSSH, as `ssh-keygen -t ed25519` makes one"
+        )),
     })?;
     match key.algorithm() {
         Algorithm::Ed25519 | Algorithm::Ecdsa { .. } => Ok(key),
@@ -425,8 +432,19 @@ pub(super) fn key_problem(path: &Path) -> Option<String> {
     read_key(path).err().map(|failure| failure.to_string())
 }
 
+/// Whether an algorithm of host keys is RSA, such as "rsa-sha2-512" or "ssh-rsa". russh can support it only with the
+/// crate rsa, which has a known vulnerability (RUSTSEC-2023-0071).
+fn is_rsa(algorithm: &str) -> bool {
+    algorithm.starts_with("rsa-") || algorithm.starts_with("ssh-rsa")
+}
+
 fn ssh_failure(error: &russh::Error) -> StorageFailure {
     match error {
+        russh::Error::NoCommonAlgo {
+            kind: AlgorithmKind::Key,
+            theirs,
+            ..
+        } if theirs.iter().all(|algorithm| is_rsa(algorithm)) => StorageFailure::RsaHostKey,
         russh::Error::NoCommonAlgo { kind, theirs, .. } => StorageFailure::NoCommonAlgorithm {
             kind: format!("{kind:?}"),
             theirs: theirs.join(", "),
@@ -461,8 +479,11 @@ fn failure(error: SftpError) -> StorageFailure {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use russh::server::{self, Auth, Response};
     use russh::{Error, MethodSet};
+    use russh_sftp::protocol::{File, Handle as FolderHandle, Name, Version};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
@@ -581,5 +602,101 @@ mod tests {
             };
             assert_eq!(login, if is_right { Ok(()) } else { Err(expected) });
         }
+    }
+
+    /// A server with one folder.
+    struct FolderServer {
+        /// Names of the files in the folder; without end if `None`.
+        names: Option<Vec<String>>,
+        /// Minimum length of the names in a list without end.
+        width: usize,
+        /// Number of messages with names so far.
+        sent: usize,
+    }
+
+    impl russh_sftp::server::Handler for FolderServer {
+        type Error = StatusCode;
+
+        fn unimplemented(&self) -> StatusCode {
+            StatusCode::OpUnsupported
+        }
+
+        async fn init(&mut self, _: u32, _: HashMap<String, String>) -> Result<Version, StatusCode> {
+            Ok(Version::new())
+        }
+
+        async fn opendir(&mut self, id: u32, _: String) -> Result<FolderHandle, StatusCode> {
+            let handle = "folder".to_owned();
+            Ok(FolderHandle { id, handle })
+        }
+
+        async fn readdir(&mut self, id: u32, _: String) -> Result<Name, StatusCode> {
+            self.sent += 1;
+            let names = match &self.names {
+                None => (0..7)
+                    .map(|file| format!("{:0>width$}", 7 * self.sent + file, width = self.width))
+                    .collect(),
+                Some(names) if self.sent == 1 => names.clone(),
+                Some(_) => return Err(StatusCode::Eof),
+            };
+            let files = names.into_iter().map(File::dummy).collect();
+            Ok(Name { id, files })
+        }
+
+        async fn close(&mut self, id: u32, _: String) -> Result<Status, StatusCode> {
+            Ok(Status {
+                id,
+                status_code: StatusCode::Ok,
+                error_message: String::new(),
+                language_tag: String::new(),
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_list_of_too_many_files_is_given_up() {
+        let listed = async |names, width| {
+            let (client, server) = tokio::io::duplex(1 << 16);
+            let folder = FolderServer {
+                names,
+                width,
+                sent: 0,
+            };
+            russh_sftp::server::run(server, folder).await;
+            let files = RawSftpSession::new(client);
+            files.init().await.expect("a session");
+            let listed = list(&files, "").await;
+            listed.map(|listing| listing.into_keys().collect::<Vec<_>>())
+        };
+        let few = vec!["game-1.pgn".to_owned(), "games.pgn".to_owned()];
+        assert_eq!(listed(Some(few.clone()), 0).await, Ok(few));
+        for width in [1, 30_000] {
+            assert_eq!(
+                listed(None, width).await,
+                Err(StorageFailure::ListTooLong),
+                "{width}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_server_with_rsa_keys_only_is_told_which_key_to_make() {
+        let failure = |theirs: &[&str]| {
+            ssh_failure(&Error::NoCommonAlgo {
+                kind: AlgorithmKind::Key,
+                ours: vec!["ssh-ed25519".to_owned()],
+                theirs: theirs.iter().map(|name| (*name).to_owned()).collect(),
+            })
+        };
+        let only_rsa = failure(&["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"]);
+        assert_eq!(only_rsa, StorageFailure::RsaHostKey);
+        assert!(
+            only_rsa.to_string().contains("`ssh-keygen -t ed25519 "),
+            "{only_rsa}"
+        );
+        assert!(matches!(
+            failure(&["ssh-dss", "ssh-rsa"]),
+            StorageFailure::NoCommonAlgorithm { .. }
+        ));
     }
 }

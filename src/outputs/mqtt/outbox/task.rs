@@ -22,6 +22,7 @@ use crate::outputs::mqtt::outbox_store::{Acknowledged, OutboxStore, PageOutcome}
 use crate::outputs::mqtt::payload::DaemonState;
 use crate::outputs::mqtt::queue::Ticket;
 use crate::outputs::mqtt::settings::MqttConfig;
+use crate::secret_file::{SecretReader, exposed};
 use crate::system_time::wall_time;
 
 /// The task of an [`Outbox`](super::Outbox). Start it with [`run`](Self::run).
@@ -132,9 +133,9 @@ impl OutboxTask {
 
     fn warn_of_exposed_files(&self) {
         for file in self.config.exposed_files() {
-            let file = file.display();
             warn!(
-                "{file} contains a secret and is readable by every user of this computer: run `chmod 640 {file}`"
+                "{}",
+                exposed(&file, "a secret", SecretReader::of_process().as_ref())
             );
         }
     }
