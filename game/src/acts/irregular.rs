@@ -86,7 +86,11 @@ impl Acts {
     pub(crate) fn was_made(&self, act: &Irregular, put_right: Timestamp) -> bool {
         let stood = put_right.saturating_duration_since(act.since);
         let model = self.model();
-        let long = if act.halfway { model.patience } else { model.rest };
+        // A piece of the player who is not on move was most likely knocked over and put back beside its square.
+        let long = match act.halfway || act.out_of_turn {
+            true => model.patience,
+            false => model.rest,
+        };
         stood >= long && !(act.upset && act.pushed)
     }
 }
@@ -319,4 +323,36 @@ fn captured_own_kind(trace: &Trace, tip: &State, differs: Bitboard) -> Option<Ir
         .next_back()?;
     let squares = Bitboard::from(from).with(to);
     Some(Irregular::new(trace, tip, (from, to), Kind::OnePiece, squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    /// A piece of the player who is not on move may have been knocked over and put back beside its square.
+    #[test]
+    fn an_act_out_of_turn_must_stand_longer_before_it_is_put_right() {
+        let since = Timestamp::from_micros(1_000_000_000);
+        for (out_of_turn, expected) in [(false, true), (true, false)] {
+            let act = Irregular {
+                color: Color::Black,
+                from: Square::H8,
+                to: Square::G8,
+                kind: Kind::OnePiece,
+                out_of_turn,
+                unpromoted: false,
+                squares: Bitboard::from(Square::H8).with(Square::G8),
+                since,
+                halfway: false,
+                shows_result: false,
+                pushed: false,
+                upset: false,
+            };
+            let put_right = since + Duration::from_millis(1500);
+            assert_eq!(Acts::default().was_made(&act, put_right), expected);
+            assert!(Acts::default().was_made(&act, since + Duration::from_secs(12)));
+        }
+    }
 }
