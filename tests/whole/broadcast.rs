@@ -169,7 +169,15 @@ async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
         serde_json::from_str(&hall.served(path).await).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     assert_eq!(json("meta/open").await["format"], "1");
-    assert_eq!(json("get/open/tournament.json").await["chess960"], "STANDARD");
+    let event = json("get/open/tournament.json").await;
+    assert_eq!(event["chess960"], "STANDARD");
+    let rounds = event["rounds"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 3);
+    for (round, listed) in (1..).zip(rounds) {
+        let index = json(&format!("get/open/round-{round}/index.json")).await;
+        let pairings = index["pairings"].as_array().expect("pairings");
+        assert_eq!(listed["count"], pairings.len(), "round {round}");
+    }
     let listed = json("get/open/round-3/index.json").await;
     assert_eq!(listed["pairings"].as_array().map(Vec::len), Some(2));
     for nth in 1..=2 {
