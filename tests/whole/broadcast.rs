@@ -14,6 +14,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+use kiebitz_game::events::record::GameRecord;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -104,21 +105,36 @@ fn stdout_of(folder: &Path, config: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Games of a journal by round and table, as chapters.
-pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
-    let listed = stdout_of(folder, config, &["games", "--json"]);
-    let ids = listed
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let ids: Vec<String> = ids
-        .map(|game| game["game"].as_str().expect("an id").to_owned())
-        .collect();
-    let ids = ids.iter().map(String::as_str);
-    let text = stdout_of(
+/// Output of a command about all games of a journal.
+fn of_all_games(folder: &Path, config: &str, command: &str) -> String {
+    let ids = stdout_of(folder, config, &["games", "--ids"]);
+    stdout_of(
         folder,
         config,
-        &["pgn"].into_iter().chain(ids).collect::<Vec<_>>(),
-    );
+        &[command].into_iter().chain(ids.lines()).collect::<Vec<_>>(),
+    )
+}
+
+/// Games of a journal, from their events.
+pub(crate) fn recorded(folder: &Path, config: &str) -> Vec<GameRecord> {
+    let mut games: Vec<GameRecord> = Vec::new();
+    for line in of_all_games(folder, config, "export").lines() {
+        let event = serde_json::from_str(line).expect("an event");
+        match (GameRecord::from_started(&event), games.last_mut()) {
+            (Some(started), _) => games.push(started),
+            (None, Some(game)) => {
+                game.apply(&event);
+            }
+            // An event between games.
+            (None, None) => {}
+        }
+    }
+    games
+}
+
+/// Games of a journal by round and table, as chapters.
+pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
+    let text = of_all_games(folder, config, "pgn");
     let games = text.split("\n\n[Event").filter(|game| !game.trim().is_empty());
     let games = games.map(|game| {
         if game.starts_with('[') {
