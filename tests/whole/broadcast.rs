@@ -15,6 +15,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+use kiebitz_game::events::record::GameRecord;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -105,21 +106,36 @@ fn stdout_of(folder: &Path, config: &str, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Games of a journal by round and table, as chapters.
-pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
-    let listed = stdout_of(folder, config, &["games", "--json"]);
-    let ids = listed
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let ids: Vec<String> = ids
-        .map(|game| game["game"].as_str().expect("an id").to_owned())
-        .collect();
-    let ids = ids.iter().map(String::as_str);
-    let text = stdout_of(
+/// Output of a command about all games of a journal.
+fn of_all_games(folder: &Path, config: &str, command: &str) -> String {
+    let ids = stdout_of(folder, config, &["games", "--ids"]);
+    stdout_of(
         folder,
         config,
-        &["pgn"].into_iter().chain(ids).collect::<Vec<_>>(),
-    );
+        &[command].into_iter().chain(ids.lines()).collect::<Vec<_>>(),
+    )
+}
+
+/// Games of a journal, from their events.
+pub(crate) fn recorded(folder: &Path, config: &str) -> Vec<GameRecord> {
+    let mut games: Vec<GameRecord> = Vec::new();
+    for line in of_all_games(folder, config, "export").lines() {
+        let event = serde_json::from_str(line).expect("an event");
+        match (GameRecord::from_started(&event), games.last_mut()) {
+            (Some(started), _) => games.push(started),
+            (None, Some(game)) => {
+                game.apply(&event);
+            }
+            // An event between games.
+            (None, None) => {}
+        }
+    }
+    games
+}
+
+/// Games of a journal by round and table, as chapters.
+pub(crate) fn played(folder: &Path, config: &str) -> BTreeMap<String, Chapter> {
+    let text = of_all_games(folder, config, "pgn");
     let games = text.split("\n\n[Event").filter(|game| !game.trim().is_empty());
     let games = games.map(|game| {
         if game.starts_with('[') {
@@ -170,7 +186,15 @@ async fn a_round_is_published_on_lichess_on_disk_and_on_the_web() {
         serde_json::from_str(&hall.served(path).await).unwrap_or_else(|error| panic!("{path}: {error}"))
     };
     assert_eq!(json("meta/open").await["format"], "1");
-    assert_eq!(json("get/open/tournament.json").await["chess960"], "STANDARD");
+    let event = json("get/open/tournament.json").await;
+    assert_eq!(event["chess960"], "STANDARD");
+    let rounds = event["rounds"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 3);
+    for (round, listed) in (1..).zip(rounds) {
+        let index = json(&format!("get/open/round-{round}/index.json")).await;
+        let pairings = index["pairings"].as_array().expect("pairings");
+        assert_eq!(listed["count"], pairings.len(), "round {round}");
+    }
     let listed = json("get/open/round-3/index.json").await;
     assert_eq!(listed["pairings"].as_array().map(Vec::len), Some(2));
     for nth in 1..=2 {

@@ -136,6 +136,7 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     let is_listed = |boards: &Value| boards[0]["comment"] == "board-1";
     let listed = hall.until("/eboards", is_listed).await;
     assert_eq!(listed[0]["serialnr"], Value::Null);
+    assert_eq!(listed[0]["state"], Value::Null);
     let mut page = Client::connect(hall.port, Some("https://lichess.org")).await;
     page.subscribe("board-1").await;
     page.set_up(START).await;
@@ -232,6 +233,14 @@ async fn a_client_sees_two_whole_games_over_a_reconnect_and_a_flip() {
     // The server sends in order, so earlier messages have arrived when this answer does.
     client.calls("eboards", Value::Null).await;
     assert!(client.events.is_empty(), "{:?}", client.events);
+    // The board is unplugged.
+    hall.programs.pop();
+    let is_lost = |boards: &Value| boards[0]["state"] == "NOTRESPONDING";
+    let listed = hall.until("/eboards", is_lost).await;
+    assert_eq!(
+        (&listed[0]["serialnr"], &listed[0]["source"]),
+        (&json!(serial), &Value::Null)
+    );
 }
 
 #[tokio::test]

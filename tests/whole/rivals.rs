@@ -85,6 +85,17 @@ fn a_broker_that_hangs_up_silently_is_explained() {
     });
 }
 
+#[test]
+fn a_broker_that_bans_the_client_is_explained_and_left_alone() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // CONNACK of MQTT 5: banned.
+    let broker = broker_that_hangs_up(&[0x20, 0x03, 0x00, 0x8a, 0x00]);
+    let _kiebitz = start(directory.path(), broker);
+    eventually("the log says it", || {
+        log_contains(directory.path(), "the broker has banned this client")
+    });
+}
+
 /// CONNACK of MQTT 3.1.1, and of MQTT 5: unsupported protocol version.
 const REFUSED_OLD: &[u8] = &[0x20, 0x02, 0x00, 0x01];
 const REFUSED_NEW: &[u8] = &[0x20, 0x03, 0x00, 0x84, 0x00];
@@ -228,6 +239,49 @@ async fn lost_for_large_messages(broker: SocketAddr, address: SocketAddr) -> usi
         .lines()
         .filter(|line| line.contains("no connection to the MQTT broker"));
     lost.count()
+}
+
+#[tokio::test]
+async fn a_broker_without_retained_messages_or_acknowledgements_gets_every_event() {
+    const NO_RETAIN: &str = "does not allow retained messages";
+    const NO_ACKNOWLEDGEMENTS: &str = "allows only messages of QoS 0";
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let replayed = async |args: &[&str]| {
+        let mut replay = Command::new(crate::program());
+        replay.arg("replay").arg(CAPTURE).args(args);
+        replay.current_dir(directory.path());
+        // The listener must go on meanwhile.
+        let output = tokio::task::spawn_blocking(move || replay.output()).await;
+        let output = output.unwrap().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output
+    };
+    let events = replayed(&["--json"]).await.stdout;
+    let last = events.iter().filter(|byte| **byte == b'\n').count() as u64;
+    for (settings, logged) in [
+        ("retain_available false", &[NO_RETAIN][..]),
+        ("max_qos 0", &[NO_ACKNOWLEDGEMENTS]),
+        (
+            "retain_available false\nmax_qos 0",
+            &[NO_RETAIN, NO_ACKNOWLEDGEMENTS],
+        ),
+    ] {
+        let config = |port| format!("listener {port} 127.0.0.1\nallow_anonymous true\n{settings}\n");
+        let broker = Mosquitto::configured(config).await;
+        let listener = Listener::with_login("listener", broker.address(), None, "kiebitz/replay/#").await;
+        let url = format!("mqtt://{}", broker.address());
+        let log = String::from_utf8(replayed(&["--mqtt", &url]).await.stderr).unwrap();
+        for words in [NO_RETAIN, NO_ACKNOWLEDGEMENTS] {
+            let times = usize::from(logged.contains(&words));
+            assert_eq!(log.matches(words).count(), times, "{settings}: {log}");
+        }
+        assert!(!log.contains("no connection"), "{settings}: {log}");
+        listener
+            .until("every event", |inbox| {
+                mqtt_world::event_seqs(inbox).into_iter().eq(1..=last)
+            })
+            .await;
+    }
 }
 
 /// A proxy that only passes MQTT 3.1.1, and refuses MQTT 5 like an old broker.

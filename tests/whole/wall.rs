@@ -7,9 +7,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use kiebitz_game::events::record::GameRecord;
+use kiebitz_game::position::Variant;
 use serde_json::{Value, json};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess};
 
-use crate::broadcast::played;
+use crate::broadcast::recorded;
 use crate::eventually::eventually;
 use crate::mosquitto::free_port;
 use crate::npm::scripts;
@@ -101,15 +105,42 @@ impl Hall {
                 Value::Null
             }
             "truth" => {
-                let games = played(self.path(), "kiebitz.toml");
-                let games = games
-                    .into_iter()
-                    .map(|(round, game)| (round, json!({ "moves": game.moves, "clocks": game.clocks })));
-                Value::Object(games.collect())
+                let games = recorded(self.path(), "kiebitz.toml").into_iter();
+                let of_round = games.filter_map(|game| {
+                    let players = game.players.as_ref().filter(|players| players.round == Some(1))?;
+                    Some((players.table?.to_string(), truth(&game)))
+                });
+                Value::Object(of_round.collect())
             }
             other => panic!("the script asks for {other:?}"),
         }
     }
+}
+
+/// What the journal says of a game: the positions at its start and its end, and every ply with the mover's remaining
+/// seconds. Viewers cannot follow a ply that is irregular, or before which the arbiter has set a position.
+fn truth(game: &GameRecord) -> Value {
+    let mode = CastlingMode::from_chess960(game.variant == Variant::Chess960);
+    let start = game.start_fen.parse::<Fen>().expect("a FEN");
+    let has_start = start.into_position::<Chess>(mode).is_ok();
+    let plies = game.moves.iter().map(|ply| {
+        let is_set = game.positions.iter().any(|set| set.ply + 1 == ply.ply);
+        json!({
+            "san": ply.san,
+            "left_s": ply.clock.map(|clock| clock.times_ms()[ply.color] / 1000),
+            "placement": placement(&ply.fen),
+            "follows": has_start && ply.legal && ply.san.is_some() && !is_set,
+        })
+    });
+    json!({
+        "start": placement(&game.start_fen),
+        "plies": plies.collect::<Vec<_>>(),
+        "placement": placement(&game.fen),
+    })
+}
+
+fn placement(fen: &str) -> &str {
+    fen.split(' ').next().expect("a placement")
 }
 
 /// The script drives the browser, sends requests, and has its own timeouts.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{Attribute, Attributes, Error, ObjectStore, ObjectStoreExt, PutOptions};
+use object_store::{Attribute, Attributes, Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutOptions};
 
 use super::files::{CACHE_CONTROL, PublishedFile};
 use super::server::{FileServer, partial_path};
@@ -132,7 +132,7 @@ impl OpenedTarget {
 
     /// Lists the files in a folder; `None` is the target's root.
     pub(super) async fn list(&self, folder: Option<&str>) -> Result<Listing, StorageFailure> {
-        match &self.access {
+        let names: Listing = match &self.access {
             Access::Objects(store) | Access::WebDav(store, _) => {
                 let prefix = folder.map(Path::from);
                 let listed = self
@@ -142,40 +142,42 @@ impl OpenedTarget {
                 if is_remote && listed.objects.len() > MAX_LISTED {
                     return Err(StorageFailure::ListTooLong);
                 }
-                Ok(listed
-                    .objects
-                    .into_iter()
-                    .map(|file| (file.location.into(), Some(file.size)))
-                    .collect())
-            }
-            Access::Server(server) => {
-                let listed = self.with_timeout(server.list(folder.unwrap_or_default())).await?;
-                let path = |name: String| match folder {
-                    Some(folder) => format!("{folder}/{name}"),
-                    None => name,
+                // A WebDAV server lists complete paths. They begin with the path of the URL, or with another one if the
+                // server is behind a proxy. Only the names are the same everywhere.
+                let name_and_size = |file: ObjectMeta| {
+                    let name = file.location.filename()?.to_owned();
+                    Some((name, Some(file.size)))
                 };
-                Ok(listed
-                    .into_iter()
-                    .map(|(name, size)| (path(name), size))
-                    .collect())
+                listed.objects.into_iter().filter_map(name_and_size).collect()
             }
-        }
+            Access::Server(server) => self.with_timeout(server.list(folder.unwrap_or_default())).await?,
+        };
+        let path = |name: String| match folder {
+            Some(folder) => format!("{folder}/{name}"),
+            None => name,
+        };
+        Ok(names.into_iter().map(|(name, size)| (path(name), size)).collect())
     }
 
-    pub(super) async fn has(&self, path: &str) -> Result<bool, StorageFailure> {
-        match &self.access {
+    /// Lists a single file, without its folder. The listing is empty if the file does not exist.
+    pub(super) async fn list_file(&self, path: &str) -> Result<Listing, StorageFailure> {
+        let found = match &self.access {
             Access::Objects(store) | Access::WebDav(store, _) => {
-                let path = Path::from(path);
-                let found = async {
-                    match store.head(&path).await {
-                        Err(Error::NotFound { .. }) => Ok(false),
-                        found => found.map(|_| true),
+                let location = Path::from(path);
+                let size = async {
+                    match store.head(&location).await {
+                        Err(Error::NotFound { .. }) => Ok(None),
+                        found => found.map(|file| Some(Some(file.size))),
                     }
                 };
-                self.with_reason(found).await
+                self.with_reason(size).await?
             }
-            Access::Server(server) => self.with_timeout(server.has(path)).await,
-        }
+            Access::Server(server) => {
+                let exists = self.with_timeout(server.has(path)).await?;
+                exists.then_some(None)
+            }
+        };
+        Ok(found.map(|size| (path.to_owned(), size)).into_iter().collect())
     }
 
     async fn with_reason<T>(

@@ -17,7 +17,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::files::{Files, PublishedFile};
 use super::limited::LimitedConnector;
-use super::opened::{Access, OpenedTarget};
+use super::opened::{Access, Listing, OpenedTarget};
 use super::server::FileServer;
 use super::settings::{Publish, Target};
 use super::storage_failure::StorageFailure;
@@ -39,6 +39,8 @@ pub(in crate::outputs) struct TargetFiles {
     resized: BTreeSet<Arc<str>>,
     /// The reason why the last check could not list the files.
     unlisted: Option<StorageFailure>,
+    /// Number of checks so far.
+    checks: usize,
     /// The attempt to open the target, if it has not ended yet.
     opening: Option<JoinHandle<Result<OpenedTarget>>>,
     /// Maximum time to open the target, and for one operation.
@@ -57,6 +59,9 @@ const MAX_BUCKET_WRITES: usize = 16;
 const TRIAL: &str = "kiebitz-test.txt";
 /// Interval between two checks that the target still has its files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// Maximum number of files that a check asks for by themselves, because the server has not listed them. The next check
+/// continues with other files. Updates wait for a check, and each file takes one request.
+const MAX_SINGLE_CHECKS: usize = 40;
 /// Pause between two updates of a bucket or server, which may charge for each file.
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
@@ -68,6 +73,7 @@ impl TargetFiles {
             written: BTreeMap::new(),
             resized: BTreeSet::new(),
             unlisted: None,
+            checks: 0,
             opening: None,
             patience: PATIENCE,
         }
@@ -203,6 +209,8 @@ impl TargetFiles {
         let folders: BTreeSet<Option<String>> = self.written.keys().map(|path| folder_of(path)).collect();
         let (mut lost, mut changed) = (0, 0);
         self.unlisted = None;
+        self.checks = self.checks.wrapping_add(1);
+        let max_single = (MAX_SINGLE_CHECKS / folders.len().max(1)).max(1);
         for folder in folders {
             let listed = store.list(folder.as_deref()).await;
             match &listed {
@@ -213,32 +221,31 @@ impl TargetFiles {
                 }
                 _ => {}
             }
-            // The key may lack permission to list files. Then the check of a single file decides.
-            let present = listed.unwrap_or_default();
-            let mut missing = Vec::new();
-            for (path, file) in &mut self.written {
-                let Some(known) = file.as_ref().filter(|_| folder_of(path) == folder) else {
-                    continue;
-                };
-                match present.get(&**path) {
-                    None => missing.push(Arc::clone(path)),
-                    Some(Some(size)) if *size != known.content.len() as u64 => {
-                        if self.resized.insert(Arc::clone(path)) {
-                            *file = None;
-                            changed += 1;
-                        }
+            // The key may lack permission to list files, or the server may not support it.
+            let listed = listed.unwrap_or_default();
+            changed += self.forget_resized(&listed);
+            let known = self.written.iter().filter(|(path, file)| {
+                file.is_some() && folder_of(path) == folder && !listed.contains_key(&***path)
+            });
+            let unlisted: Vec<Arc<str>> = known.map(|(path, _)| Arc::clone(path)).collect();
+            let mut gone = Vec::new();
+            let mut is_any_left = false;
+            for path in in_turn(&unlisted, self.checks, max_single) {
+                match store.list_file(&path).await {
+                    Ok(found) if found.is_empty() => gone.push(path),
+                    // Some servers list files under other names than those used for writing.
+                    Ok(found) => {
+                        is_any_left = true;
+                        changed += self.forget_resized(&found);
                     }
-                    Some(_) => {
-                        self.resized.remove(path);
-                    }
+                    Err(_) => break,
                 }
             }
-            let Some(first) = missing.first() else { continue };
-            // Some servers list files under other names than those used for writing.
-            if store.has(first).await == Ok(false) {
-                lost += missing.len();
-                self.written.retain(|path, _| !missing.contains(path));
+            if !gone.is_empty() && !is_any_left {
+                gone = unlisted;
             }
+            lost += gone.len();
+            self.written.retain(|path, _| !gone.contains(path));
         }
         if changed > 0 {
             tracing::warn!(
@@ -249,6 +256,24 @@ impl TargetFiles {
         if lost > 0 {
             tracing::warn!("{}: {lost} files are missing; writing them again", self.target);
         }
+    }
+
+    /// Forgets the listed files that have another size than was written. Returns their number.
+    fn forget_resized(&mut self, listed: &Listing) -> usize {
+        let mut changed = 0;
+        for (path, size) in listed {
+            let Some(file) = self.written.get_mut(&**path) else {
+                continue;
+            };
+            let Some(known) = file else { continue };
+            if size.is_none_or(|size| size == known.content.len() as u64) {
+                self.resized.remove(&**path);
+            } else if self.resized.insert(path.as_str().into()) {
+                *file = None;
+                changed += 1;
+            }
+        }
+        changed
     }
 
     /// Opens the target on a thread for blocking work, since a disk or network share may never answer. While an attempt
@@ -340,6 +365,21 @@ pub(in crate::outputs) async fn try_out(target: Target, settings: Publish) -> Re
     deleted.with_context(|| format!("cannot delete {TRIAL}"))
 }
 
+/// Returns up to `max` files. Every file has its turn in consecutive checks.
+fn in_turn(files: &[Arc<str>], check: usize, max: usize) -> Vec<Arc<str>> {
+    let first = check
+        .wrapping_mul(max)
+        .checked_rem(files.len())
+        .unwrap_or_default();
+    files
+        .iter()
+        .cycle()
+        .skip(first)
+        .take(max.min(files.len()))
+        .cloned()
+        .collect()
+}
+
 async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result<(Arc<str>, PublishedFile)> {
     let content = bytes::Bytes::copy_from_slice(&file.content);
     let put = store.put(&path, content).await;
@@ -369,7 +409,10 @@ pub(super) fn two_lines(file: &FilePath) -> Result<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+
     use super::*;
+    use crate::outputs::broadcast::webdav::tests::{FOLDER, Server};
 
     fn to_folder(folder: &FilePath) -> TargetFiles {
         let settings = Publish::serving(([127, 0, 0, 1], 1).into());
@@ -419,6 +462,85 @@ mod tests {
             "everything is lost"
         );
         assert!(all.keys().all(|path| root.join(&**path).is_file()));
+    }
+
+    /// A target on a new WebDAV server, to which all files have been written.
+    async fn on_webdav(server: &Arc<Server>, all: &Files) -> (TargetFiles, Option<OpenedTarget>) {
+        let settings = Publish::serving(([127, 0, 0, 1], 1).into());
+        let (mut target, mut store) = (TargetFiles::new(server.start().await, settings), None);
+        let written = target.sync(&mut store, all).await.expect("written");
+        assert_eq!(written, all.len());
+        (target, store)
+    }
+
+    #[tokio::test]
+    async fn a_webdav_server_gets_single_files_again() {
+        let behind_a_proxy = Server {
+            listed_in: Some("/backend"),
+            ..Server::default()
+        };
+        let without_listings = Server {
+            refusals: [("PROPFIND", StatusCode::METHOD_NOT_ALLOWED)].into(),
+            ..Server::default()
+        };
+        let all = files(&[
+            "index.html",
+            "tournament.json",
+            "wall.json",
+            "round-1/game-1.pgn",
+            "round-1/games.pgn",
+        ]);
+        for server in [Server::default(), behind_a_proxy, without_listings] {
+            let server = Arc::new(server);
+            let (mut target, mut store) = on_webdav(&server, &all).await;
+            let opened = store.clone().expect("a store");
+            target.forget_missing(&opened).await;
+            assert_eq!(target.sync(&mut store, &all).await.expect("nothing to do"), 0);
+            let whole = server.files.lock().expect("no panic").clone();
+            {
+                let mut files = server.files.lock().expect("no panic");
+                let deleted = files.remove(&format!("{FOLDER}/tournament.json"));
+                deleted.expect("a file");
+                let truncated = files.insert(format!("{FOLDER}/round-1/games.pgn"), "round".into());
+                truncated.expect("a file");
+            }
+            target.forget_missing(&opened).await;
+            let written = target.sync(&mut store, &all).await.expect("written");
+            assert_eq!(written, 2, "{server:?}");
+            assert_eq!(*server.files.lock().expect("no panic"), whole);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_without_listings_is_asked_for_some_files_at_a_time() {
+        let server = Arc::new(Server {
+            refusals: [("PROPFIND", StatusCode::METHOD_NOT_ALLOWED)].into(),
+            ..Server::default()
+        });
+        let paths: Vec<String> = (0..100).map(|table| format!("game-{table:02}.pgn")).collect();
+        let all = files(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        let (mut target, mut store) = on_webdav(&server, &all).await;
+        let opened = store.clone().expect("a store");
+        for lost in ["game-00.pgn", "game-50.pgn", "game-99.pgn"] {
+            let deleted = server
+                .files
+                .lock()
+                .expect("no panic")
+                .remove(&format!("{FOLDER}/{lost}"));
+            deleted.expect("a file");
+            let mut checks = 0;
+            loop {
+                server.requests.lock().expect("no panic").clear();
+                target.forget_missing(&opened).await;
+                let requests = server.requests.lock().expect("no panic").len();
+                assert_eq!(requests, 1 + MAX_SINGLE_CHECKS, "one attempt to list the files");
+                checks += 1;
+                if target.sync(&mut store, &all).await.expect("written") == 1 {
+                    break;
+                }
+                assert!(checks < 3, "every file is checked within three checks");
+            }
+        }
     }
 
     fn runtime() -> tokio::runtime::Runtime {

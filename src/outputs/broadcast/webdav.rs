@@ -140,14 +140,16 @@ fn basic((user, password): &(String, String)) -> Result<HeaderValue> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
+    use std::fmt::Write;
     use std::sync::Mutex;
 
     use axum::Router;
     use axum::body::Bytes;
     use axum::extract::State;
     use axum::http::{HeaderMap as Headers, Method as Verb, StatusCode as Code, Uri};
+    use axum::response::{IntoResponse, Response};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -155,11 +157,56 @@ mod tests {
 
     /// A WebDAV server with its files by path, and a log of its requests.
     #[derive(Debug, Default)]
-    struct Server {
-        files: Mutex<BTreeMap<String, Bytes>>,
-        requests: Mutex<Vec<String>>,
-        /// The answer to MOVE, if the server does not support it.
-        refusal: Option<Code>,
+    pub(in super::super) struct Server {
+        pub(in super::super) files: Mutex<BTreeMap<String, Bytes>>,
+        pub(in super::super) requests: Mutex<Vec<String>>,
+        /// Answers to methods that the server does not support.
+        pub(in super::super) refusals: BTreeMap<&'static str, Code>,
+        /// The folder in which the server lists its files, if a proxy shows them in another one.
+        pub(in super::super) listed_in: Option<&'static str>,
+    }
+
+    /// The folder of the target.
+    pub(in super::super) const FOLDER: &str = "/my%20chess";
+
+    impl Server {
+        /// Starts the server. Returns the target with its folder.
+        pub(in super::super) async fn start(self: &Arc<Self>) -> Target {
+            // reqwest needs a TLS provider even for plain HTTP. This call fails if one is installed already.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let address = listener.local_addr().expect("an address");
+            let router = Router::new().fallback(answer).with_state(Arc::clone(self));
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            format!("http://{address}{FOLDER}").parse().expect("a target")
+        }
+
+        fn answer(&self, verb: &str, path: &str, headers: &Headers, content: Bytes) -> Response {
+            let mut files = self.files.lock().expect("no panic");
+            if let Some(refusal) = self.refusals.get(verb) {
+                return refusal.into_response();
+            }
+            match verb {
+                "PUT" => {
+                    files.insert(path.to_owned(), content);
+                    Code::CREATED.into_response()
+                }
+                "MOVE" => {
+                    assert_eq!(headers["overwrite"], "T");
+                    let to = Url::parse(headers["destination"].to_str().expect("text")).expect("a URL");
+                    let moved = files.remove(path).expect("a file");
+                    files.insert(to.path().to_owned(), moved);
+                    Code::NO_CONTENT.into_response()
+                }
+                "DELETE" if files.remove(path).is_some() => Code::NO_CONTENT.into_response(),
+                "HEAD" if let Some(content) = files.get(path) => content.clone().into_response(),
+                "PROPFIND" => {
+                    let listed_in = self.listed_in.unwrap_or(FOLDER);
+                    (Code::MULTI_STATUS, listing(&files, path, listed_in)).into_response()
+                }
+                _ => Code::NOT_FOUND.into_response(),
+            }
+        }
     }
 
     async fn answer(
@@ -168,45 +215,44 @@ mod tests {
         uri: Uri,
         headers: Headers,
         content: Bytes,
-    ) -> Code {
-        let path = uri.path().to_owned();
-        server
-            .requests
-            .lock()
-            .expect("no panic")
-            .push(format!("{verb} {path}"));
-        let mut files = server.files.lock().expect("no panic");
-        match (verb.as_str(), server.refusal) {
-            ("PUT", _) => {
-                files.insert(path, content);
-                Code::CREATED
+    ) -> Response {
+        let path = uri.path();
+        let request = format!("{verb} {path}");
+        server.requests.lock().expect("no panic").push(request);
+        server.answer(verb.as_str(), path, &headers, content)
+    }
+
+    /// The answer to PROPFIND with depth 1.
+    fn listing(files: &BTreeMap<String, Bytes>, folder: &str, listed_in: &str) -> String {
+        let mut xml = "<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\">".to_owned();
+        let mut add = |path: &str, kind: &str, size: usize| {
+            let href = path.replacen(FOLDER, listed_in, 1);
+            let _ = write!(
+                xml,
+                "<D:response><D:href>{href}</D:href><D:propstat><D:prop><D:resourcetype>{kind}</D:resourcetype>\
+                 <D:getcontentlength>{size}</D:getcontentlength>\
+                 <D:getlastmodified>Sat, 21 Nov 2026 13:00:00 GMT</D:getlastmodified></D:prop>\
+                 <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+            );
+        };
+        let folder = format!("{}/", folder.trim_end_matches('/'));
+        add(&folder, "<D:collection/>", 0);
+        for (path, content) in files {
+            match path.strip_prefix(&folder) {
+                Some(name) if !name.contains('/') => add(path, "", content.len()),
+                _ => {}
             }
-            ("MOVE", Some(refusal)) => refusal,
-            ("MOVE", None) => {
-                assert_eq!(headers["overwrite"], "T");
-                let to = Url::parse(headers["destination"].to_str().expect("text")).expect("a URL");
-                let moved = files.remove(&path).expect("a file");
-                files.insert(to.path().to_owned(), moved);
-                Code::NO_CONTENT
-            }
-            ("DELETE", _) if files.remove(&path).is_some() => Code::NO_CONTENT,
-            _ => Code::NOT_FOUND,
         }
+        xml + "</D:multistatus>"
     }
 
     /// Uploads a file twice to a new server, and returns the server.
     async fn put_twice(refusal: Option<Code>) -> Arc<Server> {
-        // reqwest needs a TLS provider even for plain HTTP. This call fails if one is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let server = Arc::new(Server {
-            refusal,
+            refusals: refusal.into_iter().map(|refusal| ("MOVE", refusal)).collect(),
             ..Server::default()
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&server));
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        let target = format!("http://{address}/my%20chess").parse().expect("a target");
+        let target = server.start().await;
         let settings = Publish::serving(([127, 0, 0, 1], 1).into());
         let opened = open(&target, &settings, Duration::from_secs(300)).expect("opened");
         for content in ["old", "new"] {

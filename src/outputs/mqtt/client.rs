@@ -11,7 +11,7 @@ use rumqttc::v5::{self, Event};
 use rumqttc::{self as four, Outgoing, Transport};
 
 use super::inlet::{self, Received};
-use super::link::{Limits, MAX_WINDOW};
+use super::link::{Limits, MAX_WINDOW, MissingFeatures};
 use super::lost::LostReason;
 use super::message::{Delivery, MediaType, Message};
 use super::settings::MqttConfig;
@@ -88,17 +88,19 @@ pub(crate) enum Session {
     Resumed,
 }
 
-/// Creates a client with a last will, and its event loop. `room` is the capacity of the queue of outgoing messages.
+/// Creates a client with a last will, and its event loop. The last will uses no `missing` features. `room` is the
+/// capacity of the queue of outgoing messages.
 pub(super) fn of(
     dialect: Dialect,
     config: &MqttConfig,
     will: &Message,
     session: Session,
+    missing: MissingFeatures,
     room: usize,
 ) -> (MqttClient, Loop) {
     match dialect {
-        Dialect::Five => five(options(config, will, session), room),
-        Dialect::Four => four(old_options(config, will), room),
+        Dialect::Five => five(options(config, will, session, missing), room),
+        Dialect::Four => four(old_options(config, will, missing), room),
     }
 }
 
@@ -148,17 +150,18 @@ fn four(options: four::MqttOptions, room: usize) -> (MqttClient, Loop) {
 
 impl MqttClient {
     /// Queues a message. Returns false if the connection is lost or about to be lost.
-    pub(super) fn publish(&self, message: &Message) -> bool {
-        let (topic, payload, retain) = (&*message.topic, message.payload.clone(), message.is_retained());
+    pub(super) fn publish(&self, message: &Message, missing: MissingFeatures) -> bool {
+        let (topic, payload) = (&*message.topic, message.payload.clone());
+        let retain = message.is_retained() && !missing.retain;
         match self {
             Self::Five(client) => {
-                let properties = properties(message);
-                let queued =
-                    client.try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties);
-                queued.is_ok()
+                let (qos, properties) = (qos(missing), properties(message));
+                client
+                    .try_publish_with_properties(topic, qos, retain, payload, properties)
+                    .is_ok()
             }
             Self::Four(client) => client
-                .try_publish(topic, four::QoS::AtLeastOnce, retain, payload)
+                .try_publish(topic, old_qos(missing), retain, payload)
                 .is_ok(),
         }
     }
@@ -348,6 +351,7 @@ fn client_event_v4(prefix: &Prefix, event: four::Event) -> Option<ClientEvent> {
             window: MAX_WINDOW.into(),
             // rumqttc enforces its own limit, since MQTT 3.1.1 has no way to announce one.
             packet_bytes: MAX_PACKET_BYTES as usize,
+            missing: MissingFeatures::default(),
         }),
         four::Event::Incoming(four::Packet::PubAck(ack)) => ClientEvent::Acknowledged(ack.pkid),
         four::Event::Incoming(four::Packet::Publish(publish)) => {
@@ -399,7 +403,27 @@ fn host(config: &MqttConfig) -> &str {
     }
 }
 
-fn options(config: &MqttConfig, will: &Message, session: Session) -> v5::MqttOptions {
+/// The quality of service of published messages.
+const fn qos(missing: MissingFeatures) -> QoS {
+    match missing.acknowledgements {
+        true => QoS::AtMostOnce,
+        false => QoS::AtLeastOnce,
+    }
+}
+
+const fn old_qos(missing: MissingFeatures) -> four::QoS {
+    match missing.acknowledgements {
+        true => four::QoS::AtMostOnce,
+        false => four::QoS::AtLeastOnce,
+    }
+}
+
+fn options(
+    config: &MqttConfig,
+    will: &Message,
+    session: Session,
+    missing: MissingFeatures,
+) -> v5::MqttOptions {
     let mut options = v5::MqttOptions::new(config.client_id(), host(config), config.port);
     options.set_keep_alive(config.keep_alive);
     options.set_clean_start(session == Session::Fresh);
@@ -428,14 +452,14 @@ fn options(config: &MqttConfig, will: &Message, session: Session) -> v5::MqttOpt
     options.set_last_will(five::LastWill::new(
         &*will.topic,
         payload,
-        QoS::AtLeastOnce,
-        true,
+        qos(missing),
+        !missing.retain,
         Some(properties),
     ));
     options
 }
 
-fn old_options(config: &MqttConfig, will: &Message) -> four::MqttOptions {
+fn old_options(config: &MqttConfig, will: &Message, missing: MissingFeatures) -> four::MqttOptions {
     let mut options = four::MqttOptions::new(config.client_id(), host(config), config.port);
     let largest = MAX_PACKET_BYTES as usize;
     options
@@ -447,8 +471,8 @@ fn old_options(config: &MqttConfig, will: &Message) -> four::MqttOptions {
     options.set_last_will(four::LastWill::new(
         &*will.topic,
         payload,
-        four::QoS::AtLeastOnce,
-        true,
+        old_qos(missing),
+        !missing.retain,
     ));
     options
 }
@@ -466,6 +490,9 @@ mod tests {
         };
         let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
         let will = Message::text(&"state".into(), String::new());
-        assert_eq!(limits.packet_bytes, old_options(&config, &will).max_packet_size());
+        assert_eq!(
+            limits.packet_bytes,
+            old_options(&config, &will, MissingFeatures::default()).max_packet_size()
+        );
     }
 }

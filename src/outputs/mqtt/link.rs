@@ -29,6 +29,7 @@ pub(crate) struct BrokerLink {
     /// Messages with a packet id that are not acknowledged yet, by packet id.
     in_flight: HashMap<u16, Ticket>,
     topics: Vec<String>,
+    missing: MissingFeatures,
 }
 
 #[derive(Debug)]
@@ -51,16 +52,45 @@ pub(crate) struct Limits {
     pub(crate) window: usize,
     /// Maximum packet size in bytes.
     pub(crate) packet_bytes: usize,
+    pub(crate) missing: MissingFeatures,
 }
 
+/// Features of MQTT that a broker does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MissingFeatures {
+    /// Retained messages.
+    pub(crate) retain: bool,
+    /// Acknowledged messages, which have QoS 1.
+    pub(crate) acknowledgements: bool,
+}
+
+impl MissingFeatures {
+    /// Adds the features in `other`. Returns whether one of them is new.
+    pub(crate) fn add(&mut self, other: Self) -> bool {
+        let before = *self;
+        self.retain |= other.retain;
+        self.acknowledgements |= other.acknowledgements;
+        *self != before
+    }
+}
+
+/// Packet id of rumqttc for messages of QoS 0, which have none.
+const UNACKNOWLEDGED: u16 = 0;
 /// Maximum number of unacknowledged messages, even if the broker allows more.
 pub(crate) const MAX_WINDOW: u16 = 64;
 
 impl BrokerLink {
-    /// Starts to connect. The broker publishes `will` if the connection is lost.
-    pub(crate) fn open(dialect: Dialect, config: &MqttConfig, will: &Message, session: Session) -> Self {
+    /// Starts to connect. The broker publishes `will` if the connection is lost. The connection does not use features
+    /// that are `missing`.
+    pub(crate) fn open(
+        dialect: Dialect,
+        config: &MqttConfig,
+        will: &Message,
+        session: Session,
+        missing: MissingFeatures,
+    ) -> Self {
         let room = usize::from(MAX_WINDOW) + 2;
-        let (client, event_loop) = client::of(dialect, config, will, session, room);
+        let (client, event_loop) = client::of(dialect, config, will, session, missing, room);
         let (sender, events) = mpsc::channel(room);
         let poller = tokio::spawn(poll(event_loop, config.clone(), sender));
         Self {
@@ -70,13 +100,14 @@ impl BrokerLink {
             unnumbered: VecDeque::new(),
             in_flight: HashMap::new(),
             topics: config.subscriptions(),
+            missing,
         }
     }
 
     /// Sends a message. Returns false if the connection is lost or about to be lost.
     #[must_use]
     pub(crate) fn publish(&mut self, ticket: Ticket, message: &Message) -> bool {
-        let queued = self.client.publish(message);
+        let queued = self.client.publish(message, self.missing);
         if queued {
             self.unnumbered.push_back(ticket);
         }
@@ -102,12 +133,16 @@ impl BrokerLink {
                 None => return LinkEvent::Lost(LostReason::Stopped),
             };
             match event {
-                ClientEvent::Accepted(limits) => return LinkEvent::Connected(limits),
-                ClientEvent::Numbered(id) => {
-                    if let Some(ticket) = self.unnumbered.pop_front() {
-                        self.in_flight.insert(id, ticket);
-                    }
+                ClientEvent::Accepted(limits) => {
+                    self.missing.add(limits.missing);
+                    return LinkEvent::Connected(limits);
                 }
+                ClientEvent::Numbered(id) => match (id, self.unnumbered.pop_front()) {
+                    // The broker does not acknowledge messages of QoS 0.
+                    (UNACKNOWLEDGED, Some(ticket)) => return LinkEvent::Acknowledged(ticket),
+                    (id, Some(ticket)) => drop(self.in_flight.insert(id, ticket)),
+                    (_, None) => {}
+                },
                 ClientEvent::Acknowledged(id) => {
                     if let Some(ticket) = self.in_flight.remove(&id) {
                         return LinkEvent::Acknowledged(ticket);
@@ -143,6 +178,10 @@ impl From<&ConnAck> for Limits {
         Self {
             window: window.into(),
             packet_bytes: usize::try_from(packet_bytes).unwrap_or(usize::MAX),
+            missing: MissingFeatures {
+                retain: properties.and_then(|p| p.retain_available) == Some(0),
+                acknowledgements: properties.and_then(|p| p.max_qos) == Some(0),
+            },
         }
     }
 }

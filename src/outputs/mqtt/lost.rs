@@ -9,6 +9,7 @@ use rumqttc::v5::{ConnectionError, StateError, TlsError as ClientTlsError};
 use rumqttc::{self as four};
 
 use super::client::Dialect;
+use super::link::MissingFeatures;
 use super::login::LoginError;
 use super::settings::MqttConfig;
 use super::tls::{TlsError, TlsRefusal};
@@ -34,6 +35,8 @@ pub(crate) enum LostReason {
     LoginRefused { user: String },
     #[error("the broker requires a user and a password")]
     LoginMissing,
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The broker closed the connection before accepting it.
@@ -76,6 +79,68 @@ pub(crate) enum LostReason {
     Stopped,
 }
 
+/// The reason that the broker gives for refusing or ending a connection, if it stays until somebody changes the broker
+/// or the configuration. Some brokers ban clients that connect often in spite of a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error(
+        "the broker does not allow retained messages: allow them there (`retain_available true` in mosquitto.conf)"
+    )]
+    NoRetain,
+    #[error("the broker allows only messages of QoS 0: allow QoS 1 there (`max_qos 1` in mosquitto.conf)")]
+    NoAcknowledgements,
+    #[error(
+        "the broker has banned this client, its user or its address: end the ban there, and find out what caused it"
+    )]
+    Banned,
+    #[error("a quota of the broker is used up: raise its limits for this client or user there")]
+    QuotaExceeded,
+    #[error("the broker gets too many new connections: raise its limit of connections per second there")]
+    ConnectionRate,
+    #[error(
+        "the broker gets too many messages from this client: raise its limit of messages per second there"
+    )]
+    MessageRate,
+    #[error(
+        "the broker wants its clients to use another server: ask its operator for the address, and enter it as `url` \
+         under [mqtt]"
+    )]
+    OtherServer,
+}
+
+impl Refusal {
+    fn of(error: &ConnectionError) -> Option<Self> {
+        use {ConnectReturnCode as Connect, DisconnectReasonCode as Disconnect};
+        Some(match error {
+            ConnectionError::ConnectionRefused(code) => match code {
+                Connect::RetainNotSupported => Self::NoRetain,
+                Connect::QoSNotSupported => Self::NoAcknowledgements,
+                Connect::Banned => Self::Banned,
+                Connect::QuotaExceeded => Self::QuotaExceeded,
+                Connect::ConnectionRateExceeded => Self::ConnectionRate,
+                Connect::UseAnotherServer | Connect::ServerMoved => Self::OtherServer,
+                _ => return None,
+            },
+            ConnectionError::MqttState(StateError::ServerDisconnect { reason_code, .. }) => match reason_code
+            {
+                Disconnect::RetainNotSupported => Self::NoRetain,
+                Disconnect::QoSNotSupported => Self::NoAcknowledgements,
+                Disconnect::QuotaExceeded => Self::QuotaExceeded,
+                Disconnect::ConnectionRateExceeded => Self::ConnectionRate,
+                Disconnect::MessageRateTooHigh => Self::MessageRate,
+                Disconnect::UseAnotherServer | Disconnect::ServerMoved => Self::OtherServer,
+                _ => return None,
+            },
+            // rumqttc does not know this reason in a DISCONNECT, although EMQX sends it.
+            ConnectionError::MqttState(StateError::Deserialization(
+                PacketError::InvalidConnectReturnCode(BANNED),
+            )) => Self::Banned,
+            _ => return None,
+        })
+    }
+}
+
+const BANNED: u8 = 0x8a;
 const PACKET_TOO_LARGE: u8 = DisconnectReasonCode::PacketTooLarge as u8;
 
 /// Suggests why a broker may close the connection during the handshake.
@@ -98,6 +163,9 @@ impl LostReason {
     pub(crate) fn of(error: ConnectionError, config: &MqttConfig, accepted: bool) -> Self {
         if let (Some(tls), Some(error)) = (&config.tls, tls_error(&error)) {
             return TlsError::Refused(tls.refusal(error, &config.host)).into();
+        }
+        if let Some(refusal) = Refusal::of(&error) {
+            return refusal.into();
         }
         match error {
             ConnectionError::MqttState(StateError::ServerDisconnect {
@@ -202,6 +270,7 @@ impl LostReason {
             | Self::ProbablyTakenOver { .. }
             | Self::LoginRefused { .. }
             | Self::LoginMissing
+            | Self::Refused(_)
             | Self::NoMqtt5
             | Self::OtherVersion { .. }
             | Self::Tls(TlsError::Refused(_)) => true,
@@ -223,6 +292,19 @@ impl LostReason {
     /// Whether the broker ended the connection because of a message.
     pub(crate) fn is_about_a_message(&self) -> bool {
         matches!(self, Self::ClosedOn { .. } | Self::TooLarge)
+    }
+
+    /// The features without which the broker accepts the connection.
+    pub(crate) fn missing_features(&self) -> MissingFeatures {
+        MissingFeatures {
+            retain: matches!(self, Self::Refused(Refusal::NoRetain)),
+            acknowledgements: matches!(self, Self::Refused(Refusal::NoAcknowledgements)),
+        }
+    }
+
+    /// Whether the next attempt must wait for a while, because it would disturb another client or cause a ban.
+    pub(crate) fn must_wait(&self) -> bool {
+        self.is_taken_over() || matches!(self, Self::Refused(_))
     }
 
     pub(crate) fn is_taken_over(&self) -> bool {
@@ -267,6 +349,67 @@ fn is_disconnect(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_of_the_broker_are_explained() {
+        use {ConnectReturnCode as Connect, DisconnectReasonCode as Disconnect};
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        let refused = ConnectionError::ConnectionRefused;
+        let ended = |reason_code| {
+            ConnectionError::MqttState(StateError::ServerDisconnect {
+                reason_code,
+                reason_string: None,
+            })
+        };
+        let banned = StateError::Deserialization(PacketError::InvalidConnectReturnCode(0x8a));
+        for (errors, words) in [
+            (
+                vec![
+                    refused(Connect::RetainNotSupported),
+                    ended(Disconnect::RetainNotSupported),
+                ],
+                "`retain_available true`",
+            ),
+            (
+                vec![
+                    refused(Connect::QoSNotSupported),
+                    ended(Disconnect::QoSNotSupported),
+                ],
+                "`max_qos 1`",
+            ),
+            (
+                vec![refused(Connect::Banned), ConnectionError::MqttState(banned)],
+                "end the ban",
+            ),
+            (
+                vec![refused(Connect::QuotaExceeded), ended(Disconnect::QuotaExceeded)],
+                "raise its limits",
+            ),
+            (
+                vec![
+                    refused(Connect::ConnectionRateExceeded),
+                    ended(Disconnect::ConnectionRateExceeded),
+                ],
+                "connections per second",
+            ),
+            (vec![ended(Disconnect::MessageRateTooHigh)], "messages per second"),
+            (
+                vec![
+                    refused(Connect::UseAnotherServer),
+                    refused(Connect::ServerMoved),
+                    ended(Disconnect::UseAnotherServer),
+                    ended(Disconnect::ServerMoved),
+                ],
+                "enter it as `url`",
+            ),
+        ] {
+            for error in errors {
+                let reason = LostReason::of(error, &config, true);
+                assert!(reason.to_string().contains(words), "{reason}");
+                assert!(reason.needs_people() && reason.must_wait(), "{reason}");
+            }
+        }
+    }
 
     #[test]
     fn a_message_refused_by_rumqttc_is_too_large() {

@@ -13,6 +13,7 @@ use tracing::warn;
 
 use super::backlog::{Backlog, BacklogReader};
 use super::client::{Dialect, Session};
+use super::link::MissingFeatures;
 use super::message::Message;
 use super::outbox_store::{MAX_EVENTS, OutboxStore};
 use super::settings::MqttConfig;
@@ -131,6 +132,8 @@ impl Outbox {
             dialect,
             session: Session::Fresh,
             has_warned_of_old_version: false,
+            missing: MissingFeatures::default(),
+            logged_missing: MissingFeatures::default(),
         };
         Ok((outbox, task))
     }

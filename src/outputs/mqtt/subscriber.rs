@@ -125,7 +125,7 @@ async fn listen(
 /// Returns the pause before the next attempt. `lasted` is the duration of the last connection; `None` if the broker did
 /// not accept it.
 fn next_pause(pause: Duration, lasted: Option<Duration>, reason: Option<&LostReason>) -> Duration {
-    if reason.is_some_and(LostReason::is_taken_over) {
+    if reason.is_some_and(LostReason::must_wait) {
         LONGEST_PAUSE
     } else if lasted.is_some_and(|lasted| lasted >= STABLE) {
         FIRST_PAUSE

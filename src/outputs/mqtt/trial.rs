@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::client::{Dialect, Session};
-use super::link::{BrokerLink, LinkEvent};
+use super::link::{BrokerLink, LinkEvent, MissingFeatures};
 use super::lost::LostReason;
 use super::message::Message;
 use super::queue::Ticket;
@@ -58,12 +58,18 @@ pub(in crate::outputs) async fn publish_once(
     let config = config.clone().beside_the_daemon();
     let topic: Arc<str> = topic.into();
     let message = Message::response(&topic, content);
-    let dialect = config.protocol.unwrap_or(Dialect::Five);
-    let result = match attempt(dialect, &config, &message).await {
-        Err(TrialFailure::Lost(reason)) if config.protocol.is_none() && reason.may_lack_mqtt5() => {
-            attempt(Dialect::Four, &config, &message).await
+    let mut dialect = config.protocol.unwrap_or(Dialect::Five);
+    let mut missing = MissingFeatures::default();
+    let result = loop {
+        match attempt(dialect, &config, &message, missing).await {
+            Err(TrialFailure::Lost(reason))
+                if config.protocol.is_none() && dialect == Dialect::Five && reason.may_lack_mqtt5() =>
+            {
+                dialect = Dialect::Four;
+            }
+            Err(TrialFailure::Lost(reason)) if missing.add(reason.missing_features()) => {}
+            result => break result,
         }
-        result => result,
     };
     result.map_err(|failure| match failure {
         TrialFailure::Lost(reason) => format!(
@@ -74,8 +80,13 @@ pub(in crate::outputs) async fn publish_once(
     })
 }
 
-async fn attempt(dialect: Dialect, config: &MqttConfig, message: &Message) -> Result<(), TrialFailure> {
-    let mut link = BrokerLink::open(dialect, config, message, Session::Fresh);
+async fn attempt(
+    dialect: Dialect,
+    config: &MqttConfig,
+    message: &Message,
+    missing: MissingFeatures,
+) -> Result<(), TrialFailure> {
+    let mut link = BrokerLink::open(dialect, config, message, Session::Fresh, missing);
     loop {
         match link.event().await {
             LinkEvent::Connected(_) => {

@@ -148,6 +148,9 @@ async fn a_webdav_folder_is_created_and_filled_again_after_a_loss() {
     until("the lost round", &hall, is_whole).await;
     fs::remove_dir_all(root.join("chess")).expect("a folder");
     until("the lost folder", &hall, is_whole).await;
+    fs::remove_file(folder.join("tournament.json")).expect("a file");
+    fs::write(folder.join("round-3/games.pgn"), "[Event").expect("a file");
+    until("the lost and the truncated file", &hall, is_whole).await;
     let log = hall.log();
     assert!(log.contains("files are missing; writing them again"), "{log}");
     assert!(!log.contains("<?xml") && !log.contains("<html"), "{log}");

@@ -1,5 +1,6 @@
 //! The lists of all rounds: one for the web page, one for other programs.
 
+use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
 use kiebitz_game::laws::DrawnStart;
@@ -8,6 +9,12 @@ use kiebitz_game::position::Variant;
 use super::rounds::Slot;
 use super::tree::{RoundSummary, TournamentFile};
 use super::{Broadcast, MAX_ROUNDS, wall};
+
+/// The rounds in `tournament.json`: all up to the last one, since readers count them from 1.
+pub(super) fn listed_rounds(rounds: &BTreeMap<u32, Vec<Slot<'_>>>) -> RangeInclusive<u32> {
+    let last = rounds.keys().next_back().copied();
+    1..=last.unwrap_or_default().min(MAX_ROUNDS)
+}
 
 impl Broadcast {
     /// Builds `wall.json`.
@@ -49,13 +56,8 @@ impl Broadcast {
             count: slots.len(),
             live: slots.iter().filter(|slot| slot.is_live()).count(),
         };
-        let last = rounds
-            .keys()
-            .next_back()
-            .copied()
-            .unwrap_or_default()
-            .min(MAX_ROUNDS);
-        let summaries = (1..=last).map(|number| rounds.get(&number).map(round_summary).unwrap_or_default());
+        let summaries =
+            listed_rounds(rounds).map(|number| rounds.get(&number).map(round_summary).unwrap_or_default());
         let latest_slots = rounds
             .values()
             .rev()

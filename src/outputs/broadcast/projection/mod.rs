@@ -295,6 +295,14 @@ impl Broadcast {
                 files.extend(round_files.map(|(path, file)| (Arc::clone(path), file.clone())));
             }
         }
+        // Readers fetch every round of the list, and some give up at the first one that is missing.
+        for number in contents::listed_rounds(&rounds).filter(|number| !rounds.contains_key(number)) {
+            let index = tree::index(self.date(number, &[]).as_deref(), &[]).to_string();
+            files.insert(
+                format!("round-{number}/index.json").into(),
+                PublishedFile::new(index),
+            );
+        }
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), PublishedFile::new(summary));
         if let Some(standings) = &self.standings {

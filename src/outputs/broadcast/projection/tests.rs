@@ -301,6 +301,27 @@ fn boards_of_named_halls_have_their_own_tables_without_pairings() {
 }
 
 #[test]
+fn every_listed_round_has_a_file() {
+    let mut broadcast = broadcast(0);
+    for _ in 0..2 {
+        let listed = json(&mut broadcast, "tournament.json")["rounds"]
+            .as_array()
+            .map(Vec::len);
+        assert_eq!(listed, Some(3));
+        for round in 1..=2 {
+            assert_eq!(
+                text(&mut broadcast, &format!("round-{round}/index.json")),
+                r#"{"date":null,"pairings":[]}"#
+            );
+        }
+        assert_eq!(json(&mut broadcast, "round-3/index.json")["date"], "2026-09-10");
+        // The file must stay when the files are built from earlier ones.
+        take(&mut broadcast, &[begins(1, 1, Variant::Standard, START)]);
+        broadcast.advance(at(1));
+    }
+}
+
+#[test]
 fn every_listed_game_has_a_file() {
     let mut broadcast = broadcast(0);
     let has_all = |broadcast: &mut Broadcast, listed: usize| {

@@ -47,6 +47,15 @@ impl ClientBoard {
         port.filter(|port| self.status.is_there() && !port.is_empty())
     }
 
+    /// LiveChess's word for the state of the board; `None` if it was never plugged in. Clients keep the last position of a
+    /// board that does not respond, but take a board without a word for one that is there.
+    fn state(&self) -> Option<&'static str> {
+        if self.status.connected {
+            return Some("ACTIVE");
+        }
+        (!self.status.port.is_empty()).then_some("NOTRESPONDING")
+    }
+
     /// The entry in the list of boards.
     pub(super) fn value(&self) -> Value {
         let Self {
@@ -57,7 +66,7 @@ impl ClientBoard {
         json!({
             "serialnr": serial,
             "source": self.source(),
-            "state": status.connected.then_some("ACTIVE"),
+            "state": self.state(),
             "battery": status.battery.filter(|_| status.connected).map(|percent| format!("{percent}%")),
             "comment": Some(&status.name).filter(|name| Some(*name) != serial.as_ref()),
             "board": self.placement(),

@@ -206,6 +206,7 @@ fn a_board_that_was_never_plugged_in_has_no_number() {
     let unseen = BoardStatus {
         serial: None,
         connected: false,
+        port: String::new(),
         ..board_status("board-9", "", SICILIAN, ClockView::default())
     };
     hall.see(unseen.clone());
@@ -216,21 +217,31 @@ fn a_board_that_was_never_plugged_in_has_no_number() {
         found.cloned().expect("the board")
     };
     assert_eq!(entry(&hall)["serialnr"], Value::Null);
+    assert_eq!(entry(&hall)["state"], Value::Null);
     // A client can subscribe to it by its name.
     let subscribe = SUBSCRIBE.replace("31417", "board-9");
     let answers = frames_after(&mut hall, 0, &subscribe);
     assert_eq!((&answers[0]["response"], answers.len()), (&"call".into(), 2));
-    hall.see(BoardStatus {
+    let plugged_in = BoardStatus {
         serial: Some("16180".to_owned()),
         connected: true,
+        port: "/dev/ttyUSB1".to_owned(),
         ..unseen
-    });
+    };
+    hall.see(plugged_in.clone());
     assert_eq!(entry(&hall)["serialnr"], "16180");
+    assert_eq!(entry(&hall)["state"], "ACTIVE");
     let placed = frames(&mut hall, 1);
     assert_eq!(
         (placed.len(), &placed[0]["param"]["board"]),
         (1, &SICILIAN.into())
     );
+    // Clients take a lost board for present if its state is null.
+    hall.see(BoardStatus {
+        connected: false,
+        ..plugged_in
+    });
+    assert_eq!(entry(&hall)["state"], "NOTRESPONDING");
 }
 
 /// The examples of the interface's documentation, frame by frame.

@@ -115,8 +115,9 @@ impl Attempts {
         }
         let text = reason.to_string();
         if self.logged.contains(&text) {
-            // The loss of a connection is always logged, unless two clients disconnect each other in turn.
-            return stood.is_some() && !reason.is_taken_over();
+            // The loss of a connection is always logged, unless two clients disconnect each other in turn, or the broker
+            // ends every connection.
+            return stood.is_some() && !reason.must_wait();
         }
         self.logged.push(text);
         true
@@ -127,7 +128,7 @@ impl Attempts {
             true => MAX_PAUSE_FOR_PEOPLE,
             false => MAX_PAUSE,
         };
-        let pause = match reason.is_taken_over() {
+        let pause = match reason.must_wait() {
             true => longest,
             false => self.pause.min(longest),
         };
@@ -139,6 +140,7 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outputs::mqtt::lost::Refusal;
 
     const SHORT: Option<Duration> = Some(Duration::from_millis(200));
     const LONG: Option<Duration> = Some(Duration::from_secs(3600));
@@ -207,6 +209,16 @@ mod tests {
             is_news(SHORT, LostReason::NoAnswer),
             "a connection was lost again"
         );
+    }
+
+    #[test]
+    fn broker_that_refuses_is_left_alone_for_a_while() {
+        let mut attempts = Attempts::new();
+        for stood in [None, SHORT, None, LONG] {
+            let failure = lost(&mut attempts, stood, Refusal::Banned.into());
+            assert_eq!(failure.pause, MAX_PAUSE_FOR_PEOPLE, "{stood:?}");
+        }
+        assert!(!lost(&mut attempts, SHORT, Refusal::Banned.into()).is_news);
     }
 
     #[test]

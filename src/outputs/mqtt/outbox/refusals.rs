@@ -181,10 +181,15 @@ fn size(message: &Message) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outputs::mqtt::link::MissingFeatures;
 
     const LIMITS: Limits = Limits {
         window: 64,
         packet_bytes: usize::MAX,
+        missing: MissingFeatures {
+            retain: false,
+            acknowledgements: false,
+        },
     };
 
     fn message(topic: &str, bytes: usize) -> Message {

@@ -15,7 +15,7 @@ use super::{ConnectionState, InboxItem, OutboxProgress};
 use crate::outputs::mqtt::backlog::{BacklogReader, ReaderEvent};
 use crate::outputs::mqtt::client::{Dialect, Session};
 use crate::outputs::mqtt::inlet::Received;
-use crate::outputs::mqtt::link::{BrokerLink, Limits, LinkEvent};
+use crate::outputs::mqtt::link::{BrokerLink, Limits, LinkEvent, MissingFeatures};
 use crate::outputs::mqtt::lost::LostReason;
 use crate::outputs::mqtt::message::Message;
 use crate::outputs::mqtt::outbox_store::{Acknowledged, OutboxStore, PageOutcome};
@@ -47,6 +47,10 @@ pub struct OutboxTask {
     pub(super) session: Session,
     /// Whether the warning about MQTT 3.1.1 has been logged.
     pub(super) has_warned_of_old_version: bool,
+    /// Features that the next attempt does without.
+    pub(super) missing: MissingFeatures,
+    /// Missing features that have been logged.
+    pub(super) logged_missing: MissingFeatures,
 }
 
 /// Grace period for the last messages at shutdown.
@@ -93,6 +97,7 @@ impl OutboxTask {
                     PhaseStep::Open => phase = self.open(&will),
                     PhaseStep::Link(LinkEvent::Connected(limits)) => {
                         self.connected(&mut attempts, stopping.is_some());
+                        self.does_without(limits.missing);
                         phase = phase.connected(limits);
                         if let (Phase::Connected(link, _), Some(_)) = (&phase, &self.commands) {
                             link.listen();
@@ -128,7 +133,8 @@ impl OutboxTask {
 
     fn open(&self, will: &Message) -> Phase {
         self.report(ConnectionState::Connecting);
-        Phase::Connecting(BrokerLink::open(self.dialect, &self.config, will, self.session))
+        let link = BrokerLink::open(self.dialect, &self.config, will, self.session, self.missing);
+        Phase::Connecting(link)
     }
 
     fn warn_of_exposed_files(&self) {
@@ -141,7 +147,8 @@ impl OutboxTask {
     }
 
     fn lost(&mut self, reason: LostReason, attempts: &mut Attempts) -> Phase {
-        if self.changes_dialect(&reason) {
+        if self.changes_dialect(&reason) || self.does_without(reason.missing_features()) {
+            self.store.rewind();
             self.report(ConnectionState::Disconnected);
             return Phase::Pausing(Box::pin(sleep(Duration::ZERO)));
         }
@@ -159,6 +166,7 @@ impl OutboxTask {
         } = attempts.lost(reason, &self.config.client_id());
         if lasted && !reason.is_about_a_message() {
             self.refusals.forget_limit();
+            self.missing = MissingFeatures::default();
         }
         let broker = self.config.broker();
         if is_news {
@@ -188,6 +196,27 @@ impl OutboxTask {
             Dialect::Five
         };
         tries_old_version
+    }
+
+    /// Does without features of the broker from now on. Returns whether one of them is new. Logs each feature once.
+    fn does_without(&mut self, missing: MissingFeatures) -> bool {
+        let broker = self.config.broker();
+        if missing.retain && !self.logged_missing.retain {
+            warn!(
+                broker,
+                "the MQTT broker {broker} does not allow retained messages: subscribers that connect later see nothing \
+                 of a topic until its next message; allow them there (`retain_available true` in mosquitto.conf)"
+            );
+        }
+        if missing.acknowledgements && !self.logged_missing.acknowledgements {
+            warn!(
+                broker,
+                "the MQTT broker {broker} allows only messages of QoS 0: messages sent just before the connection \
+                 breaks may be lost, so that subscribers miss events; allow QoS 1 there (`max_qos 1` in mosquitto.conf)"
+            );
+        }
+        self.logged_missing.add(missing);
+        self.missing.add(missing)
     }
 
     fn connected(&mut self, attempts: &mut Attempts, stopping: bool) {
