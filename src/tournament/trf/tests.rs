@@ -248,6 +248,88 @@ fn teams_of_old_and_new_reports_are_read() {
     }
 }
 
+/// Reports without ranks, with game points in whole numbers, and of programs that count bytes.
+#[test]
+fn players_of_a_team_are_read_by_their_columns() {
+    let roster = |name: &str, points: &str, rank: &str, players: &str| {
+        format!(
+            "310   1 {name:<32} ROO   {:>6} {points:>13} {rank:>3}  {players}",
+            0
+        )
+    };
+    let names = ["Rooks", "Königinnen", "Größe"];
+    for (line, expected) in [
+        (
+            roster(names[0], "3.0    3.5", "", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[0], "3.0    3.5", "1", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[1], "3.0    3.5", "12", " 207   10    0  214"),
+            [207, 10, 0, 214],
+        ),
+        (
+            roster(names[0], "4        6", "", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[0], "4        6", "1", "0007 0010 0015 0014"),
+            [7, 10, 15, 14],
+        ),
+        // Shifted left by one and by two extra bytes.
+        (
+            roster(names[1], "3.0    3.5", "", " 207   10   15   14").replacen("  ROO", " ROO", 1),
+            [207, 10, 15, 14],
+        ),
+        (
+            roster(names[2], "3.0    3.5", "1", "0007 0010 0015 0014").replacen("   ROO", " ROO", 1),
+            [7, 10, 15, 14],
+        ),
+        // A name that is too long shifts everything to the right.
+        (
+            roster(&"N".repeat(35), "3.0    3.5", "1", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+    ] {
+        let mut header = TrfHeader::default();
+        header
+            .line("310", &line, 1, &mut Doubts::about("e.trf"))
+            .expect("a team");
+        assert_eq!(header.teams[0].players, expected, "{line}");
+    }
+}
+
+/// In a report without ranks, the first board of a team is not lost.
+#[test]
+fn boards_are_found_in_a_match_of_teams_without_ranks() {
+    let players = [
+        line(7, "", "Adler, Jonas", "", "", "", &["  21 w"]),
+        line(21, "", "Berg, Ina", "", "", "", &["   7 b"]),
+        line(10, "", "Cohn, Eva", "", "", "", &["  26 b"]),
+        line(26, "", "Dorn, Max", "", "", "", &["  10 w"]),
+    ];
+    let text = format!(
+        "012 Match\n310   1 {:<32} ROO        0    3.0    3.5         7   10\n\
+         310   3 {:<32} KNI        0    2.0    5.5        21   26\n{}\n",
+        "Rooks",
+        "Knights",
+        players.join("\n")
+    );
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let teams = tournament
+        .players
+        .iter()
+        .map(|player| player.facts.team.as_deref());
+    let (rooks, knights) = (Some("Rooks"), Some("Knights"));
+    assert_eq!(teams.collect::<Vec<_>>(), [rooks, knights, rooks, knights]);
+    let tables = tournament.rounds[&1].pairings.iter().map(|pairing| pairing.table);
+    assert_eq!(tables.collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
 /// Line-ups, colours, byes, forfeits and points of teams have no tables. In the forfeited match, the line of the absent
 /// player is empty.
 #[test]
