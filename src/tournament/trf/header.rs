@@ -24,8 +24,8 @@ pub(super) struct TrfHeader {
     /// Index of the team of each player, by starting number.
     pub(super) team_of: BTreeMap<u32, usize>,
     pub(super) line_ups: Vec<LineUp>,
-    /// Players who asked not to be paired and get points.
-    pub(super) byes: Vec<ListedBye>,
+    /// Byes of players, or of teams if the event has teams with numbers.
+    byes: Vec<ListedBye>,
 }
 
 #[derive(Debug)]
@@ -49,6 +49,7 @@ pub(super) struct LineUp {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListedBye {
     pub(super) round: u32,
+    /// Number of the player, or of the team.
     pub(super) player: u32,
     pub(super) kind: UnplayedRound,
     pub(super) line: usize,
@@ -146,6 +147,15 @@ impl TrfHeader {
             kind,
             line: number,
         }));
+    }
+
+    /// Returns the byes of players. Empty if the byes are those of teams: the points of their players are in the players'
+    /// own lines.
+    pub(super) fn byes_of_players(&self) -> &[ListedBye] {
+        match self.teams.iter().any(|team| team.number.is_some()) {
+            true => &[],
+            false => &self.byes,
+        }
     }
 
     pub(super) fn put_teams(&self, entries: &mut Entries) {

@@ -330,6 +330,31 @@ fn boards_are_found_in_a_match_of_teams_without_ranks() {
     assert_eq!(tables.collect::<Vec<_>>(), [Some(1), Some(2)]);
 }
 
+/// Byes name teams if the event has teams with numbers: a player with the number of the team gets no points.
+#[test]
+fn byes_of_teams_give_no_points_to_players() {
+    let players: Vec<String> = ["   3 w 1", "   4 w 0", "   1 b 0", "   2 b 1"]
+        .into_iter()
+        .zip(1..)
+        .map(|(round, number)| line(number, "", &format!("Player{number}, A"), "", "", "", &[round]))
+        .collect();
+    let teams = format!(
+        "310   1 {:<32} ROO     2000    2.0    3.0   1     1    2\n\
+         310   2 {:<32} KNI     2000    0.0    1.0   2     3    4\n",
+        "Rooks", "Knights"
+    );
+    let byes = |teams: &str| {
+        let text = format!("{}\n{teams}240 F   2    1\n240 H   3    2\n", players.join("\n"));
+        let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+        assert!(doubts.is_empty(), "{doubts:?}");
+        let pairings = tournament.rounds.values().flat_map(|round| &round.pairings);
+        let alone = pairings.filter_map(|pairing| Some(pairing.alone()?.name.clone()));
+        alone.collect::<Vec<_>>()
+    };
+    assert_eq!(byes(""), ["Player1, A", "Player2, A"]);
+    assert_eq!(byes(&teams), Vec::<String>::new());
+}
+
 /// Line-ups, colours, byes, forfeits and points of teams have no tables. In the forfeited match, the line of the absent
 /// player is empty.
 #[test]
