@@ -30,7 +30,8 @@ fn is_header(line: &str) -> bool {
     let fields = line
         .split(char::from(separator(line)))
         .map(|field| field.trim_matches('"'));
-    header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
+    header::team_match(fields.clone()).is_some()
+        || header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
 }
 
 pub(super) fn has_separator(line: &str) -> bool {
@@ -66,6 +67,8 @@ impl Kind {
 struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
+    /// Names of the left and of the right team, if the lines below are the boards of a match.
+    teams: Option<[String; 2]>,
     fields: usize,
     /// Text of the line, which may be repeated above each part of the table.
     record: StringRecord,
@@ -112,6 +115,10 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
             return Err(FileError::OpenQuote.at(&file, number, column));
         }
         if record.iter().all(|field| field.trim().is_empty()) {
+            continue;
+        }
+        if let Some(opened) = CsvHeader::of_match(&record) {
+            header = Some(opened);
             continue;
         }
         let Some(header) = &header else {
@@ -163,6 +170,7 @@ fn parse_header(
         return Ok(CsvHeader {
             kind,
             columns,
+            teams: None,
             fields: record.len(),
             record: record.clone(),
         });
@@ -177,6 +185,18 @@ fn parse_header(
 }
 
 impl CsvHeader {
+    /// Parses a line that opens a match of teams. Returns `None` for any other line.
+    fn of_match(record: &StringRecord) -> Option<Self> {
+        let opened = header::team_match(record.iter())?;
+        Some(Self {
+            kind: Kind::Pairings,
+            columns: opened.columns,
+            teams: Some(opened.teams),
+            fields: record.len(),
+            record: record.clone(),
+        })
+    }
+
     /// Returns the text of a title line among the rows: text of several words, alone in a column without names.
     fn title<'r>(&self, record: &'r StringRecord) -> Option<&'r str> {
         let mut filled = (0..)
@@ -276,6 +296,7 @@ impl CsvLine<'_> {
         if board.len() == 2 && within.is_empty() {
             within.clone_from(&board);
         }
+        let board_of_match = within.get(1).copied().filter(|_| self.header.teams.is_some());
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
         // Without an opponent, the result is the points of the bye.
         let written = self.get(Column::Result).map(|(text, _)| text);
@@ -293,6 +314,19 @@ impl CsvLine<'_> {
                 (result, written.and_then(values::reason_of_bye))
             }
         };
+        let mut pairing = Pairing {
+            table: None,
+            board: None,
+            white,
+            black,
+            result: result.flatten(),
+            unplayed,
+            place: doubts.place(place.0, place.1),
+        };
+        // The left side of a match has White on odd boards.
+        if board_of_match.is_some_and(|board| board.is_multiple_of(2)) {
+            pairing = pairing.with_colors_swapped();
+        }
         Some(ListedPairing {
             round: round.first().copied().or(self.titles.round),
             within,
@@ -301,15 +335,7 @@ impl CsvLine<'_> {
             } else {
                 None
             },
-            pairing: Pairing {
-                table: None,
-                board: None,
-                white,
-                black,
-                result: result.flatten(),
-                unplayed,
-                place: doubts.place(place.0, place.1),
-            },
+            pairing,
             date: text(Column::Date)
                 .and_then(values::date)
                 .or_else(|| self.titles.date.clone()),
@@ -349,6 +375,11 @@ impl CsvLine<'_> {
             values::rating,
             doubts,
         );
+        let team_of_match = || match (&self.header.teams, side) {
+            (Some([left, _]), Side::White) => values::known(left),
+            (Some([_, right]), Side::Black) => values::known(right),
+            _ => None,
+        };
         Some(Player {
             name: doubts.name(bare, place),
             facts: PlayerFacts {
@@ -356,7 +387,7 @@ impl CsvLine<'_> {
                 title: known(Fact::Title).or(title).and_then(values::title),
                 rating: rating.flatten(),
                 federation: known(Fact::Federation).map(str::to_owned),
-                team: known(Fact::Team).map(str::to_owned),
+                team: known(Fact::Team).or_else(team_of_match).map(str::to_owned),
             },
             place: doubts.place(place.0, place.1),
         })

@@ -125,6 +125,65 @@ fn each_table_of_an_export_has_its_own_titles() {
     assert!(bye.black.is_none());
 }
 
+/// Board pairings of chess-results.com: the left side has White on odd boards, and results are left to right.
+#[test]
+fn boards_of_matches_are_read() {
+    let text = "League 2026\n\nRound 2 on 2026/11/29 at 15:00;;;;;;;;\n\
+                Bo.;13;Rooks B;Rtg;-;1;Knights A;Rtg;1 : 1\n\
+                1.1;FM;Adler, Jonas;2310;-;;Berg, Ina;1946;1 - 0\n\
+                1.2;;Cohn, Eva;1560;-;WFM;Dorn, Max;0;1 - 0\n\
+                Bo.;2;Bishops;Rtg;-;14;Pawns;Rtg;\n\
+                2.1;;Ernst, Pia;1756;-;;Falk, Ole;;½ - ½\n\
+                2.2;;Brett nicht besetzt;;-;;Gold, Kim;1700;- - +\n\
+                2.3;;Brett nicht besetzt;;-;;Brett nicht besetzt;;\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(
+        doubts
+            .iter()
+            .all(|doubt| doubt.contains("numbered through") || doubt.contains("no players")),
+        "{doubts:?}"
+    );
+    let round = &tournament.rounds[&2];
+    assert_eq!(round.date.as_deref(), Some("2026-11-29"));
+    let name = |player: &Option<Player>| {
+        player
+            .as_ref()
+            .map_or(String::new(), |player| player.name.clone())
+    };
+    let found: Vec<_> = round
+        .pairings
+        .iter()
+        .map(|pairing| {
+            (
+                pairing.table,
+                name(&pairing.white),
+                name(&pairing.black),
+                pairing.result,
+            )
+        })
+        .collect();
+    let expected = [
+        (Some(1), "Adler, Jonas", "Berg, Ina", Some(GameResult::WhiteWins)),
+        (Some(2), "Dorn, Max", "Cohn, Eva", Some(GameResult::BlackWins)),
+        (Some(3), "Ernst, Pia", "Falk, Ole", Some(GameResult::Draw)),
+        (Some(4), "Gold, Kim", "", Some(GameResult::WhiteWins)),
+    ]
+    .map(|(table, white, black, result)| (table, white.to_owned(), black.to_owned(), result));
+    assert_eq!(found, expected);
+    let dorn = round.pairings[1].white.as_ref().expect("a player");
+    assert_eq!(dorn.facts.team.as_deref(), Some("Knights A"));
+    assert_eq!(
+        (dorn.facts.title.as_deref(), dorn.facts.rating),
+        (Some("WFM"), None)
+    );
+    let adler = round.pairings[0].white.as_ref().expect("a player");
+    assert_eq!(adler.facts.team.as_deref(), Some("Rooks B"));
+    assert_eq!(
+        (adler.facts.title.as_deref(), adler.facts.rating),
+        (Some("FM"), Some(2310))
+    );
+}
+
 /// Spreadsheets may number the rows in a nameless first column.
 #[test]
 fn row_numbers_are_not_titles() {
