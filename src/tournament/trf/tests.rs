@@ -192,6 +192,56 @@ fn results_come_from_both_lines() {
     }
 }
 
+/// Programs write their own letters, and an asterisk for a game that has not been played.
+#[test]
+fn an_unknown_result_loses_nothing_but_itself() {
+    for code in ['*', 'X', 'A', '?'] {
+        let text = [
+            line(
+                1,
+                "",
+                "Adler, Jonas",
+                "2310",
+                "GER",
+                "",
+                &["   2 w 1", &format!("   3 b {code}")],
+            ),
+            line(
+                2,
+                "",
+                "Berg, Ina",
+                "2290",
+                "GER",
+                "",
+                &["   1 b 0", &format!("0000 - {code}")],
+            ),
+            line(
+                3,
+                "",
+                "Cohn, Eva",
+                "2101",
+                "GER",
+                "",
+                &["0000 - U", &format!("   1 w {code}")],
+            ),
+        ];
+        let (tournament, doubts) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+        assert_eq!(lost(&doubts), Vec::<String>::new(), "{code}");
+        let notes: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+        assert_eq!(notes.len(), 3, "{notes:?}");
+        let expected =
+            format!("e.trf:1:109: \"{code}\" in round 2 of Adler, Jonas is not a result of a report");
+        assert!(notes[0].starts_with(&expected), "{}", notes[0]);
+        assert_eq!(
+            tournament.rounds[&1].pairings[0].result,
+            Some(GameResult::WhiteWins)
+        );
+        let second = &tournament.rounds[&2].pairings;
+        assert_eq!((second.len(), second[0].result), (1, None));
+        assert_eq!(tournament.carried.len(), 3, "the points are read, too");
+    }
+}
+
 #[test]
 fn byes_are_pairings_without_opponent_and_absences_are_ignored() {
     let byes = [
