@@ -112,8 +112,10 @@ impl TrfColumns {
         text.trim().to_owned()
     }
 
+    /// Returns the name. If nothing is shifted, it may fill the separator after it.
     fn name(&self, shift: isize) -> String {
-        self.field(15, 47_usize.saturating_add_signed(shift), 0)
+        let last = if shift == 0 { SEPARATOR } else { SEPARATOR - 1 };
+        self.field(15, last.saturating_add_signed(shift), 0)
     }
 
     /// Returns the first column of a field that is not blank.
@@ -133,8 +135,13 @@ impl TrfColumns {
 
     /// Returns whether rating, federation and id fit with this shift.
     fn player_fits(&self, shift: isize) -> bool {
-        self.is_blank(&[48, 53, 57, 69], shift)
-            && (shift == 0 || self.is_credible(shift))
+        let is_separated = match shift {
+            // The rating may be the first to be shifted.
+            0 => !self.at(SEPARATOR, 0).is_ascii_digit(),
+            _ => self.is_blank(&[SEPARATOR], shift) && self.is_credible(shift),
+        };
+        is_separated
+            && self.is_blank(&[53, 57, 69], shift)
             && self.has_only(49, 52, shift, |c| c.is_ascii_digit() || c == '-')
             && self.has_only(54, 56, shift, |c| c.is_alphanumeric() || c == '-')
             && self.has_only(58, 68, shift, |c| {
@@ -214,6 +221,8 @@ impl TrfColumns {
     }
 }
 
+/// Column between the name and the rating.
+const SEPARATOR: usize = 48;
 /// Codes of results, and a blank for none.
 const RESULTS: &str = "10=+-HFUZWDL½ ";
 pub(super) const FIRST_ROUND: usize = 92;

@@ -167,6 +167,39 @@ fn shifted_columns_are_found() {
     assert_eq!(tournament.rounds[&2].pairings.len(), 2);
 }
 
+/// Programs cut names after the blank that separates them from the rating.
+#[test]
+fn a_name_may_fill_the_column_after_it() {
+    let text = [
+        line(
+            1,
+            "",
+            "Langenname, Maximiliana-Ina Carola",
+            "0",
+            "NED",
+            "4600001",
+            &["   2 w +"],
+        )
+        .replacen("Carola ", "Carola", 1),
+        line(2, "", "Berg, Ina", "2290", "GER", "4600002", &["   1 b -"]),
+    ];
+    let (tournament, doubts) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let player = &tournament.players[0];
+    assert_eq!(player.name, "Langenname, Maximiliana-Ina Carola");
+    assert_eq!(
+        (player.facts.fide_id, player.facts.federation.as_deref()),
+        (Some(4_600_001), Some("NED"))
+    );
+    assert_eq!(tournament.rounds[&1].pairings.len(), 1);
+    // A rating in that column is shifted: the program counted the bytes of the name.
+    let shifted = line(1, "", "Müller, Ina", "2200", "", "", &[]).replacen("   2200", "  2200", 1);
+    let shifted = shifted.replace("1990/01/01", "          ");
+    let (tournament, _) = read_bytes("e.trf", shifted.as_bytes()).expect("a report");
+    assert_eq!(tournament.players[0].name, "Müller, Ina");
+    assert_eq!(tournament.players[0].facts.rating, Some(2200));
+}
+
 #[test]
 fn results_come_from_both_lines() {
     for (white, black, expected) in [
