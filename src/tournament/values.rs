@@ -96,7 +96,8 @@ pub(super) fn rating(text: &str) -> Result<Option<u16>, ImplausibleValue> {
     }
 }
 
-/// Parses a title into the form of PGN. Accepts the short forms of older programs, such as "g" and "wm".
+/// Parses a title into the form of PGN. Accepts the short forms of older programs, such as "g" and "wm", and the French
+/// ones of women's titles, such as "gf".
 pub(super) fn title(text: &str) -> Option<String> {
     let text = known(text)?;
     let short = match text.to_lowercase().as_str() {
@@ -104,10 +105,10 @@ pub(super) fn title(text: &str) -> Option<String> {
         "m" => "IM",
         "f" => "FM",
         "c" => "CM",
-        "wg" => "WGM",
-        "wm" | "wi" => "WIM",
-        "wf" => "WFM",
-        "wc" => "WCM",
+        "wg" | "gf" => "WGM",
+        "wm" | "wi" | "mf" => "WIM",
+        "wf" | "ff" => "WFM",
+        "wc" | "cf" => "WCM",
         _ => "",
     };
     if !short.is_empty() {
@@ -298,6 +299,10 @@ mod tests {
             ("wfm", Some("WFM")),
             ("m", Some("IM")),
             ("wg", Some("WGM")),
+            ("gf", Some("WGM")),
+            ("mf", Some("WIM")),
+            ("FF", Some("WFM")),
+            ("cf", Some("WCM")),
             ("-", None),
             ("", None),
             ("see the list", None),

@@ -110,6 +110,20 @@ fn event_players_and_pairings_are_read() {
     assert_eq!(pairing.place.to_string(), "e.trf:11:102");
 }
 
+/// Papi and Sharly Chess write women's titles in French.
+#[test]
+fn titles_of_women_are_those_of_fide() {
+    let titles = ["gf", "mf", "ff", "cf"];
+    let text: Vec<String> = (1..)
+        .zip(titles)
+        .map(|(number, title)| line(number, title, &format!("Player{number}, A"), "", "", "", &[]))
+        .collect();
+    let (tournament, _) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+    let players = tournament.players.iter();
+    let titles: Vec<Option<&str>> = players.map(|player| player.facts.title.as_deref()).collect();
+    assert_eq!(titles, [Some("WGM"), Some("WIM"), Some("WFM"), Some("WCM")]);
+}
+
 /// Covers programs that count bytes, and names that are too long.
 #[test]
 fn shifted_columns_are_found() {
