@@ -339,7 +339,10 @@ impl CsvLine<'_> {
             date: text(Column::Date)
                 .and_then(values::date)
                 .or_else(|| self.titles.date.clone()),
-            time_control: text(Column::TimeControl).map(str::to_owned),
+            time_control: self
+                .get(Column::TimeControl)
+                .and_then(|(text, _)| values::time_control(text))
+                .map(str::to_owned),
         })
     }
 

@@ -27,12 +27,26 @@ pub(super) enum ImplausibleValue {
 /// Maximum length of a name or another value, in characters. Longer ones do not fit on pages.
 const LONGEST: usize = 120;
 
+/// Maximum length of a time control, in characters. It is parsed before pages show it, and FIDE writes one with 145.
+const LONGEST_TIME_CONTROL: usize = 300;
+
 /// Cuts a value to [`LONGEST`].
 pub(super) fn shortened(text: &str) -> &str {
-    match text.char_indices().nth(LONGEST) {
+    cut(text, LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> &str {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => text.get(..end).unwrap_or_default().trim_end(),
         None => text,
     }
+}
+
+/// Trims a time control. Quotation marks at its end are kept, because they are signs of minutes and seconds, as in
+/// "90'+30\"". Returns `None` for a placeholder.
+pub(super) fn time_control(text: &str) -> Option<&str> {
+    known(text)?;
+    Some(cut(text.trim(), LONGEST_TIME_CONTROL))
 }
 
 /// Trims blanks and quotation marks, and cuts text that is too long. Returns `None` for a placeholder such as "-" or "?".
@@ -246,6 +260,21 @@ fn positive(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_control_is_kept_whole() {
+        let fide = "90 minutes for the first 40 moves, followed by 30 minutes for the rest of the game with an increment of \
+                    30 seconds per move starting from move 1";
+        assert!(fide.len() > LONGEST);
+        assert_eq!(time_control(fide), Some(fide));
+        assert_eq!(time_control(" 90'+30\" "), Some("90'+30\""));
+        assert_eq!(time_control("90'"), Some("90'"));
+        for none in ["", "-", "?", "\"\""] {
+            assert_eq!(time_control(none), None, "{none}");
+        }
+        let long = "9".repeat(400);
+        assert_eq!(time_control(&long).map(str::len), Some(LONGEST_TIME_CONTROL));
+    }
 
     #[test]
     fn ids_parse_in_all_their_spellings() {

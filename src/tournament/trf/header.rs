@@ -65,14 +65,15 @@ impl TrfHeader {
         doubts: &mut Doubts,
     ) -> Result<(), ReadError> {
         let value = line.get(3..).and_then(values::known).map(str::to_owned);
+        let time_control = || line.get(3..).and_then(values::time_control).map(str::to_owned);
         match code {
             "012" => self.name = self.name.take().or(value),
             "022" => self.city = self.city.take().or(value),
             "032" => self.federation = self.federation.take().or(value),
             "042" => self.begins = value.as_deref().and_then(values::date),
             "052" => self.ends = value.as_deref().and_then(values::date),
-            "122" => self.allotted = self.allotted.take().or(value),
-            "222" => self.encoded = self.encoded.take().or(value),
+            "122" => self.allotted = self.allotted.take().or_else(time_control),
+            "222" => self.encoded = self.encoded.take().or_else(time_control),
             "132" => self.days(line),
             "013" => self.team(line, OLD_ROSTER, number, doubts)?,
             "310" => self.team(line, ROSTER, number, doubts)?,
