@@ -27,11 +27,19 @@ pub(super) fn is_table(text: &str) -> bool {
 
 /// Returns whether a line is the header of pairings or of a list of players.
 fn is_header(line: &str) -> bool {
-    let fields = line
-        .split(char::from(separator(line)))
-        .map(|field| field.trim_matches('"'));
-    header::team_match(fields.clone()).is_some()
-        || header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
+    let is_complete = |columns: &BTreeMap<Column, usize>| Kind::of(columns).is_some();
+    header::team_match(fields(line)).is_some()
+        || header::columns(fields(line)).is_ok_and(|columns| is_complete(&columns))
+}
+
+/// Returns the number of columns that a line names; a line that names one of them twice names at least two.
+fn named_columns(line: &str) -> usize {
+    header::columns(fields(line)).map_or(2, |columns| columns.len())
+}
+
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    let fields = line.split(char::from(separator(line)));
+    fields.map(|field| field.trim_matches('"'))
 }
 
 pub(super) fn has_separator(line: &str) -> bool {
@@ -462,17 +470,19 @@ impl<'t> FilePositions<'t> {
     }
 }
 
-/// Returns the separator and the byte offset of the header: the first line that names the columns, else the first line
-/// that is not blank. Spreadsheets may declare the separator in a line "sep=;" before the header.
+/// Returns the separator and the byte offset of the header: the first line that names the required columns, else the
+/// line that names most columns. Spreadsheets may declare the separator in a line "sep=;" before the header.
 fn find_header(text: &str) -> (u8, usize) {
     let mut lines = first_lines(text)
         .filter(|(_, line)| !line.trim().is_empty())
         .peekable();
     let declaration = lines.next_if(|(_, line)| declared(line).is_some());
     let declaration = declaration.and_then(|(_, line)| declared(line));
-    let first = lines.peek().copied();
-    let header = lines.find(|(_, line)| is_header(line)).or(first);
-    let (from, line) = header.unwrap_or((text.len(), ""));
+    let lines: Vec<(usize, &str)> = lines.collect();
+    let header = lines.iter().find(|(_, line)| is_header(line));
+    // `max_by_key` returns the last of several.
+    let header = header.or_else(|| lines.iter().rev().max_by_key(|(_, line)| named_columns(line)));
+    let (from, line) = header.copied().unwrap_or((text.len(), ""));
     (declaration.unwrap_or_else(|| separator(line)), from)
 }
 

@@ -264,7 +264,7 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
         ),
         (
             "sheet.csv",
-            "kiebitz: sheet.csv:1:1: the first line has too few column names",
+            "kiebitz: sheet.csv:1:1: this line has too few column names",
         ),
         ("book.xlsx", "kiebitz: book.xlsx:1:1: this is a zip file"),
         (

@@ -25,6 +25,12 @@ pub(super) enum Side {
     Listed,
 }
 
+impl Column {
+    fn is_of(self, side: Side) -> bool {
+        matches!(self, Self::Of(of, _) if of == side)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fact {
     Name,
@@ -42,8 +48,16 @@ pub(super) enum Fact {
 pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeMap<Column, usize>, usize> {
     let names: Vec<String> = names.map(normalized).collect();
     let mut columns = BTreeMap::new();
+    let has = |side| {
+        names
+            .iter()
+            .any(|name| side_column(name).is_some_and(|found| found.is_of(side)))
+    };
+    let has_both_sides = has(Side::White) && has(Side::Black);
     for (place, name) in names.iter().enumerate() {
-        let Some(column) = event_column(name).or_else(|| side_column(name)) else {
+        // In a ranking, "w" is the number of wins.
+        let side_column = || side_column(name).filter(|_| has_both_sides || name.chars().count() > 1);
+        let Some(column) = event_column(name).or_else(side_column) else {
             continue;
         };
         if columns.insert(column, place).is_some() {
@@ -199,17 +213,15 @@ fn side_column(name: &str) -> Option<Column> {
 
 fn fact(name: &str) -> Option<Fact> {
     Some(match name {
-        "name" | "player" | "spieler" | "playername" | "spielername" | "fullname" | "nom" | "nombre" => {
-            Fact::Name
-        }
+        "name" | "player" | "spieler" | "playername" | "spielername" | "fullname" | "nom" | "nombre"
+        | "nome" | "naam" | "navn" | "namn" | "jmeno" | "meno" | "nev" => Fact::Name,
         "first" | "firstname" | "vorname" | "fname" | "givenname" | "forename" => Fact::First,
         "last" | "lastname" | "nachname" | "lname" | "surname" | "familyname" => Fact::Last,
         "fideid" | "fide" | "fidenr" | "fideno" | "fidecode" | "fidenumber" | "id" | "fidnr" | "idfide"
         | "fidenumm" | "fideidno" | "fidenummer" => Fact::FideId,
         "title" | "titel" | "tit" | "titre" | "titulo" | "titolo" | "fidetitle" => Fact::Title,
-        "elo" | "rating" | "rtg" | "elofide" | "fideelo" | "fiderating" | "rtgi" | "eloint" | "elointl" => {
-            Fact::Rating
-        }
+        "elo" | "rating" | "rtg" | "elofide" | "fideelo" | "fiderating" | "rtgi" | "eloint" | "elointl"
+        | "eloi" => Fact::Rating,
         "fed" | "federation" | "country" | "land" | "nation" | "verband" | "foderation" => Fact::Federation,
         "team" | "mannschaft" | "teamname" | "equipe" | "squadra" | "equipo" => Fact::Team,
         _ => return None,
@@ -316,6 +328,13 @@ mod tests {
         assert_eq!(list.get(&Column::Table), None);
         let names = places("board,white_first,white_last,black_first,black_last");
         assert_eq!(names.get(&player(Side::White, Fact::Last)), Some(&2));
+        let ranking = places("Rk.,SNo,,,Name,Typ,sex,FED,RtgI,Club/City,Pts.,TB1,Rp,n,w,we,w-we,K,rtg+/-");
+        assert_eq!(ranking.get(&player(Side::Listed, Fact::Name)), Some(&4));
+        assert_eq!(ranking.get(&player(Side::Listed, Fact::Rating)), Some(&8));
+        assert_eq!(ranking.get(&player(Side::White, Fact::Name)), None);
+        let short = places("Bo,W,Elo,Res,B,Elo");
+        assert_eq!(short.get(&player(Side::White, Fact::Name)), Some(&1));
+        assert_eq!(short.get(&player(Side::Black, Fact::Rating)), Some(&5));
         let results = places("Bo.,No.,,Name,Rtg,Pts.,Result,Pts.,,Name,Rtg,No.");
         assert_eq!(results.get(&player(Side::Black, Fact::Rating)), Some(&10));
         assert_eq!(results.get(&player(Side::White, Fact::Name)), Some(&3));

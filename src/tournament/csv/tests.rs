@@ -221,16 +221,43 @@ fn a_list_of_players_is_read() {
     assert_eq!(tournament.players[0].facts.fide_id, Some(4_600_001));
 }
 
+/// The ranking of chess-results.com has the number of wins in a column "w".
+#[test]
+fn a_ranking_is_a_list_of_players() {
+    let text = "Club Open 2026\nFinal Ranking after 9 Rounds\n\n\
+                Rk.;SNo;;;Name;Typ;sex;FED;RtgI;Club/City;Pts.;TB1;Rp;n;w;we;w-we;K;rtg+/-\n\
+                1;5;;GM;Adler, Jonas;S65;;GER;2447;;7;49,5;2496;9;7;5,85;1,15;10;11,5\n\
+                2;6;;;Berg, Ina;;w;AUT;2290;Rooks;6,5;48;2434;9;6,5;6,23;0,77;10;7,7\n";
+    let portuguese = text.replace(";Name;", ";Nome;").replace("RtgI", "EloI");
+    for text in [text, &portuguese] {
+        let (tournament, doubts) = read_text(text);
+        assert!(doubts.is_empty() && tournament.rounds.is_empty(), "{doubts:?}");
+        let facts = |index: usize| &tournament.players[index].facts;
+        assert_eq!(
+            (facts(0).title.as_deref(), facts(0).rating),
+            (Some("GM"), Some(2447))
+        );
+        assert_eq!(
+            (facts(1).federation.as_deref(), facts(1).rating),
+            (Some("AUT"), Some(2290))
+        );
+    }
+}
+
 #[test]
 fn unusable_files_are_refused_with_the_position() {
     for (text, start) in [
         (
             "1,Adler,Berg\n2,Cohn,Dorn\n",
-            "r.csv:1:1: the first line has too few column names",
+            "r.csv:1:1: this line has too few column names",
         ),
         (
             "board,white\n1,Adler\n",
-            "r.csv:1:1: the first line has too few column names",
+            "r.csv:1:1: this line has too few column names",
+        ),
+        (
+            "Club Open\n\nFinal ranking after 9 rounds;;\nRk.;Name;Pts.\n1;Adler, Jonas;7\n",
+            "r.csv:4:1: this line has too few column names: found \"Name\"",
         ),
         (
             "board,white,Tisch,black\n",
