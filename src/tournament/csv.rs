@@ -125,7 +125,10 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
         if record.iter().all(|field| field.trim().is_empty()) {
             continue;
         }
-        if let Some(opened) = CsvHeader::of_match(&record) {
+        if record.iter().any(|field| field.starts_with('=')) {
+            record = record.iter().map(without_formula).collect();
+        }
+        if let Some(opened) = CsvHeader::of_match(&record).or_else(|| CsvHeader::of_next_table(&record)) {
             header = Some(opened);
             continue;
         }
@@ -174,14 +177,8 @@ fn parse_header(
         let column = begins.get(duplicate).copied().unwrap_or(1);
         FileError::SameColumn(name).at(file, number, column)
     })?;
-    if let Some(kind) = Kind::of(&columns) {
-        return Ok(CsvHeader {
-            kind,
-            columns,
-            teams: None,
-            fields: record.len(),
-            record: record.clone(),
-        });
+    if let Some(header) = CsvHeader::of_table(&columns, record) {
+        return Ok(header);
     }
     let found = columns.values().filter_map(|place| record.get(*place));
     let found: Vec<String> = found.map(|name| format!("{name:?}")).collect();
@@ -203,6 +200,28 @@ impl CsvHeader {
             fields: record.len(),
             record: record.clone(),
         })
+    }
+
+    /// Builds the header of a table; `None` if required columns are missing.
+    fn of_table(columns: &BTreeMap<Column, usize>, record: &StringRecord) -> Option<Self> {
+        Some(Self {
+            kind: Kind::of(columns)?,
+            columns: columns.clone(),
+            teams: None,
+            fields: record.len(),
+            record: record.clone(),
+        })
+    }
+
+    /// Parses the header of a table below another one, such as pairings below standings. Returns `None` for any other
+    /// line.
+    fn of_next_table(record: &StringRecord) -> Option<Self> {
+        // Rows have numbers, and there may be many of them.
+        let is_number = |field: &str| field.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if record.iter().any(is_number) {
+            return None;
+        }
+        Self::of_table(&header::columns(record.iter()).ok()?, record)
     }
 
     /// Returns the text of a title line among the rows: text of several words, alone in a column without names.
@@ -233,7 +252,7 @@ impl Rows {
         let beyond = (0..).zip(line.record).skip(line.header.fields);
         if let Some((field, _)) = { beyond }.find(|(_, text)| !text.trim().is_empty()) {
             let text = format!(
-                "this line has more fields than the {} columns of the first line, and is left out: quote names \
+                "this line has more fields than the {} columns of the line that names them, and is left out: quote names \
                  that contain the separator",
                 line.header.fields
             );
@@ -426,6 +445,14 @@ impl CsvLine<'_> {
     }
 }
 
+/// Strips the formula with which programs keep spreadsheets from converting a value: `="1-0"` or `=4600001`.
+fn without_formula(field: &str) -> &str {
+    let formula = field.strip_prefix('=').map(str::trim);
+    let quoted = formula.and_then(|formula| formula.strip_prefix('"')?.strip_suffix('"'));
+    let number = formula.filter(|formula| formula.starts_with(|c: char| c.is_ascii_digit()));
+    quoted.or(number).unwrap_or(field)
+}
+
 /// Tracks the positions of lines and fields, which the CSV reader does not provide.
 struct FilePositions<'t> {
     text: &'t str,
@@ -517,8 +544,8 @@ fn separator(line: &str) -> u8 {
     best
 }
 
-/// Number of lines in which the header is searched.
-const SEARCHED_LINES: usize = 50;
+/// Number of lines in which the header is searched. Standings may come first.
+const SEARCHED_LINES: usize = 2000;
 
 #[cfg(test)]
 mod tests;

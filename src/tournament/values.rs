@@ -144,12 +144,16 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
     ] {
         bare = bare.replace(from, to);
     }
-    let bare = bare.to_uppercase();
+    let bare = bare.to_uppercase().replace('_', "");
     let bare = bare.trim_end_matches('F');
     Ok(Some(match bare {
-        "" | "*" | "?" | "-" => return Ok(None),
-        "1-0" | "1F-0" | "+--" | "+-" | "1-0K" => GameResult::WhiteWins,
-        "0-1" | "0F-1" | "--+" | "-+" | "0-1K" => GameResult::BlackWins,
+        "" | "*" | "?" | "-" | "PENDING" | "INPROGRESS" => return Ok(None),
+        "1-0" | "1F-0" | "+--" | "+-" | "1-0K" | "WHITEWIN" | "WHITEWINS" | "WHITEWON" => {
+            GameResult::WhiteWins
+        }
+        "0-1" | "0F-1" | "--+" | "-+" | "0-1K" | "BLACKWIN" | "BLACKWINS" | "BLACKWON" => {
+            GameResult::BlackWins
+        }
         "1/2-1/2" | "1/2" | "=" | "=-=" | "REMIS" | "DRAW" => GameResult::Draw,
         "0-0" | "0F-0" | "---" | "--" => GameResult::BothLose,
         "1/2-0" => GameResult::HalfForWhite,
@@ -158,8 +162,8 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
     }))
 }
 
-/// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), or a result.
-/// Returns `None` for "*" and empty text.
+/// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), the word
+/// "bye", or a result. Returns `None` for "*" and empty text.
 pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, ImplausibleValue> {
     match reason_of_bye(text) {
         Some(reason) => Ok(Some(byes::result_of(reason.points(), is_white))),
@@ -172,7 +176,7 @@ pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, Impl
 pub(super) fn reason_of_bye(text: &str) -> Option<UnplayedRound> {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     match bare.to_uppercase().replace(',', ".").as_str() {
-        "1" | "1.0" | "+" | "U" => Some(UnplayedRound::AllocatedBye),
+        "1" | "1.0" | "+" | "U" | "BYE" => Some(UnplayedRound::AllocatedBye),
         "F" => Some(UnplayedRound::FullPointBye),
         "½" | "1/2" | "0.5" | ".5" | "=" | "H" => Some(UnplayedRound::HalfPointBye),
         "0" | "0.0" | "-" | "–" | "Z" => Some(UnplayedRound::ZeroPointBye),
@@ -185,7 +189,9 @@ pub(super) fn is_forfeit(text: &str) -> bool {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let bare = bare.to_uppercase().replace(':', "-");
     let is_decided = matches!(result(text), Ok(Some(_)));
-    is_decided && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
+    // Words such as "BLACK_WIN" have these letters, too.
+    let is_word = bare.contains(|c: char| c.is_alphabetic() && !matches!(c, 'F' | 'K'));
+    is_decided && !is_word && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
 }
 
 /// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a
@@ -353,10 +359,13 @@ mod tests {
             ("0,5-0,5", GameResult::Draw),
             ("0-0", GameResult::BothLose),
             ("½-0", GameResult::HalfForWhite),
+            ("WHITE_WIN", GameResult::WhiteWins),
+            ("Black wins", GameResult::BlackWins),
+            ("DRAW", GameResult::Draw),
         ] {
             assert_eq!(result(text), Ok(Some(read)), "{text}");
         }
-        for none in ["", "*", "-"] {
+        for none in ["", "*", "-", "Pending", "In Progress"] {
             assert_eq!(result(none), Ok(None));
         }
         assert!(result("won").is_err());
@@ -367,12 +376,13 @@ mod tests {
         for forfeit in ["+--", "- - +", "---", "--", "0-1F", "1-0K", "+:-"] {
             assert!(is_forfeit(forfeit), "{forfeit}");
         }
-        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won"] {
+        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won", "BLACK_WIN"] {
             assert!(!is_forfeit(played), "{played}");
         }
         assert_eq!(reason_of_bye("1"), Some(UnplayedRound::AllocatedBye));
         assert_eq!(reason_of_bye(" ½ "), Some(UnplayedRound::HalfPointBye));
         assert_eq!(reason_of_bye("0"), Some(UnplayedRound::ZeroPointBye));
+        assert_eq!(reason_of_bye("bye"), Some(UnplayedRound::AllocatedBye));
         assert_eq!(reason_of_bye(""), None);
     }
 

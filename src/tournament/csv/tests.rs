@@ -214,6 +214,87 @@ fn malformed_lines_are_reported_with_their_positions() {
     assert_eq!(tournament.rounds[&1].pairings.len(), 3);
 }
 
+/// Programs write values as formulas, so that spreadsheets do not take "1-0" for a date.
+#[test]
+fn values_in_formulas_are_read() {
+    let text = "Round,Board,White,white_fide_id,Black,black_fide_id,Result\n\
+                1,1,\"Adler, Jonas\",\"=\"\"4600001\"\"\",\"Berg, Ina\",=4600002,\"=\"\"1-0\"\"\"\n\
+                1,2,\"Cohn, Eva\",,\"Dorn, Max\",,\"=\"\"0.5-0.5\"\"\"\n\
+                1,3,\"Ernst, Pia\",,\"Falk, Ole\",,=\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairings = &tournament.rounds[&1].pairings;
+    let results: Vec<Option<GameResult>> = pairings.iter().map(|pairing| pairing.result).collect();
+    assert_eq!(
+        results,
+        [
+            Some(GameResult::WhiteWins),
+            Some(GameResult::Draw),
+            Some(GameResult::Draw)
+        ]
+    );
+    let id = |player: &Option<Player>| player.as_ref().and_then(|player| player.facts.fide_id);
+    assert_eq!(
+        (id(&pairings[0].white), id(&pairings[0].black)),
+        (Some(4_600_001), Some(4_600_002))
+    );
+}
+
+#[test]
+fn results_in_words_are_read() {
+    let text = "Round,Board,White,Black,Result\n1,1,Adler Jonas,Berg Ina,WHITE_WIN\n1,2,Cohn Eva,Dorn Max,BLACK_WIN\n\
+                1,3,Ernst Pia,Falk Ole,DRAW\n1,4,Gold Kim,Hahn Lea,In Progress\n1,5,Imhof Jo,BYE,bye\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairings = tournament.rounds[&1].pairings.iter();
+    let found: Vec<_> = pairings
+        .map(|pairing| (pairing.result, pairing.unplayed))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Some(GameResult::WhiteWins), None),
+            (Some(GameResult::BlackWins), None),
+            (Some(GameResult::Draw), None),
+            (None, None),
+            (Some(GameResult::WhiteWins), Some(UnplayedRound::AllocatedBye)),
+        ]
+    );
+}
+
+/// The standings have more lines than a short search reads.
+#[test]
+fn pairings_are_read_above_and_below_standings() {
+    let ranks: String = (1..=60)
+        .map(|rank| format!("{rank},Player{rank} A,1\n"))
+        .collect();
+    let standings = |columns: &str| format!("{columns}\n{ranks}");
+    let pairings =
+        "ROUND,BOARD,WHITE,BLACK,RESULT\n1,1,Player1 A,Player2 A,1-0\n2,1,Player2 A,Player1 A,Pending\n";
+    let rated = standings("RANK,PLAYER,RATING");
+    for (text, players) in [
+        (format!("Report\n\n{rated}\n\nROUND RESULTS\n{pairings}"), 60),
+        (format!("{pairings}\n\nFinal standings\n{rated}"), 60),
+        (
+            format!(
+                "Report\n\n{}\n\nAll results\n{pairings}",
+                standings("Rank,Player,Score")
+            ),
+            0,
+        ),
+    ] {
+        let (tournament, doubts) = read_text(&text);
+        assert!(doubts.is_empty(), "{doubts:?}");
+        assert_eq!(tournament.players.len(), players, "{text}");
+        let results: Vec<_> = tournament
+            .rounds
+            .values()
+            .map(|round| round.pairings[0].result)
+            .collect();
+        assert_eq!(results, [Some(GameResult::WhiteWins), None], "{text}");
+    }
+}
+
 #[test]
 fn a_list_of_players_is_read() {
     let (tournament, doubts) = read_text("No.;Name;FideID;FED;Rtg\n1;Adler, Jonas;4600001;GER;2310\n");
