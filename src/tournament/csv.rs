@@ -27,10 +27,19 @@ pub(super) fn is_table(text: &str) -> bool {
 
 /// Returns whether a line is the header of pairings or of a list of players.
 fn is_header(line: &str) -> bool {
-    let fields = line
-        .split(char::from(separator(line)))
-        .map(|field| field.trim_matches('"'));
-    header::columns(fields).is_ok_and(|columns| Kind::of(&columns).is_some())
+    let is_complete = |columns: &BTreeMap<Column, usize>| Kind::of(columns).is_some();
+    header::team_match(fields(line)).is_some()
+        || header::columns(fields(line)).is_ok_and(|columns| is_complete(&columns))
+}
+
+/// Returns the number of columns that a line names; a line that names one of them twice names at least two.
+fn named_columns(line: &str) -> usize {
+    header::columns(fields(line)).map_or(2, |columns| columns.len())
+}
+
+fn fields(line: &str) -> impl Iterator<Item = &str> {
+    let fields = line.split(char::from(separator(line)));
+    fields.map(|field| field.trim_matches('"'))
 }
 
 pub(super) fn has_separator(line: &str) -> bool {
@@ -66,6 +75,8 @@ impl Kind {
 struct CsvHeader {
     kind: Kind,
     columns: BTreeMap<Column, usize>,
+    /// Names of the left and of the right team, if the lines below are the boards of a match.
+    teams: Option<[String; 2]>,
     fields: usize,
     /// Text of the line, which may be repeated above each part of the table.
     record: StringRecord,
@@ -114,6 +125,13 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
         if record.iter().all(|field| field.trim().is_empty()) {
             continue;
         }
+        if record.iter().any(|field| field.starts_with('=')) {
+            record = record.iter().map(without_formula).collect();
+        }
+        if let Some(opened) = CsvHeader::of_match(&record).or_else(|| CsvHeader::of_next_table(&record)) {
+            header = Some(opened);
+            continue;
+        }
         let Some(header) = &header else {
             header = Some(parse_header(&record, number, &begins, &file)?);
             continue;
@@ -159,13 +177,8 @@ fn parse_header(
         let column = begins.get(duplicate).copied().unwrap_or(1);
         FileError::SameColumn(name).at(file, number, column)
     })?;
-    if let Some(kind) = Kind::of(&columns) {
-        return Ok(CsvHeader {
-            kind,
-            columns,
-            fields: record.len(),
-            record: record.clone(),
-        });
+    if let Some(header) = CsvHeader::of_table(&columns, record) {
+        return Ok(header);
     }
     let found = columns.values().filter_map(|place| record.get(*place));
     let found: Vec<String> = found.map(|name| format!("{name:?}")).collect();
@@ -177,6 +190,40 @@ fn parse_header(
 }
 
 impl CsvHeader {
+    /// Parses a line that opens a match of teams. Returns `None` for any other line.
+    fn of_match(record: &StringRecord) -> Option<Self> {
+        let opened = header::team_match(record.iter())?;
+        Some(Self {
+            kind: Kind::Pairings,
+            columns: opened.columns,
+            teams: Some(opened.teams),
+            fields: record.len(),
+            record: record.clone(),
+        })
+    }
+
+    /// Builds the header of a table; `None` if required columns are missing.
+    fn of_table(columns: &BTreeMap<Column, usize>, record: &StringRecord) -> Option<Self> {
+        Some(Self {
+            kind: Kind::of(columns)?,
+            columns: columns.clone(),
+            teams: None,
+            fields: record.len(),
+            record: record.clone(),
+        })
+    }
+
+    /// Parses the header of a table below another one, such as pairings below standings. Returns `None` for any other
+    /// line.
+    fn of_next_table(record: &StringRecord) -> Option<Self> {
+        // Rows have numbers, and there may be many of them.
+        let is_number = |field: &str| field.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        if record.iter().any(is_number) {
+            return None;
+        }
+        Self::of_table(&header::columns(record.iter()).ok()?, record)
+    }
+
     /// Returns the text of a title line among the rows: text of several words, alone in a column without names.
     fn title<'r>(&self, record: &'r StringRecord) -> Option<&'r str> {
         let mut filled = (0..)
@@ -205,7 +252,7 @@ impl Rows {
         let beyond = (0..).zip(line.record).skip(line.header.fields);
         if let Some((field, _)) = { beyond }.find(|(_, text)| !text.trim().is_empty()) {
             let text = format!(
-                "this line has more fields than the {} columns of the first line, and is left out: quote names \
+                "this line has more fields than the {} columns of the line that names them, and is left out: quote names \
                  that contain the separator",
                 line.header.fields
             );
@@ -276,6 +323,7 @@ impl CsvLine<'_> {
         if board.len() == 2 && within.is_empty() {
             within.clone_from(&board);
         }
+        let board_of_match = within.get(1).copied().filter(|_| self.header.teams.is_some());
         let text = |column| self.get(column).and_then(|(text, _)| values::known(text));
         // Without an opponent, the result is the points of the bye.
         let written = self.get(Column::Result).map(|(text, _)| text);
@@ -293,6 +341,20 @@ impl CsvLine<'_> {
                 (result, written.and_then(values::reason_of_bye))
             }
         };
+        let mut pairing = Pairing {
+            table: None,
+            hall: text(Column::Hall).map(str::to_owned),
+            board: None,
+            white,
+            black,
+            result: result.flatten(),
+            unplayed,
+            place: doubts.place(place.0, place.1),
+        };
+        // The left side of a match has White on odd boards.
+        if board_of_match.is_some_and(|board| board.is_multiple_of(2)) {
+            pairing = pairing.with_colors_swapped();
+        }
         Some(ListedPairing {
             round: round.first().copied().or(self.titles.round),
             within,
@@ -301,20 +363,14 @@ impl CsvLine<'_> {
             } else {
                 None
             },
-            pairing: Pairing {
-                table: None,
-                hall: text(Column::Hall).map(str::to_owned),
-                board: None,
-                white,
-                black,
-                result: result.flatten(),
-                unplayed,
-                place: doubts.place(place.0, place.1),
-            },
+            pairing,
             date: text(Column::Date)
                 .and_then(values::date)
                 .or_else(|| self.titles.date.clone()),
-            time_control: text(Column::TimeControl).map(str::to_owned),
+            time_control: self
+                .get(Column::TimeControl)
+                .and_then(|(text, _)| values::time_control(text))
+                .map(str::to_owned),
         })
     }
 
@@ -350,6 +406,11 @@ impl CsvLine<'_> {
             values::rating,
             doubts,
         );
+        let team_of_match = || match (&self.header.teams, side) {
+            (Some([left, _]), Side::White) => values::known(left),
+            (Some([_, right]), Side::Black) => values::known(right),
+            _ => None,
+        };
         Some(Player {
             name: doubts.name(bare, place),
             facts: PlayerFacts {
@@ -357,7 +418,7 @@ impl CsvLine<'_> {
                 title: known(Fact::Title).or(title).and_then(values::title),
                 rating: rating.flatten(),
                 federation: known(Fact::Federation).map(str::to_owned),
-                team: known(Fact::Team).map(str::to_owned),
+                team: known(Fact::Team).or_else(team_of_match).map(str::to_owned),
             },
             place: doubts.place(place.0, place.1),
         })
@@ -383,6 +444,14 @@ impl CsvLine<'_> {
             }
         }
     }
+}
+
+/// Strips the formula with which programs keep spreadsheets from converting a value: `="1-0"` or `=4600001`.
+fn without_formula(field: &str) -> &str {
+    let formula = field.strip_prefix('=').map(str::trim);
+    let quoted = formula.and_then(|formula| formula.strip_prefix('"')?.strip_suffix('"'));
+    let number = formula.filter(|formula| formula.starts_with(|c: char| c.is_ascii_digit()));
+    quoted.or(number).unwrap_or(field)
 }
 
 /// Tracks the positions of lines and fields, which the CSV reader does not provide.
@@ -429,17 +498,19 @@ impl<'t> FilePositions<'t> {
     }
 }
 
-/// Returns the separator and the byte offset of the header: the first line that names the columns, else the first line
-/// that is not blank. Spreadsheets may declare the separator in a line "sep=;" before the header.
+/// Returns the separator and the byte offset of the header: the first line that names the required columns, else the
+/// line that names most columns. Spreadsheets may declare the separator in a line "sep=;" before the header.
 fn find_header(text: &str) -> (u8, usize) {
     let mut lines = first_lines(text)
         .filter(|(_, line)| !line.trim().is_empty())
         .peekable();
     let declaration = lines.next_if(|(_, line)| declared(line).is_some());
     let declaration = declaration.and_then(|(_, line)| declared(line));
-    let first = lines.peek().copied();
-    let header = lines.find(|(_, line)| is_header(line)).or(first);
-    let (from, line) = header.unwrap_or((text.len(), ""));
+    let lines: Vec<(usize, &str)> = lines.collect();
+    let header = lines.iter().find(|(_, line)| is_header(line));
+    // `max_by_key` returns the last of several.
+    let header = header.or_else(|| lines.iter().rev().max_by_key(|(_, line)| named_columns(line)));
+    let (from, line) = header.copied().unwrap_or((text.len(), ""));
     (declaration.unwrap_or_else(|| separator(line)), from)
 }
 
@@ -474,8 +545,8 @@ fn separator(line: &str) -> u8 {
     best
 }
 
-/// Number of lines in which the header is searched.
-const SEARCHED_LINES: usize = 50;
+/// Number of lines in which the header is searched. Standings may come first.
+const SEARCHED_LINES: usize = 2000;
 
 #[cfg(test)]
 mod tests;

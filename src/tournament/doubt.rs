@@ -173,9 +173,9 @@ pub enum FileError {
     /// The file has no readable entry of this kind.
     #[error("the file has no readable {0}: export it again, and check it with an editor")]
     Nothing(&'static str),
-    /// The first line of a CSV file lacks required columns.
+    /// No line of a CSV file names the required columns.
     #[error(
-        "the first line has too few column names: found {found}; expected for example board,white,black or \
+        "this line has too few column names: found {found}; expected for example board,white,black or \
          name,fide_id"
     )]
     Columns {

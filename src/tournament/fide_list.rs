@@ -266,15 +266,21 @@ impl ListColumns {
             "born",
             "flag",
             "games",
+            "gms",
         ];
         let begin = |name: &str| line.find(name).map(|at| at + usize::from(name.starts_with(' ')));
-        let mut begins: Vec<usize> = names.iter().filter_map(|name| begin(name)).collect();
+        // The list of one kind of play names the column of ratings after its month, as in "SEP26".
+        let month = line
+            .match_indices(' ')
+            .map(|(at, _)| at + 1)
+            .find(|at| line.get(*at..).is_some_and(begins_with_month));
+        let mut begins: Vec<usize> = names.iter().filter_map(|name| begin(name)).chain(month).collect();
         begins.sort_unstable();
-        let span = |name: &str| {
-            let from = begin(name)?;
+        let span_from = |from: usize| {
             let to = begins.iter().copied().find(|begin| *begin > from);
-            Some((from, to.unwrap_or(from + LAST_WIDTH)))
+            (from, to.unwrap_or(from + LAST_WIDTH))
         };
+        let span = |name: &str| begin(name).map(span_from);
         let none = (0, 0);
         Some(Self {
             id: span("id number")?,
@@ -282,7 +288,7 @@ impl ListColumns {
             federation: span("fed").unwrap_or(none),
             title: span(" tit").unwrap_or(none),
             womens_title: span("wtit").unwrap_or(none),
-            rating: span("srtng").unwrap_or(none),
+            rating: span("srtng").or(month.map(span_from)).unwrap_or(none),
             born: span("b-day").or_else(|| span("born")).unwrap_or(none),
         })
     }
@@ -316,6 +322,21 @@ impl ListColumns {
     }
 }
 
+/// Returns whether a text in lower case begins with a word such as "sep26".
+fn begins_with_month(text: &str) -> bool {
+    let word = text.split(' ').next().unwrap_or_default();
+    MONTHS
+        .iter()
+        .any(|month| word.strip_prefix(month).is_some_and(is_year))
+}
+
+fn is_year(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const BUFFER: usize = 1 << 16;
 /// Byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -395,6 +416,23 @@ mod tests {
         let list = FideList::from_reader("l.txt", text.as_bytes(), &event()).expect("a list");
         let entry = list.player(4_600_001).expect("an entry");
         assert_eq!((entry.name.as_str(), entry.born), ("Other, Name", Some(1990)));
+        assert_eq!(
+            (entry.rating, entry.federation.as_deref()),
+            (Some(2310), Some("GER"))
+        );
+    }
+
+    /// The list of standard ratings alone names the column after its month.
+    #[test]
+    fn ratings_may_be_in_the_column_of_a_month() {
+        let text = "ID Number      Name                                                         Fed Sex Tit  WTit OTit           FOA SEP26 Gms K  B-day Flag\n\
+                    4600001        Other, Name                                                  GER F   WFM  WFM                     2076  13  20 2001  w\n";
+        let list = FideList::from_reader("l.txt", text.as_bytes(), &event()).expect("a list");
+        let entry = list.player(4_600_001).expect("an entry");
+        assert_eq!(
+            (entry.rating, entry.born, entry.title.as_deref()),
+            (Some(2076), Some(2001), Some("WFM"))
+        );
     }
 
     #[test]

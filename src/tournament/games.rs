@@ -32,6 +32,9 @@ enum TableNumbering {
     Three,
     /// The match from the round, and the board in the match from the board number.
     MatchAndBoard,
+    /// The match from the teams, and the board in the match from the board number, or else the second number of the
+    /// round.
+    Teams,
 }
 
 /// Groups the games of a file into rounds.
@@ -43,8 +46,9 @@ enum TableNumbering {
 ///
 /// The table numbers come from the first of these sources that gives every game of a round a different number: the
 /// board number (the tag Board), or else the second number of the round ("3.7"); the second number alone; match and
-/// board in the match ("3.2.1", or "3.2" with Board "1"). In the last case the boards of the second match follow those
-/// of the first. If a round has no such numbers at all, its games are numbered in the order of the file, without games
+/// board in the match ("3.2.1", or "3.2" with Board "1"); the board in the match alone, if the games name their teams:
+/// matches are then numbered by their first games in the file. In the last two cases the boards of the second match
+/// follow those of the first. If a round has no such numbers at all, its games are numbered in the order of the file, without games
 /// that lack an opponent.
 ///
 /// # Errors
@@ -159,11 +163,14 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
         }
         return;
     }
+    let matches = matches(games);
     // Boards per match: the highest board number that occurs.
     let highest_second = games.iter().filter_map(|game| game.within.get(1)).max();
     let highest_board = games.iter().filter_map(|game| game.board).max();
+    let highest_of_match = games.iter().filter_map(board_of_match).max();
     let boards = |numbering| match numbering {
         TableNumbering::Three => highest_second.copied().unwrap_or(1),
+        TableNumbering::Teams => highest_of_match.unwrap_or(1),
         _ => highest_board.unwrap_or(1),
     };
     let numberings = [
@@ -171,21 +178,26 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
         TableNumbering::Second,
         TableNumbering::Three,
         TableNumbering::MatchAndBoard,
+        TableNumbering::Teams,
     ];
     let fits = |numbering: &TableNumbering| {
         let mut tables = BTreeSet::new();
         let mut tables_of = games
             .iter()
-            .filter(|game| has_numbers(game))
-            .map(|game| (&game.pairing.hall, table(game, *numbering, boards(*numbering))));
+            .zip(&matches)
+            .filter(|(game, _)| has_numbers(game))
+            .map(|(game, of_teams)| {
+                let hall = &game.pairing.hall;
+                (hall, table(game, *of_teams, *numbering, boards(*numbering)))
+            });
         tables_of.all(|(hall, table)| table.is_some_and(|table| tables.insert((hall, table))))
     };
     let numbering = numberings.into_iter().find(fits).unwrap_or(TableNumbering::Own);
     let boards = boards(numbering);
-    for game in games.iter_mut() {
-        game.pairing.table = table(game, numbering, boards);
+    for (game, of_teams) in games.iter_mut().zip(matches) {
+        game.pairing.table = table(game, of_teams, numbering, boards);
     }
-    if matches!(numbering, TableNumbering::Three | TableNumbering::MatchAndBoard)
+    if !matches!(numbering, TableNumbering::Own | TableNumbering::Second)
         && let Some(first) = games.first()
     {
         let place = (first.pairing.place.line, first.pairing.place.column);
@@ -198,7 +210,29 @@ fn number_tables(round: u32, games: &mut [ListedPairing], doubts: &mut Doubts) {
     }
 }
 
-fn table(game: &ListedPairing, numbering: TableNumbering, boards: u32) -> Option<u32> {
+/// Returns the number of the match of each game: matches are numbered by their first games. `None` for a game without
+/// two teams.
+fn matches(games: &[ListedPairing]) -> Vec<Option<u32>> {
+    let mut numbers: BTreeMap<[&str; 2], u32> = BTreeMap::new();
+    let of_games = games.iter().map(|game| {
+        let mut teams = game.teams()?;
+        teams.sort_unstable();
+        let next = u32::try_from(numbers.len()).ok()?.checked_add(1)?;
+        Some(*numbers.entry(teams).or_insert(next))
+    });
+    of_games.collect()
+}
+
+/// Returns the board in the match if the game has no number of the match.
+fn board_of_match(game: &ListedPairing) -> Option<u32> {
+    match (game.board, game.within.as_slice()) {
+        (Some(board), _) => Some(board),
+        (None, [board]) => Some(*board),
+        _ => None,
+    }
+}
+
+fn table(game: &ListedPairing, of_teams: Option<u32>, numbering: TableNumbering, boards: u32) -> Option<u32> {
     let in_match = |number: u32, board: u32| {
         let before = number.checked_sub(1)?.checked_mul(boards)?;
         before.checked_add(board)
@@ -208,7 +242,16 @@ fn table(game: &ListedPairing, numbering: TableNumbering, boards: u32) -> Option
         (TableNumbering::Own | TableNumbering::Second, [table], _) => Some(*table),
         (TableNumbering::Three, [number, board], _) => in_match(*number, *board),
         (TableNumbering::MatchAndBoard, [number], Some(board)) => in_match(*number, board),
+        (TableNumbering::Teams, ..) => in_match(of_teams?, board_of_match(game)?),
         _ => None,
+    }
+}
+
+impl ListedPairing {
+    /// Returns the teams of White and Black; `None` if one of them is not known.
+    fn teams(&self) -> Option<[&str; 2]> {
+        let (white, black) = (self.pairing.white.as_ref()?, self.pairing.black.as_ref()?);
+        Some([white.facts.team.as_deref()?, black.facts.team.as_deref()?])
     }
 }
 

@@ -238,7 +238,28 @@ pub(crate) const fn half_points(result: GameResult) -> (u32, u32) {
     }
 }
 
+/// Returns the result after the players have swapped colours.
+const fn swapped(result: GameResult) -> GameResult {
+    match result {
+        GameResult::WhiteWins => GameResult::BlackWins,
+        GameResult::BlackWins => GameResult::WhiteWins,
+        GameResult::HalfForWhite => GameResult::HalfForBlack,
+        GameResult::HalfForBlack => GameResult::HalfForWhite,
+        GameResult::Draw | GameResult::BothLose | GameResult::Unknown => result,
+    }
+}
+
 impl Pairing {
+    /// Returns the pairing with White and Black swapped; the points of each player stay.
+    fn with_colors_swapped(self) -> Self {
+        Self {
+            white: self.black,
+            black: self.white,
+            result: self.result.map(swapped),
+            ..self
+        }
+    }
+
     /// Returns whether the pairing has two players, so that a game takes place.
     #[must_use]
     pub const fn is_played(&self) -> bool {

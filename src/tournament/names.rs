@@ -144,6 +144,11 @@ const NOBODY: &[&str] = &[
     "not known",
     "unknown",
     "vacant",
+    "brett nicht besetzt",
+    "nicht besetzt",
+    "unbesetzt",
+    "board not occupied",
+    "not occupied",
     "half point bye",
     "zero point bye",
     "full point bye",
@@ -199,6 +204,7 @@ mod tests {
             "N, N",
             "spielfrei",
             "Exempt",
+            "Brett nicht besetzt",
         ] {
             assert!(is_nobody(name), "{name}");
         }

@@ -110,7 +110,9 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
         },
         pairing,
         date: value(tags, "date").and_then(values::date),
-        time_control: value(tags, "timecontrol").map(str::to_owned),
+        time_control: tag(tags, "timecontrol")
+            .and_then(|tag| values::time_control(&tag.value))
+            .map(str::to_owned),
     })
 }
 

@@ -162,6 +162,17 @@ impl Entries {
             let reason = "this player has no name in columns 15 to 47, and is left out";
             return doubts.lost(DoubtKind::Unclear, (number, 15), reason);
         }
+        for (round, cell) in (1..).zip(&line.rounds) {
+            let Some((cell, code)) = cell.and_then(|cell| Some((cell, cell.unknown?))) else {
+                continue;
+            };
+            let text = format!(
+                "\"{code}\" in round {round} of {} is not a result of a report, and is read as no result: the codes are 1, \
+                 0, =, +, -, W, D, L, and F, H, U, Z for byes",
+                line.name
+            );
+            doubts.note(DoubtKind::Value, (number, cell.column + columns::RESULT), text);
+        }
         let facts = facts(&line, number, doubts);
         let (name, title) = names::without_title(&line.name);
         let title = values::title(&line.title).or_else(|| title.and_then(values::title));

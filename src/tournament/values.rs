@@ -27,12 +27,26 @@ pub(super) enum ImplausibleValue {
 /// Maximum length of a name or another value, in characters. Longer ones do not fit on pages.
 const LONGEST: usize = 120;
 
+/// Maximum length of a time control, in characters. It is parsed before pages show it, and FIDE writes one with 145.
+const LONGEST_TIME_CONTROL: usize = 300;
+
 /// Cuts a value to [`LONGEST`].
 pub(super) fn shortened(text: &str) -> &str {
-    match text.char_indices().nth(LONGEST) {
+    cut(text, LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> &str {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => text.get(..end).unwrap_or_default().trim_end(),
         None => text,
     }
+}
+
+/// Trims a time control. Quotation marks at its end are kept, because they are signs of minutes and seconds, as in
+/// "90'+30\"". Returns `None` for a placeholder.
+pub(super) fn time_control(text: &str) -> Option<&str> {
+    known(text)?;
+    Some(cut(text.trim(), LONGEST_TIME_CONTROL))
 }
 
 /// Trims blanks and quotation marks, and cuts text that is too long. Returns `None` for a placeholder such as "-" or "?".
@@ -96,7 +110,8 @@ pub(super) fn rating(text: &str) -> Result<Option<u16>, ImplausibleValue> {
     }
 }
 
-/// Parses a title into the form of PGN. Accepts the short forms of older programs, such as "g" and "wm".
+/// Parses a title into the form of PGN. Accepts the short forms of older programs, such as "g" and "wm", and the French
+/// ones of women's titles, such as "gf".
 pub(super) fn title(text: &str) -> Option<String> {
     let text = known(text)?;
     let short = match text.to_lowercase().as_str() {
@@ -104,10 +119,10 @@ pub(super) fn title(text: &str) -> Option<String> {
         "m" => "IM",
         "f" => "FM",
         "c" => "CM",
-        "wg" => "WGM",
-        "wm" | "wi" => "WIM",
-        "wf" => "WFM",
-        "wc" => "WCM",
+        "wg" | "gf" => "WGM",
+        "wm" | "wi" | "mf" => "WIM",
+        "wf" | "ff" => "WFM",
+        "wc" | "cf" => "WCM",
         _ => "",
     };
     if !short.is_empty() {
@@ -129,12 +144,16 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
     ] {
         bare = bare.replace(from, to);
     }
-    let bare = bare.to_uppercase();
+    let bare = bare.to_uppercase().replace('_', "");
     let bare = bare.trim_end_matches('F');
     Ok(Some(match bare {
-        "" | "*" | "?" | "-" => return Ok(None),
-        "1-0" | "1F-0" | "+--" | "+-" | "1-0K" => GameResult::WhiteWins,
-        "0-1" | "0F-1" | "--+" | "-+" | "0-1K" => GameResult::BlackWins,
+        "" | "*" | "?" | "-" | "PENDING" | "INPROGRESS" => return Ok(None),
+        "1-0" | "1F-0" | "+--" | "+-" | "1-0K" | "WHITEWIN" | "WHITEWINS" | "WHITEWON" => {
+            GameResult::WhiteWins
+        }
+        "0-1" | "0F-1" | "--+" | "-+" | "0-1K" | "BLACKWIN" | "BLACKWINS" | "BLACKWON" => {
+            GameResult::BlackWins
+        }
         "1/2-1/2" | "1/2" | "=" | "=-=" | "REMIS" | "DRAW" => GameResult::Draw,
         "0-0" | "0F-0" | "---" | "--" => GameResult::BothLose,
         "1/2-0" => GameResult::HalfForWhite,
@@ -143,8 +162,8 @@ pub(super) fn result(text: &str) -> Result<Option<GameResult>, ImplausibleValue>
     }))
 }
 
-/// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), or a result.
-/// Returns `None` for "*" and empty text.
+/// Parses the points of a player without an opponent, "1", "½" or "0", the letters of reports (F, H, U, Z), the word
+/// "bye", or a result. Returns `None` for "*" and empty text.
 pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, ImplausibleValue> {
     match reason_of_bye(text) {
         Some(reason) => Ok(Some(byes::result_of(reason.points(), is_white))),
@@ -157,7 +176,7 @@ pub(super) fn bye(text: &str, is_white: bool) -> Result<Option<GameResult>, Impl
 pub(super) fn reason_of_bye(text: &str) -> Option<UnplayedRound> {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     match bare.to_uppercase().replace(',', ".").as_str() {
-        "1" | "1.0" | "+" | "U" => Some(UnplayedRound::AllocatedBye),
+        "1" | "1.0" | "+" | "U" | "BYE" => Some(UnplayedRound::AllocatedBye),
         "F" => Some(UnplayedRound::FullPointBye),
         "½" | "1/2" | "0.5" | ".5" | "=" | "H" => Some(UnplayedRound::HalfPointBye),
         "0" | "0.0" | "-" | "–" | "Z" => Some(UnplayedRound::ZeroPointBye),
@@ -170,7 +189,9 @@ pub(super) fn is_forfeit(text: &str) -> bool {
     let bare: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let bare = bare.to_uppercase().replace(':', "-");
     let is_decided = matches!(result(text), Ok(Some(_)));
-    is_decided && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
+    // Words such as "BLACK_WIN" have these letters, too.
+    let is_word = bare.contains(|c: char| c.is_alphabetic() && !matches!(c, 'F' | 'K'));
+    is_decided && !is_word && (bare.contains(['+', 'F', 'K']) || bare.chars().all(|c| matches!(c, '-' | '–')))
 }
 
 /// Parses a date such as "2026.11.23" or "23/11/2026" into the form "2026-11-23". Returns `None` if the text is not a
@@ -247,6 +268,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_time_control_is_kept_whole() {
+        let fide = "90 minutes for the first 40 moves, followed by 30 minutes for the rest of the game with an increment of \
+                    30 seconds per move starting from move 1";
+        assert!(fide.len() > LONGEST);
+        assert_eq!(time_control(fide), Some(fide));
+        assert_eq!(time_control(" 90'+30\" "), Some("90'+30\""));
+        assert_eq!(time_control("90'"), Some("90'"));
+        for none in ["", "-", "?", "\"\""] {
+            assert_eq!(time_control(none), None, "{none}");
+        }
+        let long = "9".repeat(400);
+        assert_eq!(time_control(&long).map(str::len), Some(LONGEST_TIME_CONTROL));
+    }
+
+    #[test]
     fn ids_parse_in_all_their_spellings() {
         for (text, id) in [
             ("4600000", Some(4_600_000)),
@@ -298,6 +334,10 @@ mod tests {
             ("wfm", Some("WFM")),
             ("m", Some("IM")),
             ("wg", Some("WGM")),
+            ("gf", Some("WGM")),
+            ("mf", Some("WIM")),
+            ("FF", Some("WFM")),
+            ("cf", Some("WCM")),
             ("-", None),
             ("", None),
             ("see the list", None),
@@ -319,10 +359,13 @@ mod tests {
             ("0,5-0,5", GameResult::Draw),
             ("0-0", GameResult::BothLose),
             ("½-0", GameResult::HalfForWhite),
+            ("WHITE_WIN", GameResult::WhiteWins),
+            ("Black wins", GameResult::BlackWins),
+            ("DRAW", GameResult::Draw),
         ] {
             assert_eq!(result(text), Ok(Some(read)), "{text}");
         }
-        for none in ["", "*", "-"] {
+        for none in ["", "*", "-", "Pending", "In Progress"] {
             assert_eq!(result(none), Ok(None));
         }
         assert!(result("won").is_err());
@@ -333,12 +376,13 @@ mod tests {
         for forfeit in ["+--", "- - +", "---", "--", "0-1F", "1-0K", "+:-"] {
             assert!(is_forfeit(forfeit), "{forfeit}");
         }
-        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won"] {
+        for played in ["1-0", "0-0", "½-½", "*", "", "-", "won", "BLACK_WIN"] {
             assert!(!is_forfeit(played), "{played}");
         }
         assert_eq!(reason_of_bye("1"), Some(UnplayedRound::AllocatedBye));
         assert_eq!(reason_of_bye(" ½ "), Some(UnplayedRound::HalfPointBye));
         assert_eq!(reason_of_bye("0"), Some(UnplayedRound::ZeroPointBye));
+        assert_eq!(reason_of_bye("bye"), Some(UnplayedRound::AllocatedBye));
         assert_eq!(reason_of_bye(""), None);
     }
 

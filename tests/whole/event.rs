@@ -98,6 +98,84 @@ fn exports_with_titles_and_byes_are_read() {
     );
 }
 
+/// The shapes of files that pairing programs write, each shortened, with other names.
+#[test]
+fn files_of_pairing_programs_are_read_whole() {
+    let team = |number: u32, name: &str, players: &str| {
+        format!(
+            "310 {number:>3} {name:<32} {:<5} {:>6} {:>6} {:>6}      {players}\n",
+            "", 0, "3.0", "3.5"
+        )
+    };
+    let player = |number: u32, name: &str, rounds: &str| {
+        format!(
+            "001 {number:>4} w gf {name:<33} 2200 GER {:>11} {:10}  0.0    1  {rounds}\n",
+            "", ""
+        )
+    };
+    let report = [
+        "012 Match\n".to_owned(),
+        team(1, "Rooks", "   7   10"),
+        team(3, "Knights", "  21   26"),
+        "240 F   1    7\n".to_owned(),
+        player(7, "Adler, Jonas", "  21 w *"),
+        player(21, "Berg, Ina", "   7 b *"),
+        player(10, "Cohn, Eva", "  26 b  "),
+        player(26, "Langenname, Maximiliana-Ina Carola", "  10 w  ").replacen("Carola ", "Carola", 1),
+    ]
+    .concat();
+    let olympiad: String = [
+        ("Norway", "Canada", 1),
+        ("Canada", "Norway", 2),
+        ("Peru", "Cuba", 1),
+        ("Cuba", "Peru", 2),
+    ]
+    .iter()
+    .map(|(white, black, board)| {
+        format!(
+            "[Round \"2.{board}\"]\n[White \"{white}, P{board}\"]\n[Black \"{black}, P{board}\"]\n\
+                 [WhiteTeam \"{white}\"]\n[BlackTeam \"{black}\"]\n[TimeControl \"{FIDE}\"]\n\n*\n\n"
+        )
+    })
+    .collect();
+    let files = [
+        (
+            "boards.csv",
+            "League\n\nRound 1 on 2026/01/03 at 15:00;;;;;;;;\nBo.;13;Rooks;Rtg;-;1;Knights;Rtg;1 : 1\n\
+             1.1;;Adler, Jonas;1608;-;;Berg, Ina;1946;0 - 1\n1.2;;Cohn, Eva;1560;-;;Dorn, Max;1710;1 - 0\n",
+            "1 round, 2 pairings, 4 players",
+        ),
+        (
+            "standings.csv",
+            "RANK,PLAYER,RATING\n1,\"Adler, Jonas\",2310\n2,\"Berg, Ina\",2200\n\nROUND RESULTS\n\
+             ROUND,BOARD,WHITE,BLACK,RESULT\n1,1,\"Adler, Jonas\",\"Berg, Ina\",\"=\"\"1-0\"\"\"\n",
+            "1 round, 1 pairing, 2 players",
+        ),
+        ("report.trf", report.as_str(), "1 round, 2 pairings, 4 players"),
+        (
+            "olympiad.pgn",
+            olympiad.as_str(),
+            "1 round, 4 pairings, 8 players",
+        ),
+    ];
+    let hall = Hall::with(&files.map(|(name, text, _)| (name, text.as_bytes())));
+    for (name, _, totals) in files {
+        let (_, printed, errors) =
+            hall.check(&[name, "--round", if name == "olympiad.pgn" { "2" } else { "1" }]);
+        assert_eq!(errors, "", "{name}");
+        assert!(printed.contains(totals), "{name}: {printed}");
+        let others: Vec<String> = sentences(&printed)
+            .into_iter()
+            .filter(|line| line.starts_with('!') && !line.contains("has no FIDE id"))
+            .collect();
+        assert_eq!(others, Vec::<String>::new(), "{name}");
+    }
+}
+
+/// The time control of FIDE's regulations, in words.
+const FIDE: &str = "90 minutes for the first 40 moves, followed by 30 minutes for the rest of the game with an increment of \
+                    30 seconds per move starting from move 1";
+
 /// Nobody writes into the pipe, so opening it would take forever.
 #[test]
 fn a_pipe_a_folder_and_an_incomplete_file_are_refused_at_once() {
@@ -264,7 +342,7 @@ fn files_that_cannot_be_read_are_refused_with_the_place() {
         ),
         (
             "sheet.csv",
-            "kiebitz: sheet.csv:1:1: the first line has too few column names",
+            "kiebitz: sheet.csv:1:1: this line has too few column names",
         ),
         ("book.xlsx", "kiebitz: book.xlsx:1:1: this is a zip file"),
         (

@@ -26,6 +26,12 @@ pub(super) enum Side {
     Listed,
 }
 
+impl Column {
+    fn is_of(self, side: Side) -> bool {
+        matches!(self, Self::Of(of, _) if of == side)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fact {
     Name,
@@ -43,8 +49,16 @@ pub(super) enum Fact {
 pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeMap<Column, usize>, usize> {
     let names: Vec<String> = names.map(normalized).collect();
     let mut columns = BTreeMap::new();
+    let has = |side| {
+        names
+            .iter()
+            .any(|name| side_column(name).is_some_and(|found| found.is_of(side)))
+    };
+    let has_both_sides = has(Side::White) && has(Side::Black);
     for (place, name) in names.iter().enumerate() {
-        let Some(column) = event_column(name).or_else(|| side_column(name)) else {
+        // In a ranking, "w" is the number of wins.
+        let side_column = || side_column(name).filter(|_| has_both_sides || name.chars().count() > 1);
+        let Some(column) = event_column(name).or_else(side_column) else {
             continue;
         };
         if columns.insert(column, place).is_some() {
@@ -80,6 +94,54 @@ pub(super) fn columns<'h>(names: impl Iterator<Item = &'h str>) -> Result<BTreeM
         }
     }
     Ok(columns)
+}
+
+/// A line that opens a match of teams, as in "Bo.;2;Rooks;Rtg;-;5;Knights;Rtg;3 : 1" of chess-results.com. The lines
+/// below it have a pairing each: the left player is of the first team, and has White on odd boards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TeamMatch {
+    /// Columns of the lines below. White stands for the left side, and Black for the right one.
+    pub(super) columns: BTreeMap<Column, usize>,
+    /// Names of the left and of the right team.
+    pub(super) teams: [String; 2],
+}
+
+/// Parses a line that opens a match of teams. Returns `None` for any other line.
+pub(super) fn team_match<'h>(fields: impl Iterator<Item = &'h str>) -> Option<TeamMatch> {
+    let mut fields: Vec<&str> = fields.map(str::trim).collect();
+    let table = event_column(&normalized(fields.first()?)).filter(|column| *column == Column::Table)?;
+    while fields.last().is_some_and(|field| field.is_empty()) {
+        fields.pop();
+    }
+    let middle = fields.iter().position(|field| matches!(*field, "-" | "–"))?;
+    let mut columns = BTreeMap::from([(table, 0)]);
+    let is_column =
+        |name: &str| fact(name).is_some() || event_column(name).is_some() || side_column(name).is_some();
+    let is_name = |text: &str| text.chars().any(char::is_alphabetic) && !is_column(&normalized(text));
+    let mut teams = Vec::new();
+    for (side, range) in [(Side::White, 1..middle), (Side::Black, middle + 1..fields.len())] {
+        let place = range
+            .clone()
+            .find(|place| fields.get(*place).is_some_and(|text| is_name(text)))?;
+        teams.push((*fields.get(place)?).to_owned());
+        columns.insert(Column::Of(side, Fact::Name), place);
+        // Above the titles is the number of the team.
+        if place > range.start {
+            columns.insert(Column::Of(side, Fact::Title), place - 1);
+        }
+        for place in place + 1..range.end {
+            let text = fields.get(place).copied().unwrap_or_default();
+            if let Some(fact) = fact(&normalized(text)) {
+                columns.entry(Column::Of(side, fact)).or_insert(place);
+            }
+        }
+    }
+    // The points of the match, which may be missing, are above the results.
+    let last = fields.len() - 1;
+    let is_of_player = columns.values().any(|place| *place == last);
+    columns.insert(Column::Result, if is_of_player { last + 1 } else { last });
+    let teams = teams.try_into().ok()?;
+    Some(TeamMatch { columns, teams })
 }
 
 /// Assigns two plain name columns to White and Black.
@@ -153,17 +215,15 @@ fn side_column(name: &str) -> Option<Column> {
 
 fn fact(name: &str) -> Option<Fact> {
     Some(match name {
-        "name" | "player" | "spieler" | "playername" | "spielername" | "fullname" | "nom" | "nombre" => {
-            Fact::Name
-        }
+        "name" | "player" | "spieler" | "playername" | "spielername" | "fullname" | "nom" | "nombre"
+        | "nome" | "naam" | "navn" | "namn" | "jmeno" | "meno" | "nev" => Fact::Name,
         "first" | "firstname" | "vorname" | "fname" | "givenname" | "forename" => Fact::First,
         "last" | "lastname" | "nachname" | "lname" | "surname" | "familyname" => Fact::Last,
         "fideid" | "fide" | "fidenr" | "fideno" | "fidecode" | "fidenumber" | "id" | "fidnr" | "idfide"
         | "fidenumm" | "fideidno" | "fidenummer" => Fact::FideId,
         "title" | "titel" | "tit" | "titre" | "titulo" | "titolo" | "fidetitle" => Fact::Title,
-        "elo" | "rating" | "rtg" | "elofide" | "fideelo" | "fiderating" | "rtgi" | "eloint" | "elointl" => {
-            Fact::Rating
-        }
+        "elo" | "rating" | "rtg" | "elofide" | "fideelo" | "fiderating" | "rtgi" | "eloint" | "elointl"
+        | "eloi" => Fact::Rating,
         "fed" | "federation" | "country" | "land" | "nation" | "verband" | "foderation" => Fact::Federation,
         "team" | "mannschaft" | "teamname" | "equipe" | "squadra" | "equipo" => Fact::Team,
         _ => return None,
@@ -212,6 +272,39 @@ mod tests {
     }
 
     #[test]
+    fn a_match_of_teams_is_opened_by_its_line() {
+        let opened = |line: &str| team_match(line.split(';'));
+        let team_match = opened("Br.;2;SK Rooks 1;FED;Elo;-;5;Knights;FED;Elo;2½:1½").expect("a match");
+        assert_eq!(team_match.teams, ["SK Rooks 1", "Knights"]);
+        let place = |column| team_match.columns.get(&column).copied();
+        for (column, expected) in [
+            (Column::Table, 0),
+            (Column::Of(Side::White, Fact::Title), 1),
+            (Column::Of(Side::White, Fact::Name), 2),
+            (Column::Of(Side::White, Fact::Rating), 4),
+            (Column::Of(Side::Black, Fact::Name), 7),
+            (Column::Of(Side::Black, Fact::Rating), 9),
+            (Column::Result, 10),
+        ] {
+            assert_eq!(place(column), Some(expected), "{column:?}");
+        }
+        let unplayed = opened("Bo.;2;Rooks;Rtg;-;5;Knights;Rtg;;").expect("a match");
+        assert_eq!(unplayed.columns.get(&Column::Result), Some(&8));
+        for other in [
+            "1.1;;Cohn, Eva;1608;-;;Dorn, Max;1946;0 - 1",
+            "No.;Team;Team;Res.;:;Res.",
+            "Bo.;White;Result;Black",
+            "Br.;Weiß;-;Schwarz",
+            "Bo.;-;",
+            "Bo.;1;;Rtg;-;2;;Rtg",
+            "-",
+            "",
+        ] {
+            assert_eq!(opened(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn columns_have_names_in_any_order_case_and_language() {
         let player = |side, fact| Column::Of(side, fact);
         let english =
@@ -237,6 +330,13 @@ mod tests {
         assert_eq!(list.get(&Column::Table), None);
         let names = places("board,white_first,white_last,black_first,black_last");
         assert_eq!(names.get(&player(Side::White, Fact::Last)), Some(&2));
+        let ranking = places("Rk.,SNo,,,Name,Typ,sex,FED,RtgI,Club/City,Pts.,TB1,Rp,n,w,we,w-we,K,rtg+/-");
+        assert_eq!(ranking.get(&player(Side::Listed, Fact::Name)), Some(&4));
+        assert_eq!(ranking.get(&player(Side::Listed, Fact::Rating)), Some(&8));
+        assert_eq!(ranking.get(&player(Side::White, Fact::Name)), None);
+        let short = places("Bo,W,Elo,Res,B,Elo");
+        assert_eq!(short.get(&player(Side::White, Fact::Name)), Some(&1));
+        assert_eq!(short.get(&player(Side::Black, Fact::Rating)), Some(&5));
         let results = places("Bo.,No.,,Name,Rtg,Pts.,Result,Pts.,,Name,Rtg,No.");
         assert_eq!(results.get(&player(Side::Black, Fact::Rating)), Some(&10));
         assert_eq!(results.get(&player(Side::White, Fact::Name)), Some(&3));

@@ -125,6 +125,65 @@ fn each_table_of_an_export_has_its_own_titles() {
     assert!(bye.black.is_none());
 }
 
+/// Board pairings of chess-results.com: the left side has White on odd boards, and results are left to right.
+#[test]
+fn boards_of_matches_are_read() {
+    let text = "League 2026\n\nRound 2 on 2026/11/29 at 15:00;;;;;;;;\n\
+                Bo.;13;Rooks B;Rtg;-;1;Knights A;Rtg;1 : 1\n\
+                1.1;FM;Adler, Jonas;2310;-;;Berg, Ina;1946;1 - 0\n\
+                1.2;;Cohn, Eva;1560;-;WFM;Dorn, Max;0;1 - 0\n\
+                Bo.;2;Bishops;Rtg;-;14;Pawns;Rtg;\n\
+                2.1;;Ernst, Pia;1756;-;;Falk, Ole;;½ - ½\n\
+                2.2;;Brett nicht besetzt;;-;;Gold, Kim;1700;- - +\n\
+                2.3;;Brett nicht besetzt;;-;;Brett nicht besetzt;;\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(
+        doubts
+            .iter()
+            .all(|doubt| doubt.contains("numbered through") || doubt.contains("no players")),
+        "{doubts:?}"
+    );
+    let round = &tournament.rounds[&2];
+    assert_eq!(round.date.as_deref(), Some("2026-11-29"));
+    let name = |player: &Option<Player>| {
+        player
+            .as_ref()
+            .map_or(String::new(), |player| player.name.clone())
+    };
+    let found: Vec<_> = round
+        .pairings
+        .iter()
+        .map(|pairing| {
+            (
+                pairing.table,
+                name(&pairing.white),
+                name(&pairing.black),
+                pairing.result,
+            )
+        })
+        .collect();
+    let expected = [
+        (Some(1), "Adler, Jonas", "Berg, Ina", Some(GameResult::WhiteWins)),
+        (Some(2), "Dorn, Max", "Cohn, Eva", Some(GameResult::BlackWins)),
+        (Some(3), "Ernst, Pia", "Falk, Ole", Some(GameResult::Draw)),
+        (Some(4), "Gold, Kim", "", Some(GameResult::WhiteWins)),
+    ]
+    .map(|(table, white, black, result)| (table, white.to_owned(), black.to_owned(), result));
+    assert_eq!(found, expected);
+    let dorn = round.pairings[1].white.as_ref().expect("a player");
+    assert_eq!(dorn.facts.team.as_deref(), Some("Knights A"));
+    assert_eq!(
+        (dorn.facts.title.as_deref(), dorn.facts.rating),
+        (Some("WFM"), None)
+    );
+    let adler = round.pairings[0].white.as_ref().expect("a player");
+    assert_eq!(adler.facts.team.as_deref(), Some("Rooks B"));
+    assert_eq!(
+        (adler.facts.title.as_deref(), adler.facts.rating),
+        (Some("FM"), Some(2310))
+    );
+}
+
 /// Spreadsheets may number the rows in a nameless first column.
 #[test]
 fn row_numbers_are_not_titles() {
@@ -155,6 +214,87 @@ fn malformed_lines_are_reported_with_their_positions() {
     assert_eq!(tournament.rounds[&1].pairings.len(), 3);
 }
 
+/// Programs write values as formulas, so that spreadsheets do not take "1-0" for a date.
+#[test]
+fn values_in_formulas_are_read() {
+    let text = "Round,Board,White,white_fide_id,Black,black_fide_id,Result\n\
+                1,1,\"Adler, Jonas\",\"=\"\"4600001\"\"\",\"Berg, Ina\",=4600002,\"=\"\"1-0\"\"\"\n\
+                1,2,\"Cohn, Eva\",,\"Dorn, Max\",,\"=\"\"0.5-0.5\"\"\"\n\
+                1,3,\"Ernst, Pia\",,\"Falk, Ole\",,=\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairings = &tournament.rounds[&1].pairings;
+    let results: Vec<Option<GameResult>> = pairings.iter().map(|pairing| pairing.result).collect();
+    assert_eq!(
+        results,
+        [
+            Some(GameResult::WhiteWins),
+            Some(GameResult::Draw),
+            Some(GameResult::Draw)
+        ]
+    );
+    let id = |player: &Option<Player>| player.as_ref().and_then(|player| player.facts.fide_id);
+    assert_eq!(
+        (id(&pairings[0].white), id(&pairings[0].black)),
+        (Some(4_600_001), Some(4_600_002))
+    );
+}
+
+#[test]
+fn results_in_words_are_read() {
+    let text = "Round,Board,White,Black,Result\n1,1,Adler Jonas,Berg Ina,WHITE_WIN\n1,2,Cohn Eva,Dorn Max,BLACK_WIN\n\
+                1,3,Ernst Pia,Falk Ole,DRAW\n1,4,Gold Kim,Hahn Lea,In Progress\n1,5,Imhof Jo,BYE,bye\n";
+    let (tournament, doubts) = read_text(text);
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let pairings = tournament.rounds[&1].pairings.iter();
+    let found: Vec<_> = pairings
+        .map(|pairing| (pairing.result, pairing.unplayed))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Some(GameResult::WhiteWins), None),
+            (Some(GameResult::BlackWins), None),
+            (Some(GameResult::Draw), None),
+            (None, None),
+            (Some(GameResult::WhiteWins), Some(UnplayedRound::AllocatedBye)),
+        ]
+    );
+}
+
+/// The standings have more lines than a short search reads.
+#[test]
+fn pairings_are_read_above_and_below_standings() {
+    let ranks: String = (1..=60)
+        .map(|rank| format!("{rank},Player{rank} A,1\n"))
+        .collect();
+    let standings = |columns: &str| format!("{columns}\n{ranks}");
+    let pairings =
+        "ROUND,BOARD,WHITE,BLACK,RESULT\n1,1,Player1 A,Player2 A,1-0\n2,1,Player2 A,Player1 A,Pending\n";
+    let rated = standings("RANK,PLAYER,RATING");
+    for (text, players) in [
+        (format!("Report\n\n{rated}\n\nROUND RESULTS\n{pairings}"), 60),
+        (format!("{pairings}\n\nFinal standings\n{rated}"), 60),
+        (
+            format!(
+                "Report\n\n{}\n\nAll results\n{pairings}",
+                standings("Rank,Player,Score")
+            ),
+            0,
+        ),
+    ] {
+        let (tournament, doubts) = read_text(&text);
+        assert!(doubts.is_empty(), "{doubts:?}");
+        assert_eq!(tournament.players.len(), players, "{text}");
+        let results: Vec<_> = tournament
+            .rounds
+            .values()
+            .map(|round| round.pairings[0].result)
+            .collect();
+        assert_eq!(results, [Some(GameResult::WhiteWins), None], "{text}");
+    }
+}
+
 #[test]
 fn a_list_of_players_is_read() {
     let (tournament, doubts) = read_text("No.;Name;FideID;FED;Rtg\n1;Adler, Jonas;4600001;GER;2310\n");
@@ -162,16 +302,43 @@ fn a_list_of_players_is_read() {
     assert_eq!(tournament.players[0].facts.fide_id, Some(4_600_001));
 }
 
+/// The ranking of chess-results.com has the number of wins in a column "w".
+#[test]
+fn a_ranking_is_a_list_of_players() {
+    let text = "Club Open 2026\nFinal Ranking after 9 Rounds\n\n\
+                Rk.;SNo;;;Name;Typ;sex;FED;RtgI;Club/City;Pts.;TB1;Rp;n;w;we;w-we;K;rtg+/-\n\
+                1;5;;GM;Adler, Jonas;S65;;GER;2447;;7;49,5;2496;9;7;5,85;1,15;10;11,5\n\
+                2;6;;;Berg, Ina;;w;AUT;2290;Rooks;6,5;48;2434;9;6,5;6,23;0,77;10;7,7\n";
+    let portuguese = text.replace(";Name;", ";Nome;").replace("RtgI", "EloI");
+    for text in [text, &portuguese] {
+        let (tournament, doubts) = read_text(text);
+        assert!(doubts.is_empty() && tournament.rounds.is_empty(), "{doubts:?}");
+        let facts = |index: usize| &tournament.players[index].facts;
+        assert_eq!(
+            (facts(0).title.as_deref(), facts(0).rating),
+            (Some("GM"), Some(2447))
+        );
+        assert_eq!(
+            (facts(1).federation.as_deref(), facts(1).rating),
+            (Some("AUT"), Some(2290))
+        );
+    }
+}
+
 #[test]
 fn unusable_files_are_refused_with_the_position() {
     for (text, start) in [
         (
             "1,Adler,Berg\n2,Cohn,Dorn\n",
-            "r.csv:1:1: the first line has too few column names",
+            "r.csv:1:1: this line has too few column names",
         ),
         (
             "board,white\n1,Adler\n",
-            "r.csv:1:1: the first line has too few column names",
+            "r.csv:1:1: this line has too few column names",
+        ),
+        (
+            "Club Open\n\nFinal ranking after 9 rounds;;\nRk.;Name;Pts.\n1;Adler, Jonas;7\n",
+            "r.csv:4:1: this line has too few column names: found \"Name\"",
         ),
         (
             "board,white,Tisch,black\n",

@@ -117,13 +117,17 @@ fn is_knockout(games: &[ListedPairing], position: usize) -> bool {
 }
 
 /// Returns whether all games of each round have the same number and no board: only one game of each match is in the
-/// file. Two games with the same number may be a mistake in the number of a table.
+/// file. Two games with the same number may be a mistake in the number of a table, and with teams the number is that of
+/// the board in a match.
 fn is_session(games: &[ListedPairing]) -> bool {
     let mut rounds: BTreeMap<u32, (BTreeSet<u32>, usize)> = BTreeMap::new();
     for game in games {
         let (Some(round), [number], None) = (game.round, game.within.as_slice(), game.board) else {
             return false;
         };
+        if game.teams().is_some() {
+            return false;
+        }
         let (numbers, count) = rounds.entry(round).or_default();
         numbers.insert(*number);
         *count += 1;

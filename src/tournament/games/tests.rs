@@ -69,6 +69,57 @@ fn boards_are_numbered_across_matches() {
     assert_eq!(numbers(&all), [Some(1), Some(2), Some(3)]);
 }
 
+/// ChessBase counts the boards within each match, and does not number the matches.
+#[test]
+fn matches_are_numbered_by_their_teams() {
+    let game = |round: &str, white: &str, black: &str| {
+        format!("{round}[WhiteTeam \"{white}\"][BlackTeam \"{black}\"]")
+    };
+    let tables_of = |games: &[String]| {
+        let games: Vec<&str> = games.iter().map(String::as_str).collect();
+        tables(&games)
+            .into_iter()
+            .map(|(white, table)| (white.replace(", A", ""), table))
+            .collect::<Vec<_>>()
+    };
+    let in_order = |whites: &[&str], tables: &[Option<u32>]| -> Vec<(String, Option<u32>)> {
+        whites
+            .iter()
+            .map(ToString::to_string)
+            .zip(tables.iter().copied())
+            .collect()
+    };
+    for rounds in [
+        [r#"[Round "2.1"]"#, r#"[Round "2.2"]"#],
+        [r#"[Round "2"][Board "1"]"#, r#"[Round "2"][Board "2"]"#],
+    ] {
+        let [first, second] = rounds;
+        let games = [
+            game(first, "Norway", "Canada"),
+            game(second, "Canada", "Norway"),
+            game(second, "Peru", "Cuba"),
+            game(first, "Cuba", "Peru"),
+        ];
+        let whites = ["White1", "White2", "White4", "White3"];
+        let expected = in_order(&whites, &[Some(1), Some(2), Some(3), Some(4)]);
+        assert_eq!(tables_of(&games), expected, "{rounds:?}");
+    }
+    // Only the first boards are in the file; this is not one session of a knock-out.
+    let first_boards = [("Norway", "Canada"), ("Peru", "Cuba"), ("Spain", "Italy")]
+        .map(|(white, black)| game(r#"[Round "2.1"]"#, white, black));
+    let expected = in_order(&["White1", "White2", "White3"], &[Some(1), Some(2), Some(3)]);
+    assert_eq!(tables_of(&first_boards), expected);
+    // The same board twice in a match is a mistake.
+    let twice = [
+        game(r#"[Round "2.1"]"#, "Norway", "Canada"),
+        game(r#"[Round "2.1"]"#, "Canada", "Norway"),
+    ];
+    assert_eq!(
+        tables_of(&twice),
+        in_order(&["White1", "White2"], &[Some(1), None])
+    );
+}
+
 #[test]
 fn games_without_numbers_are_numbered_in_file_order() {
     assert_eq!(numbers(&[r#"[Round "3"]"#, r#"[Round "3"]"#]), [Some(1), Some(2)]);

@@ -29,8 +29,10 @@ pub(super) struct Cell {
     /// Starting number of the opponent; 0 if there is none.
     pub(super) opponent: u32,
     pub(super) color: Option<Color>,
-    /// Code of the result in upper case, or a blank.
+    /// Code of the result in upper case, or a blank if there is no result or an unknown code.
     pub(super) result: char,
+    /// Code of the result as written, if it is not one of a report.
+    pub(super) unknown: Option<char>,
     /// First column of the entry, counted from 1.
     pub(super) column: usize,
 }
@@ -110,8 +112,10 @@ impl TrfColumns {
         text.trim().to_owned()
     }
 
+    /// Returns the name. If nothing is shifted, it may fill the separator after it.
     fn name(&self, shift: isize) -> String {
-        self.field(15, 47_usize.saturating_add_signed(shift), 0)
+        let last = if shift == 0 { SEPARATOR } else { SEPARATOR - 1 };
+        self.field(15, last.saturating_add_signed(shift), 0)
     }
 
     /// Returns the first column of a field that is not blank.
@@ -131,8 +135,13 @@ impl TrfColumns {
 
     /// Returns whether rating, federation and id fit with this shift.
     fn player_fits(&self, shift: isize) -> bool {
-        self.is_blank(&[48, 53, 57, 69], shift)
-            && (shift == 0 || self.is_credible(shift))
+        let is_separated = match shift {
+            // The rating may be the first to be shifted.
+            0 => !self.at(SEPARATOR, 0).is_ascii_digit(),
+            _ => self.is_blank(&[SEPARATOR], shift) && self.is_credible(shift),
+        };
+        is_separated
+            && self.is_blank(&[53, 57, 69], shift)
             && self.has_only(49, 52, shift, |c| c.is_ascii_digit() || c == '-')
             && self.has_only(54, 56, shift, |c| c.is_alphanumeric() || c == '-')
             && self.has_only(58, 68, shift, |c| {
@@ -181,11 +190,10 @@ impl TrfColumns {
     fn cell(&self, from: usize, shift: isize) -> Option<Option<Cell>> {
         let opponent = self.field(from, from + 3, shift);
         let color = self.at(from + 5, shift).to_ascii_lowercase();
-        let result = self.at(from + 7, shift).to_ascii_uppercase();
+        let result = self.at(from + RESULT, shift).to_ascii_uppercase();
         let blanks = [from + 4, from + 6, from + 8, from + 9];
         let is_valid = opponent.bytes().all(|byte| byte.is_ascii_digit())
             && matches!(color, 'w' | 'b' | '-' | ' ')
-            && "10=+-HFUZWDL½ ".contains(result)
             && self.is_blank(&blanks, shift);
         if !is_valid {
             return None;
@@ -193,6 +201,7 @@ impl TrfColumns {
         if opponent.is_empty() && color == ' ' && result == ' ' {
             return Some(None);
         }
+        let is_known = RESULTS.contains(result);
         let cell = Cell {
             opponent: opponent.parse().unwrap_or(0),
             color: match color {
@@ -200,15 +209,26 @@ impl TrfColumns {
                 'b' => Some(Color::Black),
                 _ => None,
             },
-            result: if result == '½' { '=' } else { result },
+            result: match result {
+                '½' => '=',
+                result if is_known => result,
+                _ => ' ',
+            },
+            unknown: (!is_known).then(|| self.at(from + RESULT, shift)),
             column: from.saturating_add_signed(shift),
         };
         Some(Some(cell))
     }
 }
 
+/// Column between the name and the rating.
+const SEPARATOR: usize = 48;
+/// Codes of results, and a blank for none.
+const RESULTS: &str = "10=+-HFUZWDL½ ";
 pub(super) const FIRST_ROUND: usize = 92;
 /// Width of a round, in columns.
 pub(super) const WIDTH: usize = 10;
+/// Position of the result in the entry of a round.
+pub(super) const RESULT: usize = 7;
 /// Largest shift of columns to try.
 const FARTHEST: isize = 14;

@@ -24,8 +24,8 @@ pub(super) struct TrfHeader {
     /// Index of the team of each player, by starting number.
     pub(super) team_of: BTreeMap<u32, usize>,
     pub(super) line_ups: Vec<LineUp>,
-    /// Players who asked not to be paired and get points.
-    pub(super) byes: Vec<ListedBye>,
+    /// Byes of players, or of teams if the event has teams with numbers.
+    byes: Vec<ListedBye>,
 }
 
 #[derive(Debug)]
@@ -49,6 +49,7 @@ pub(super) struct LineUp {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListedBye {
     pub(super) round: u32,
+    /// Number of the player, or of the team.
     pub(super) player: u32,
     pub(super) kind: UnplayedRound,
     pub(super) line: usize,
@@ -64,14 +65,15 @@ impl TrfHeader {
         doubts: &mut Doubts,
     ) -> Result<(), ReadError> {
         let value = line.get(3..).and_then(values::known).map(str::to_owned);
+        let time_control = || line.get(3..).and_then(values::time_control).map(str::to_owned);
         match code {
             "012" => self.name = self.name.take().or(value),
             "022" => self.city = self.city.take().or(value),
             "032" => self.federation = self.federation.take().or(value),
             "042" => self.begins = value.as_deref().and_then(values::date),
             "052" => self.ends = value.as_deref().and_then(values::date),
-            "122" => self.allotted = self.allotted.take().or(value),
-            "222" => self.encoded = self.encoded.take().or(value),
+            "122" => self.allotted = self.allotted.take().or_else(time_control),
+            "222" => self.encoded = self.encoded.take().or_else(time_control),
             "132" => self.days(line),
             "013" => self.team(line, OLD_ROSTER, number, doubts)?,
             "310" => self.team(line, ROSTER, number, doubts)?,
@@ -103,20 +105,10 @@ impl TrfHeader {
     fn team(&mut self, line: &str, from: usize, number: usize, doubts: &mut Doubts) -> Result<(), ReadError> {
         let name: String = line.chars().skip(from - 1).take(TEAM_NAME).collect();
         let name = name.trim();
-        // If the program counted bytes, the numbers are shifted left by the extra bytes of the name.
-        let extra_bytes = line.len() - line.chars().count();
-        let words: Vec<(usize, &str)> = words(line).collect();
-        let points = words.iter().rposition(|(_, word)| word.contains('.'));
-        let numbers = match (from, points) {
-            // Points come first, then the rank, then the players.
-            (ROSTER, Some(points)) => words.get(points + 2..).unwrap_or_default(),
-            _ => {
-                let first = from + if from == ROSTER { 65 } else { TEAM_NAME };
-                let begins = words.iter().position(|(column, _)| column + extra_bytes >= first);
-                begins.and_then(|begins| words.get(begins..)).unwrap_or_default()
-            }
+        let players = match from {
+            ROSTER => roster_columns(line).unwrap_or_else(|| roster_words(line)),
+            _ => numbers_from(line, from + TEAM_NAME),
         };
-        let players: Vec<u32> = numbers.iter().filter_map(|(_, word)| word.parse().ok()).collect();
         if name.is_empty() || players.is_empty() {
             let reason =
                 "the name or the players of this team are not in their columns: the team is left out";
@@ -156,6 +148,15 @@ impl TrfHeader {
             kind,
             line: number,
         }));
+    }
+
+    /// Returns the byes of players. Empty if the byes are those of teams: the points of their players are in the players'
+    /// own lines.
+    pub(super) fn byes_of_players(&self) -> &[ListedBye] {
+        match self.teams.iter().any(|team| team.number.is_some()) {
+            true => &[],
+            false => &self.byes,
+        }
     }
 
     pub(super) fn put_teams(&self, entries: &mut Entries) {
@@ -202,6 +203,54 @@ impl TrfHeader {
     }
 }
 
+/// Reads the players of a team by their columns: from column 74 on, in cells of five characters. Returns `None` if the
+/// line does not fit, even if its columns after the name are shifted left because the program counted bytes.
+fn roster_columns(line: &str) -> Option<Vec<u32>> {
+    let characters: Vec<char> = line.trim_end().chars().collect();
+    let extra_bytes = line.len() - line.chars().count();
+    [0, extra_bytes].into_iter().find_map(|shift| {
+        let is_blank = |column: usize| {
+            let index = column.checked_sub(shift + 1)?;
+            Some(characters.get(index)?.is_whitespace())
+        };
+        // The columns between strength, points of the matches, points of the games, rank and players.
+        let are_blank = [54, 61, 68, 72, 73]
+            .iter()
+            .all(|column| is_blank(*column) == Some(true));
+        let cells = characters.get(ROSTER_PLAYERS.checked_sub(shift + 1)?..)?;
+        let cells = cells
+            .chunks(PLAYER_WIDTH)
+            .map(|cell| cell.iter().collect::<String>());
+        let numbers = cells.filter(|cell| !cell.trim().is_empty());
+        let numbers: Option<Vec<u32>> = numbers.map(|cell| cell.trim().parse().ok()).collect();
+        numbers.filter(|numbers| are_blank && !numbers.is_empty())
+    })
+}
+
+/// Reads the players of a team whose columns do not fit. Points come first, then the rank, then the players.
+fn roster_words(line: &str) -> Vec<u32> {
+    let words: Vec<(usize, &str)> = words(line).collect();
+    let points = words.iter().rposition(|(_, word)| word.contains('.'));
+    match points {
+        Some(points) => numbers(words.get(points + 2..).unwrap_or_default()),
+        None => numbers_from(line, ROSTER_PLAYERS),
+    }
+}
+
+/// Reads the numbers from a column on. If the program counted bytes, they are shifted left by the extra bytes of the
+/// name.
+fn numbers_from(line: &str, first: usize) -> Vec<u32> {
+    let extra_bytes = line.len() - line.chars().count();
+    let words: Vec<(usize, &str)> = words(line)
+        .filter(|(column, _)| column + extra_bytes >= first)
+        .collect();
+    numbers(&words)
+}
+
+fn numbers(words: &[(usize, &str)]) -> Vec<u32> {
+    words.iter().filter_map(|(_, word)| word.parse().ok()).collect()
+}
+
 /// Reads a line-up such as "300   1   1   2    2    1": round, team, opponent, and the players in the order of the
 /// boards.
 fn line_up(line: &str) -> Option<LineUp> {
@@ -229,3 +278,6 @@ const ROSTER: usize = 9;
 const OLD_ROSTER: usize = 5;
 /// Width of a team's name, in columns.
 const TEAM_NAME: usize = 32;
+/// Column at which the players of a team begin, with the code 310, and the width of each.
+const ROSTER_PLAYERS: usize = 74;
+const PLAYER_WIDTH: usize = 5;

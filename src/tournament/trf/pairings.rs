@@ -39,7 +39,7 @@ pub(super) fn rounds(entries: &Entries, header: &TrfHeader, doubts: &mut Doubts)
             )
         })
         .collect();
-    for bye in &header.byes {
+    for bye in header.byes_of_players() {
         let round = rounds.entry(bye.round).or_default();
         let Some(entry) = entries.get(bye.player) else {
             continue;

@@ -110,6 +110,20 @@ fn event_players_and_pairings_are_read() {
     assert_eq!(pairing.place.to_string(), "e.trf:11:102");
 }
 
+/// Papi and Sharly Chess write women's titles in French.
+#[test]
+fn titles_of_women_are_those_of_fide() {
+    let titles = ["gf", "mf", "ff", "cf"];
+    let text: Vec<String> = (1..)
+        .zip(titles)
+        .map(|(number, title)| line(number, title, &format!("Player{number}, A"), "", "", "", &[]))
+        .collect();
+    let (tournament, _) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+    let players = tournament.players.iter();
+    let titles: Vec<Option<&str>> = players.map(|player| player.facts.title.as_deref()).collect();
+    assert_eq!(titles, [Some("WGM"), Some("WIM"), Some("WFM"), Some("WCM")]);
+}
+
 /// Covers programs that count bytes, and names that are too long.
 #[test]
 fn shifted_columns_are_found() {
@@ -167,6 +181,39 @@ fn shifted_columns_are_found() {
     assert_eq!(tournament.rounds[&2].pairings.len(), 2);
 }
 
+/// Programs cut names after the blank that separates them from the rating.
+#[test]
+fn a_name_may_fill_the_column_after_it() {
+    let text = [
+        line(
+            1,
+            "",
+            "Langenname, Maximiliana-Ina Carola",
+            "0",
+            "NED",
+            "4600001",
+            &["   2 w +"],
+        )
+        .replacen("Carola ", "Carola", 1),
+        line(2, "", "Berg, Ina", "2290", "GER", "4600002", &["   1 b -"]),
+    ];
+    let (tournament, doubts) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let player = &tournament.players[0];
+    assert_eq!(player.name, "Langenname, Maximiliana-Ina Carola");
+    assert_eq!(
+        (player.facts.fide_id, player.facts.federation.as_deref()),
+        (Some(4_600_001), Some("NED"))
+    );
+    assert_eq!(tournament.rounds[&1].pairings.len(), 1);
+    // A rating in that column is shifted: the program counted the bytes of the name.
+    let shifted = line(1, "", "Müller, Ina", "2200", "", "", &[]).replacen("   2200", "  2200", 1);
+    let shifted = shifted.replace("1990/01/01", "          ");
+    let (tournament, _) = read_bytes("e.trf", shifted.as_bytes()).expect("a report");
+    assert_eq!(tournament.players[0].name, "Müller, Ina");
+    assert_eq!(tournament.players[0].facts.rating, Some(2200));
+}
+
 #[test]
 fn results_come_from_both_lines() {
     for (white, black, expected) in [
@@ -189,6 +236,56 @@ fn results_come_from_both_lines() {
             tournament.rounds[&1].pairings[0].result, expected,
             "{white}{black}"
         );
+    }
+}
+
+/// Programs write their own letters, and an asterisk for a game that has not been played.
+#[test]
+fn an_unknown_result_loses_nothing_but_itself() {
+    for code in ['*', 'X', 'A', '?'] {
+        let text = [
+            line(
+                1,
+                "",
+                "Adler, Jonas",
+                "2310",
+                "GER",
+                "",
+                &["   2 w 1", &format!("   3 b {code}")],
+            ),
+            line(
+                2,
+                "",
+                "Berg, Ina",
+                "2290",
+                "GER",
+                "",
+                &["   1 b 0", &format!("0000 - {code}")],
+            ),
+            line(
+                3,
+                "",
+                "Cohn, Eva",
+                "2101",
+                "GER",
+                "",
+                &["0000 - U", &format!("   1 w {code}")],
+            ),
+        ];
+        let (tournament, doubts) = read_bytes("e.trf", text.join("\n").as_bytes()).expect("a report");
+        assert_eq!(lost(&doubts), Vec::<String>::new(), "{code}");
+        let notes: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+        assert_eq!(notes.len(), 3, "{notes:?}");
+        let expected =
+            format!("e.trf:1:109: \"{code}\" in round 2 of Adler, Jonas is not a result of a report");
+        assert!(notes[0].starts_with(&expected), "{}", notes[0]);
+        assert_eq!(
+            tournament.rounds[&1].pairings[0].result,
+            Some(GameResult::WhiteWins)
+        );
+        let second = &tournament.rounds[&2].pairings;
+        assert_eq!((second.len(), second[0].result), (1, None));
+        assert_eq!(tournament.carried.len(), 3, "the points are read, too");
     }
 }
 
@@ -246,6 +343,113 @@ fn teams_of_old_and_new_reports_are_read() {
             ]
         );
     }
+}
+
+/// Reports without ranks, with game points in whole numbers, and of programs that count bytes.
+#[test]
+fn players_of_a_team_are_read_by_their_columns() {
+    let roster = |name: &str, points: &str, rank: &str, players: &str| {
+        format!(
+            "310   1 {name:<32} ROO   {:>6} {points:>13} {rank:>3}  {players}",
+            0
+        )
+    };
+    let names = ["Rooks", "Königinnen", "Größe"];
+    for (line, expected) in [
+        (
+            roster(names[0], "3.0    3.5", "", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[0], "3.0    3.5", "1", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[1], "3.0    3.5", "12", " 207   10    0  214"),
+            [207, 10, 0, 214],
+        ),
+        (
+            roster(names[0], "4        6", "", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+        (
+            roster(names[0], "4        6", "1", "0007 0010 0015 0014"),
+            [7, 10, 15, 14],
+        ),
+        // Shifted left by one and by two extra bytes.
+        (
+            roster(names[1], "3.0    3.5", "", " 207   10   15   14").replacen("  ROO", " ROO", 1),
+            [207, 10, 15, 14],
+        ),
+        (
+            roster(names[2], "3.0    3.5", "1", "0007 0010 0015 0014").replacen("   ROO", " ROO", 1),
+            [7, 10, 15, 14],
+        ),
+        // A name that is too long shifts everything to the right.
+        (
+            roster(&"N".repeat(35), "3.0    3.5", "1", "   7   10   15   14"),
+            [7, 10, 15, 14],
+        ),
+    ] {
+        let mut header = TrfHeader::default();
+        header
+            .line("310", &line, 1, &mut Doubts::about("e.trf"))
+            .expect("a team");
+        assert_eq!(header.teams[0].players, expected, "{line}");
+    }
+}
+
+/// In a report without ranks, the first board of a team is not lost.
+#[test]
+fn boards_are_found_in_a_match_of_teams_without_ranks() {
+    let players = [
+        line(7, "", "Adler, Jonas", "", "", "", &["  21 w"]),
+        line(21, "", "Berg, Ina", "", "", "", &["   7 b"]),
+        line(10, "", "Cohn, Eva", "", "", "", &["  26 b"]),
+        line(26, "", "Dorn, Max", "", "", "", &["  10 w"]),
+    ];
+    let text = format!(
+        "012 Match\n310   1 {:<32} ROO        0    3.0    3.5         7   10\n\
+         310   3 {:<32} KNI        0    2.0    5.5        21   26\n{}\n",
+        "Rooks",
+        "Knights",
+        players.join("\n")
+    );
+    let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+    assert!(doubts.is_empty(), "{doubts:?}");
+    let teams = tournament
+        .players
+        .iter()
+        .map(|player| player.facts.team.as_deref());
+    let (rooks, knights) = (Some("Rooks"), Some("Knights"));
+    assert_eq!(teams.collect::<Vec<_>>(), [rooks, knights, rooks, knights]);
+    let tables = tournament.rounds[&1].pairings.iter().map(|pairing| pairing.table);
+    assert_eq!(tables.collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+/// Byes name teams if the event has teams with numbers: a player with the number of the team gets no points.
+#[test]
+fn byes_of_teams_give_no_points_to_players() {
+    let players: Vec<String> = ["   3 w 1", "   4 w 0", "   1 b 0", "   2 b 1"]
+        .into_iter()
+        .zip(1..)
+        .map(|(round, number)| line(number, "", &format!("Player{number}, A"), "", "", "", &[round]))
+        .collect();
+    let teams = format!(
+        "310   1 {:<32} ROO     2000    2.0    3.0   1     1    2\n\
+         310   2 {:<32} KNI     2000    0.0    1.0   2     3    4\n",
+        "Rooks", "Knights"
+    );
+    let byes = |teams: &str| {
+        let text = format!("{}\n{teams}240 F   2    1\n240 H   3    2\n", players.join("\n"));
+        let (tournament, doubts) = read_bytes("e.trf", text.as_bytes()).expect("a report");
+        assert!(doubts.is_empty(), "{doubts:?}");
+        let pairings = tournament.rounds.values().flat_map(|round| &round.pairings);
+        let alone = pairings.filter_map(|pairing| Some(pairing.alone()?.name.clone()));
+        alone.collect::<Vec<_>>()
+    };
+    assert_eq!(byes(""), ["Player1, A", "Player2, A"]);
+    assert_eq!(byes(&teams), Vec::<String>::new());
 }
 
 /// Line-ups, colours, byes, forfeits and points of teams have no tables. In the forfeited match, the line of the absent

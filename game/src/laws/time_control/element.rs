@@ -200,6 +200,8 @@ impl<'t> Reader<'t> {
             }
             Some(Token::Each) => {
                 self.at += 1;
+                // "30 s p/ mov."
+                let _ = self.take(Token::Slash);
                 if !self.take(Token::Move) {
                     return Err(self.unexpected("\"move\""));
                 }

@@ -94,6 +94,8 @@ fn an_invalid_time_control_is_refused_with_the_place() {
         ("G/90/30", "written separately"),
         ("90 min/40 per move", "written separately"),
         ("100 min + 50 min, 30 s", "only the last period"),
+        // Whether the 30 minutes replace the 90 for the first 40 moves or follow them, only the author knows.
+        ("90min + 30min/40 moves + 30s/move", "only the last period"),
         (
             "90 min/40 + 30 min, 30 s from move 12",
             "begins with the first move of a period",
@@ -190,6 +192,22 @@ fn time_controls_are_read_as_people_write_them() {
         ("1h30 + 30s/coup", "90+30"),
         ("90 minutos + 30 segundos por jugada", "90+30"),
         ("90 minuti + 30 secondi a mossa", "90+30"),
+        ("90 min + 30 seg", "90+30"),
+        (
+            "90 min/40 mov. + 30 min/rest. + 30 sec. incr. p/ mov. desde mov. 1",
+            fide,
+        ),
+        ("90 minutos/40 lances + 30 min/partida + 30 seg por lance", fide),
+        (
+            "100'x40mm + 50'x20mm + 30\" from move 1",
+            "100 min/40 + 50 min/20, 30 s from move 1",
+        ),
+        ("90' × 40 + 30' + 30\"", fide),
+        ("90 min/partia + 30 s/ruch", "90+30"),
+        ("90 minut + 30 sekund na tah", "90+30"),
+        ("90 perc + 30 mp/lépés", "90+30"),
+        ("90 мин + 30 сек", "90+30"),
+        ("90 минут на 40 ходов + 30 минут, 30 секунд на ход", fide),
     ] {
         assert_eq!(control(written), control(same), "{written}: {}", control(written));
     }
