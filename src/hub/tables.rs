@@ -47,8 +47,9 @@ impl HallTables {
     pub(super) fn convert_event(&self, hall: usize, event: &mut Event) {
         let convert = |table: &mut u32| *table = self.at_hub(hall, *table);
         let of_players = |players: &mut Option<Players>| {
-            let players = players.as_mut();
-            players.and_then(|players| players.table.as_mut()).map(convert);
+            if let Some(table) = players.as_mut().and_then(|players| players.table.as_mut()) {
+                convert(table);
+            }
         };
         match &mut event.kind {
             EventKind::GameStarted { players, .. } | EventKind::GameAmended { players, .. } => {
