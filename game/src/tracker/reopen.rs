@@ -168,10 +168,13 @@ impl Tree {
 
 #[cfg(test)]
 impl Tracker {
+    /// Also holds the kept costs and the ranking to a full computation.
     pub(super) fn check_line(&self) {
         if let Some(line) = &self.line {
-            let root = line.tree.node(line.tree.root());
-            assert_eq!(line.passed.len(), root.ply as usize);
+            let tree = &line.tree;
+            assert_eq!(line.passed.len(), tree.node(tree.root()).ply as usize);
+            assert_eq!(tree.costs(), tree.with_costs(Vec::new()));
+            assert_eq!(*tree.ranking(), tree.rank());
         }
     }
 
