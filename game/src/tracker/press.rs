@@ -78,7 +78,7 @@ impl Tracker {
         self.note_examined(0);
         self.sensors.pressed(now, color);
         if let Some(line) = &mut self.line {
-            line.tree.update(&self.sensors, now);
+            line.tree.press(&self.sensors, now);
         }
         self.credit_press(now, color, elapsed);
     }

@@ -150,7 +150,7 @@ impl Tree {
     ) -> NodeId {
         let before = &self.node(parent).state;
         let leads = |legal: &PossibleMove| before.after(legal.m).board() == state.board();
-        let legal = || before.moves().into_iter().find(leads);
+        let legal = || before.moves().iter().find(|legal| leads(legal));
         let played = match node {
             Some(node) => node.played,
             None => legal().map_or(Played::Irregular(None), |legal| Played::Move(legal.m)),

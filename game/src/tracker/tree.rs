@@ -199,7 +199,23 @@ impl Tree {
         announced.len() - announced.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
+    /// Compares the nodes with the squares after a change, and adds the plies that the squares show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
+        self.compare(sensors, now);
+        self.grow_all(sensors, now, false);
+        self.search_further(sensors, now);
+    }
+
+    /// Like `update`, after a press. No square has changed, so a line that explains the board stays the best.
+    pub(super) fn press(&mut self, sensors: &Sensors, now: Timestamp) {
+        self.compare(sensors, now);
+        if self.is_open() {
+            self.grow_all(sensors, now, false);
+        }
+        self.search_further(sensors, now);
+    }
+
+    fn compare(&mut self, sensors: &Sensors, now: Timestamp) {
         let undisturbed = now.saturating_duration_since(self.updated_at);
         self.updated_at = now;
         let followed = self.followed();
@@ -218,14 +234,21 @@ impl Tree {
         }
         self.close();
         self.close_past();
-        self.grow_all(sensors, now, false);
-        let best = self.best();
-        let hides = self.path(best).iter().any(|id| self.nodes[*id].hidden);
-        let last = &self.nodes[best];
-        if !last.differs.is_empty() || last.unread.any() || hides {
+    }
+
+    /// Adds the plies that the squares have shown before if the best line is open, and drops hopeless lines.
+    fn search_further(&mut self, sensors: &Sensors, now: Timestamp) {
+        if self.is_open() {
             self.grow_all(sensors, now, true);
         }
         self.prune();
+    }
+
+    /// Whether the best line leaves squares unexplained, or has unread pieces or hidden plies.
+    fn is_open(&self) -> bool {
+        let best = self.best();
+        let last = &self.nodes[best];
+        last.differs.any() || last.unread.any() || self.path(best).iter().any(|id| self.nodes[*id].hidden)
     }
 
     /// Adds plies to the most credible lines first, because several plies that appear at once can have more orders than
@@ -475,26 +498,29 @@ impl Tree {
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
         let own = node.parent.map(|parent| &self.nodes[parent]);
+        let replied = board.by_color(!node.state.turn());
         // The squares that show something else than this position, or have shown it since its ply.
         let since = node.lifted_at.saturating_sub(ONE_SCAN_APART);
         let changed = differs | sensors.differing(node.state.board()) | sensors.touched_since(since);
+        // Every ply changes the square of one of its player's pieces.
+        if changed.is_disjoint(node.state.board().by_color(node.state.turn())) {
+            return;
+        }
         let mut grown = Vec::new();
-        for candidate in node.possible_moves() {
-            if (candidate.touched & changed).is_empty() {
-                continue;
-            }
+        for candidate in node.state.moves() {
             let Some(from) = candidate.m.from() else { continue };
-            let shown = candidate.footprint.fits(board)
-                || (from_history && was_shown(node, &candidate.footprint, sensors));
+            let footprint = &candidate.footprint;
+            let shown = changed.is_superset(footprint.squares())
+                && (footprint.fits(board) || (from_history && was_shown(node, footprint, sensors)));
             if shown {
                 if self.find_child(id, Played::Move(candidate.m)).is_some() {
                     continue;
                 }
-                let made = Timing::of(node, &candidate.footprint, sensors, now);
+                let made = Timing::of(node, footprint, sensors, now);
                 if strain_of(made, node, own, self.model) <= self.model.hopeless() {
                     grown.push((*candidate, None));
                 }
-            } else if (differs | touched).contains(from) {
+            } else if (differs | touched).contains(from) && !replied.is_disjoint(footprint.squares()) {
                 let reply = hidden_reply(node, candidate, sensors, now);
                 grown.extend(reply.map(|reply| (*candidate, Some(reply))));
             }
@@ -571,8 +597,7 @@ fn hidden_reply(
         return None;
     }
     let after = node.state.after(candidate.m);
-    after
-        .moves()
-        .into_iter()
-        .find(|reply| reply.footprint.squares().contains(hidden) && reply.footprint.fits(board))
+    let replies =
+        |reply: &&PossibleMove| reply.footprint.squares().contains(hidden) && reply.footprint.fits(board);
+    after.moves().iter().find(replies).copied()
 }
