@@ -12,6 +12,7 @@ use shakmaty::{
 };
 
 use super::any_placement::{self, pseudo_legal_moves};
+use super::put;
 
 /// A placement with the side to move, the rights to castle, and the counters of the FEN.
 ///
@@ -461,10 +462,7 @@ impl Footprint {
 
     pub(crate) fn make(&self, board: &mut Board) {
         for (square, piece) in self.iter() {
-            match piece {
-                Some(piece) => board.set_piece_at(square, piece),
-                None => board.discard_piece_at(square),
-            }
+            put(board, square, piece);
         }
     }
 }

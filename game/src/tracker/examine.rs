@@ -302,8 +302,7 @@ impl Tracker {
     /// pressed, unknown plies have led back to the same position.
     fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
         if self.clock.both_presses_missed() {
-            self.lose_line(now);
-            self.close_gap(now, Recovery::Undecidable);
+            self.give_up_line(now);
         } else if moved_since {
             self.close_gap_as_it_stood(now);
         }

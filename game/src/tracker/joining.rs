@@ -25,7 +25,7 @@ use super::Tracker;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::tree::Tree;
-use crate::events::{Recovery, SensorChange};
+use crate::events::SensorChange;
 use crate::model::{A_FEW, Cost, IN_HANDS, PASSING, PLIES_OF_PROOF, TWO_MOVES};
 use crate::position::{State, Variant, start};
 
@@ -304,8 +304,7 @@ impl Tracker {
         if self.waits(now, self.sensors.dumped_at() + self.model.patience) {
             return false;
         }
-        self.lose_line(now);
-        self.close_gap(now, Recovery::Undecidable);
+        self.give_up_line(now);
         true
     }
 }
