@@ -34,6 +34,7 @@ impl Timestamp {
     }
 
     /// Returns the time from `earlier` to this timestamp, or zero if `earlier` is later.
+    #[inline]
     pub fn saturating_duration_since(self, earlier: Self) -> Duration {
         if self.0 > earlier.0 {
             Duration::from_micros(self.0.abs_diff(earlier.0))
@@ -43,6 +44,7 @@ impl Timestamp {
     }
 
     /// Returns the timestamp `duration` earlier, rounded down to microseconds. Saturates at the earliest timestamp.
+    #[inline]
     pub fn saturating_sub(self, duration: Duration) -> Self {
         Self(i64::try_from(duration.as_micros()).map_or(i64::MIN, |micros| self.0.saturating_sub(micros)))
     }
@@ -52,6 +54,7 @@ impl Timestamp {
 impl Add<Duration> for Timestamp {
     type Output = Self;
 
+    #[inline]
     fn add(self, duration: Duration) -> Self {
         Self(i64::try_from(duration.as_micros()).map_or(i64::MAX, |micros| self.0.saturating_add(micros)))
     }

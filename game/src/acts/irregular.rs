@@ -120,6 +120,9 @@ impl BoardComparison<'_> {
     /// An act of the player who is not on move. Only an otherwise legal move counts as one; any other change is
     /// displacement.
     fn out_of_turn(&self, differs: Bitboard) -> Option<Irregular> {
+        if differs.is_disjoint(self.tip.board().by_color(!self.tip.turn())) {
+            return None;
+        }
         let (turned, shown) = (self.tip.turned(), self.trace.board());
         let (act, legal) = act_of_mover(self.trace, &turned, shown, differs)?;
         legal.then_some(Irregular {

@@ -55,7 +55,9 @@ impl BoardComparison<'_> {
     /// Whether the other player has moved since a piece of `color` left the square `left`.
     fn answered(&self, left: Square, color: Color) -> bool {
         let since = self.trace.changed_at(left) + ONE_SCAN_APART;
+        let moved = self.differs_anywhere() & self.tip.board().by_color(!color);
         color == self.tip.turn()
+            && moved.any()
             && self.tip.turned().moves().iter().any(|reply| {
                 let mut squares = reply.footprint.squares().into_iter();
                 reply.footprint.fits(self.trace.board())

@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, Board, Color, Piece, Square};
 
 use crate::events::SensorChange;
 use crate::model::Model;
+use crate::position::put;
 use crate::tracker::Snapshot;
 
 #[derive(Debug)]
@@ -57,8 +58,8 @@ impl Trace {
             let before = self.board.piece_at(change.square);
             let seen = change.after.filter(|_| !change.when.is_late());
             self.note_blink(change.when.at, change.square, seen);
-            set(&mut self.before, change.square, before);
-            set(&mut self.board, change.square, change.after);
+            put(&mut self.before, change.square, before);
+            put(&mut self.board, change.square, change.after);
             self.changed[usize::from(change.square)] = change.when.at;
             if self.recent.len() == MAX_RECENT_CHANGES {
                 self.recent.pop_front();
@@ -149,17 +150,23 @@ impl Trace {
     /// Time of the last departure of `piece` from `square` at or after `since`; `None` if there was none, or only a
     /// dump showed it.
     pub(super) fn left(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
-        let mut shown = self.since(since).filter(|shown| shown.square == square);
-        let left = shown.rfind(|shown| shown.before == Some(piece))?;
-        (!left.when.is_late()).then_some(left.when.at)
+        self.last(square, since, |shown| shown.before == Some(piece))
     }
 
-    /// Time of the last arrival of `piece` on `square` at or after `since`; `None` if there was none, or only a dump
-    /// showed it.
+    /// Like [`left`](Self::left), for the last arrival of `piece` on `square`.
     pub(super) fn landed(&self, square: Square, piece: Piece, since: Timestamp) -> Option<Timestamp> {
-        let mut shown = self.since(since).filter(|shown| shown.square == square);
-        let landed = shown.rfind(|shown| shown.after == Some(piece))?;
-        (!landed.when.is_late()).then_some(landed.when.at)
+        self.last(square, since, |shown| shown.after == Some(piece))
+    }
+
+    fn last(
+        &self,
+        square: Square,
+        since: Timestamp,
+        matches: impl Fn(&SensorChange) -> bool,
+    ) -> Option<Timestamp> {
+        let mut shown = self.since(since);
+        let last = shown.rfind(|shown| shown.square == square && matches(shown))?;
+        (!last.when.is_late()).then_some(last.when.at)
     }
 
     /// Stays of `piece` on squares that it left again, from `since` on, oldest first. A stay continues if the square
@@ -206,13 +213,6 @@ impl Trace {
         stays.retain(|stay| !went_on(stay));
         stays.sort_by_key(|stay| stay.from);
         stays
-    }
-}
-
-fn set(board: &mut Board, square: Square, piece: Option<Piece>) {
-    match piece {
-        Some(piece) => board.set_piece_at(square, piece),
-        None => board.discard_piece_at(square),
     }
 }
 

@@ -8,7 +8,7 @@ mod seen;
 pub(crate) mod start;
 mod state;
 
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Role};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
 
 pub(crate) use instead::{Instead, passes};
 pub use seen::Seen;
@@ -29,6 +29,14 @@ pub(crate) fn outcome_of_kings(board: &Board) -> Option<KnownOutcome> {
         0 => KnownOutcome::Decisive { winner: Color::Black },
         _ => KnownOutcome::Draw,
     })
+}
+
+/// Puts a piece on a square, or empties the square.
+pub(crate) fn put(board: &mut Board, square: Square, piece: Option<Piece>) {
+    match piece {
+        Some(piece) => board.set_piece_at(square, piece),
+        None => board.discard_piece_at(square),
+    }
 }
 
 pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {

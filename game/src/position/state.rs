@@ -1,6 +1,7 @@
 //! A position in a line of play: legal, or any other placement from which play continues.
 
 use core::num::NonZeroU32;
+use std::sync::OnceLock;
 
 use shakmaty::fen::Fen;
 use shakmaty::san::{San, SanPlus, Suffix};
@@ -11,6 +12,7 @@ use shakmaty::{
 };
 
 use super::any_placement::{self, pseudo_legal_moves};
+use super::put;
 
 /// A placement with the side to move, the rights to castle, and the counters of the FEN.
 ///
@@ -23,6 +25,18 @@ pub struct State {
     /// Rooks that may have the right to castle: the right is unknown because the start of the game was not observed.
     /// They are not in the castling rights of `basis`.
     may_castle: Bitboard,
+    moves: Moves,
+}
+
+/// The possible moves of a state, computed when they are first needed. A copy of a state computes its own: most copies
+/// only keep the placement.
+#[derive(Debug, Default)]
+struct Moves(OnceLock<Box<[PossibleMove]>>);
+
+impl Clone for Moves {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// The placement of a state, whether or not shakmaty accepts it as a position.
@@ -78,6 +92,7 @@ impl State {
             basis,
             mode,
             may_castle: Bitboard::EMPTY,
+            moves: Moves(OnceLock::new()),
         }
     }
 
@@ -93,6 +108,7 @@ impl State {
             })
         };
         self.may_castle = (rooks(Color::White) | rooks(Color::Black)).without(self.castling_rights());
+        self.forget_moves();
         self
     }
 
@@ -101,12 +117,14 @@ impl State {
     pub fn following(mut self, before: &Self) -> Self {
         let kept = unmoved_rooks(before.board(), self.board());
         self.may_castle = before.may_castle & kept;
+        self.forget_moves();
         self
     }
 
     /// Records that these rooks have no right to castle.
     pub(super) fn without_castling(mut self, rooks: Bitboard) -> Self {
         self.may_castle &= !rooks;
+        self.forget_moves();
         self
     }
 
@@ -138,7 +156,9 @@ impl State {
         let setup = self.basis.setup().into_swapped_turn();
         Self {
             basis: Basis::of(setup, self.mode),
-            ..self.clone()
+            mode: self.mode,
+            may_castle: self.may_castle,
+            moves: Moves::default(),
         }
     }
 
@@ -225,19 +245,19 @@ impl State {
     }
 
     /// The legal moves, with the squares that each of them changes.
-    pub(crate) fn moves(&self) -> Vec<PossibleMove> {
+    pub(crate) fn moves(&self) -> &[PossibleMove] {
         let turn = self.turn();
-        let possible = |m: Move| {
-            let footprint = footprint(turn, m);
-            let from = m.from().map_or(Bitboard::EMPTY, Bitboard::from);
-            let touched = footprint.squares | from;
-            PossibleMove {
-                m,
-                footprint,
-                touched,
-            }
+        let possible = |m: Move| PossibleMove {
+            m,
+            footprint: footprint(turn, m),
         };
-        self.legal_moves().into_iter().map(possible).collect()
+        let Moves(moves) = &self.moves;
+        moves.get_or_init(|| self.legal_moves().into_iter().map(possible).collect())
+    }
+
+    /// Frees the memory of the moves of a position that will hardly be asked for them again.
+    pub(crate) fn forget_moves(&mut self) {
+        self.moves = Moves::default();
     }
 
     /// The legal moves, including castling moves for which the right to castle is unknown.
@@ -380,8 +400,6 @@ fn next_move(number: NonZeroU32, turn: Color) -> NonZeroU32 {
 pub(crate) struct PossibleMove {
     pub(crate) m: Move,
     pub(crate) footprint: Footprint,
-    /// The squares of the footprint, and the origin, which castling in Chess960 may leave unchanged.
-    pub(crate) touched: Bitboard,
 }
 
 /// The squares changed by a move, with their content after it: two for most moves, three for en passant, up to four for
@@ -444,10 +462,7 @@ impl Footprint {
 
     pub(crate) fn make(&self, board: &mut Board) {
         for (square, piece) in self.iter() {
-            match piece {
-                Some(piece) => board.set_piece_at(square, piece),
-                None => board.discard_piece_at(square),
-            }
+            put(board, square, piece);
         }
     }
 }
@@ -496,4 +511,24 @@ fn footprint(turn: Color, m: Move) -> Footprint {
 pub(crate) fn castled(king: Square, rook: Square, color: Color) -> (Square, Square) {
     let side = shakmaty::CastlingSide::from_king_side(king < rook);
     (side.king_to(color), side.rook_to(color))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_with_another_turn_or_past_has_moves_of_its_own() {
+        let fen = "4k2r/8/8/8/8/8/8/4K2R w - - 0 1";
+        let state = State::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+        let castles = |state: &State| state.moves().iter().any(|possible| possible.m.is_castle());
+        assert!(!castles(&state));
+        let of_black =
+            |possible: &PossibleMove| state.board().color_at(possible.m.to()) == Some(Color::White);
+        assert!(
+            state.turned().moves().iter().any(of_black),
+            "Black can take the rook"
+        );
+        assert!(castles(&state.with_unknown_past()));
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! A dead position stays dead, and a position in which a side can mate proves that no earlier one was dead. So only the
 //! last settled position is checked. If it is dead, the earlier ones are searched backwards for the first dead one,
-//! which ended the game however fast play continued.
+//! which ended the game however fast play continued. For the same reason, a check can wait and cover several plies.
+//! Positions with rooks or queens are hardly ever dead, so they are checked once in ten seconds.
 
 use core::time::Duration;
 
@@ -18,6 +19,9 @@ use crate::position::State;
 /// Delay of a search after a position that needs one. No move has to wait for the search, and one search covers several
 /// moves of fast play.
 const SEARCHED_AFTER: Duration = Duration::from_secs(1);
+
+/// Delay of the check of a position with rooks or queens, which is hardly ever dead.
+const CHECKED_AFTER: Duration = Duration::from_secs(10);
 
 /// Positions from this ply on that the quick check has not decided.
 #[derive(Debug, Clone, Copy)]
@@ -36,18 +40,24 @@ impl Referee {
         if last.is_some_and(|last| last.ply.played.is_none()) {
             self.search_before_the_end(now, ply.saturating_sub(1));
         }
-        let Some(quick_check) = self
-            .history()
-            .map(|history| quick_check(history.up_to(ply).last()))
-        else {
+        let Some(state) = self.history().map(|history| history.up_to(ply).last()) else {
             return;
         };
-        match quick_check {
+        let may_wait = state.board().rooks_and_queens().any();
+        match if may_wait {
+            None
+        } else {
+            is_dead(state, mating::quick)
+        } {
             Some(false) => self.unsearched = None,
             Some(true) => self.search_for_dead_position(now, ply),
             None => {
-                let (from, due) = (ply, now + SEARCHED_AFTER);
-                self.unsearched.get_or_insert(Unsearched { from, due });
+                let due = now + if may_wait { CHECKED_AFTER } else { SEARCHED_AFTER };
+                let unsearched = self.unsearched.get_or_insert(Unsearched { from: ply, due });
+                unsearched.due = unsearched.due.min(due);
+                if may_wait {
+                    unsearched.from = ply;
+                }
             }
         }
     }
@@ -86,7 +96,7 @@ impl Referee {
         for entry in certain.take_while(|entry| entry.ply.played.is_some()) {
             let ply = entry.ply.number;
             match is_dead(history.up_to(ply).last(), |position, side| {
-                can_mate(position, side, MAX_NODES_IN_PLAY)
+                mating::quick(position, side).or_else(|| can_mate(position, side, MAX_NODES_IN_PLAY))
             }) {
                 Some(true) => since = Some(ply),
                 // The search was cut short. It may succeed in an earlier position.
@@ -96,11 +106,6 @@ impl Referee {
         }
         since
     }
-}
-
-/// Whether a position is dead, without a search; `None` if only a search can tell.
-fn quick_check(state: &State) -> Option<bool> {
-    is_dead(state, mating::quick)
 }
 
 /// Whether neither side can mate; `None` if the answer is unknown for at least one side and neither side certainly can.

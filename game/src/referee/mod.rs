@@ -396,6 +396,10 @@ impl Referee {
             self.publish_ply(now, entry.clone(), None, reason);
         }
         self.check_last_ply(now, &entry.ply);
+        // The watchers compare the board with the last two positions.
+        if let Some(older) = self.line.iter_mut().nth_back(1) {
+            older.ply.after.forget_moves();
+        }
         self.line.push(entry);
         self.follow(now, reason);
         self.check_for_play(now);

@@ -37,22 +37,22 @@ use super::tree::Tree;
 use crate::events::SensorChange;
 use crate::model::{Cost, Model, SEVERAL};
 
-/// The costs of all nodes of a tree, and the best node.
-#[derive(Debug, Clone)]
+/// The order of the nodes of a tree, and the best node.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ranking {
-    costs: Costs,
     /// Cost of each node including withdrawals, and the number of plies that it withdraws; `None` if it does not
     /// compete.
     ranks: Vec<Option<(Cost, usize)>>,
     best: NodeId,
 }
 
-#[derive(Debug, Clone)]
-struct Costs {
+/// The costs of a node's line by its evidence alone, whatever was announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Costs {
     /// Cost of the plies up to and including the node's.
-    plies: Vec<Cost>,
+    pub(super) plies: Cost,
     /// Cost of the plies and of the squares left unexplained.
-    whole: Vec<Cost>,
+    pub(super) whole: Cost,
 }
 
 /// The withdrawal of an announced ply.
@@ -77,38 +77,44 @@ impl Captured {
     }
 }
 
-impl Ranking {
-    pub(super) fn cost(&self, id: NodeId) -> Cost {
-        self.costs.whole[id]
-    }
+/// How a line relates to the announced one.
+#[derive(Clone, Copy, Default)]
+struct Relation {
+    /// Number of announced plies that the line begins with.
+    common: usize,
+    /// A bit for each later announced ply that the line also has, after different plies.
+    again: u64,
+    /// Whether the line has a suspicion that must not count.
+    refuted: bool,
+}
 
-    /// Cost of the node's plies alone, without unexplained squares.
-    pub(super) fn cost_of_plies(&self, id: NodeId) -> Cost {
-        self.costs.plies[id]
+impl Relation {
+    /// The announced plies that the line does not begin with, as far as `again` has bits.
+    fn later(&self, announced: &[NodeId]) -> core::ops::Range<usize> {
+        self.common..announced.len().min(64)
     }
 }
 
 impl Tree {
     pub(super) fn rank(&self) -> Ranking {
-        let costs = self.costs();
-        let ranks = self.ranks(&costs);
+        let ranks = self.ranks(self.costs());
         let ranked = ranks.iter().enumerate();
         let best = ranked.filter_map(|(id, rank)| Some(((*rank)?, id))).min();
         let best = best.map_or_else(|| self.root(), |(_, id)| id);
-        Ranking { costs, ranks, best }
+        Ranking { ranks, best }
     }
 
-    fn costs(&self) -> Costs {
-        let mut plies: Vec<Cost> = Vec::with_capacity(self.nodes().len());
-        let mut whole = Vec::with_capacity(self.nodes().len());
-        let followed = self.followed();
-        for (id, node) in self.nodes().iter().enumerate() {
-            let cost = node.parent.map_or(0, |parent| plies[parent] + self.strain(id));
-            plies.push(cost);
-            let held = usize::from(node.is_unread()) * self.model().odd;
-            whole.push(cost + self.unexplained(node) + usize::from(!followed[id]) * held);
+    /// Adds the costs of all further nodes to those of the first ones.
+    pub(super) fn with_costs(&self, mut costs: Vec<Costs>) -> Vec<Costs> {
+        let known = costs.len();
+        for (id, node) in self.nodes().iter().enumerate().skip(known) {
+            let before = node.parent.map(|parent| costs[parent].plies);
+            let plies = before.map_or(0, |before| before + self.strain(id));
+            let held = node.is_unread() && self.find_after(id, |_| true).is_none();
+            let whole = plies + self.unexplained(node) + usize::from(held) * self.model().odd;
+            costs.push(Costs { plies, whole });
         }
-        Costs { plies, whole }
+        costs
     }
 
     fn strain(&self, id: NodeId) -> Cost {
@@ -140,8 +146,11 @@ impl Tree {
 
     fn unexplained(&self, node: &Node) -> Cost {
         let model = self.model();
-        let mut captured = self.captured(node);
         let mut cost = node.result.unwrap_or(0) + node.outlived_before + node.outlived;
+        if node.unexplained.is_empty() {
+            return cost;
+        }
+        let mut captured = self.captured(node);
         for unexplained in &node.unexplained {
             if let Some(at) = captured.iter().position(|captured| captured.is(unexplained)) {
                 // Nobody lays a captured piece down where it was captured, except to take the capture back.
@@ -226,44 +235,41 @@ impl Tree {
 
     /// The log-odds against each node, relative to the best one.
     pub(super) fn odds_against(&self) -> Vec<i64> {
-        let Ranking { costs, ranks, .. } = self.ranking();
+        let Ranking { ranks, .. } = self.ranking();
         let best = ranks.iter().flatten().map(|(cost, _)| *cost).min().unwrap_or(0);
-        let ranked = ranks.iter().zip(&costs.whole);
-        let cost = ranked.map(|(rank, whole)| rank.map_or(*whole, |(cost, _)| cost));
+        let ranked = ranks.iter().zip(self.costs());
+        let cost = ranked.map(|(rank, costs)| rank.map_or(costs.whole, |(cost, _)| cost));
         cost.map(|cost| cost as i64 - best as i64).collect()
     }
 
-    fn ranks(&self, costs: &Costs) -> Vec<Option<(Cost, usize)>> {
+    fn ranks(&self, costs: &[Costs]) -> Vec<Option<(Cost, usize)>> {
         let announced = self.path(self.tip());
         let withdrawals = self.withdrawals(&announced);
         let root = self.node(self.root()).ply;
-        // For each node, `common` is the number of announced plies that its line begins with, `again` has a bit for
-        // each later announced ply that the line also has after different plies, and `credible` is false if a suspicion
-        // on its path must not count.
-        let mut common = vec![0; self.nodes().len()];
-        let mut again = vec![0_u64; self.nodes().len()];
-        let mut credible = vec![true; self.nodes().len()];
-        let mut ranks = vec![None; self.nodes().len()];
+        let mut relations: Vec<Relation> = Vec::with_capacity(costs.len());
+        let mut ranks = Vec::with_capacity(costs.len());
         for (id, node) in self.nodes().iter().enumerate() {
             let plies = (node.ply - root) as usize;
+            let mut relation = Relation::default();
             if let Some(parent) = node.parent {
+                relation = relations[parent];
                 let announced_at = plies.checked_sub(1).filter(|at| *at < announced.len());
-                let on_line = announced_at.is_some_and(|at| announced[at] == id);
-                common[id] = if on_line { plies } else { common[parent] };
-                again[id] = again[parent];
-                if !on_line {
+                if announced_at.is_some_and(|at| announced[at] == id) {
+                    relation.common = plies;
+                } else {
                     let same = |at: &usize| self.is_same_ply(announced[*at], id);
-                    let repeated = (common[id]..announced.len().min(64)).filter(same);
-                    again[id] |= repeated.fold(0, |all, at| all | 1 << at);
+                    let repeated = relation.later(&announced).filter(same);
+                    relation.again |= repeated.fold(0, |all, at| all | 1 << at);
                 }
                 // A suspicion in place of a completed announced ply is not supported by a reply.
                 let completed = announced_at.is_some_and(|at| self.node(announced[at]).completed);
-                credible[id] = credible[parent] && !(completed && self.is_suspicion(id));
+                relation.refuted |= completed && self.is_suspicion(id);
             }
-            if !credible[id] || self.is_suspicion(id) {
+            relations.push(relation);
+            if relation.refuted || self.is_suspicion(id) {
+                ranks.push(None);
                 continue;
             }
-            let withdrawn = announced.len() - common[id];
             // The announced plies beyond the end of the line were shown, so they would have been taken back. If kings
             // show a result and these plies only moved kings, the kings were being put in the centre, and nothing is
             // taken back.
@@ -272,12 +278,14 @@ impl Tree {
                 .get(plies..)
                 .filter(|plies| node.result.is_none() || !put(plies))
                 .map_or(0, |_| {
-                    let kept = plies.checked_sub(1).map_or(0, |at| costs.plies[announced[at]]);
-                    announced.last().map_or(0, |last| costs.plies[*last]) - kept
+                    let kept = plies.checked_sub(1).map_or(0, |at| costs[announced[at]].plies);
+                    announced.last().map_or(0, |last| costs[*last].plies) - kept
                 });
-            let again = |at: usize| at < 64 && again[id] >> at & 1 == 1;
-            let cost = costs.whole[id] + taken_back + self.withdrawal(&withdrawals, common[id], again);
-            ranks[id] = Some((cost, withdrawn));
+            let later = relation.later(&announced);
+            let again = |at: usize| later.contains(&at) && relation.again >> at & 1 == 1;
+            let withdrawal = self.withdrawal(&withdrawals, relation.common, again);
+            let cost = costs[id].whole + taken_back + withdrawal;
+            ranks.push(Some((cost, announced.len() - relation.common)));
         }
         ranks
     }
@@ -377,15 +385,15 @@ impl Tree {
         if !(parent..self.nodes().len()).any(guesses) {
             return false;
         }
-        let ranking = self.ranking();
-        let limit = ranking.cost(best) + self.model().odd;
+        let costs = self.costs();
+        let limit = costs[best].whole + self.model().odd;
         (next..self.nodes().len()).any(|id| {
-            ranking.cost(id) <= limit
+            costs[id].whole <= limit
                 && (guesses(id) || guesses(best))
                 && self.passes(id, parent)
                 && !self.passes(id, next)
         }) || (parent..next)
-            .any(|id| ranking.cost(id) <= limit && id != parent && guesses(id) && self.passes(id, parent))
+            .any(|id| costs[id].whole <= limit && id != parent && guesses(id) && self.passes(id, parent))
     }
 
     /// Whether a ply on the path to `id` was announced although another was as credible, and another still is.

@@ -13,7 +13,10 @@ impl Tracker {
     /// Builds the ply of a node, and marks the node as ambiguous if another one is as credible. `None` for the root.
     pub(super) fn describe(&mut self, now: Timestamp, id: NodeId, grounds: Grounds) -> Option<Ply> {
         let tree = &mut self.line.as_mut()?.tree;
-        tree.node_mut(id).ambiguous = tree.is_ambiguous(id, tree.best());
+        let ambiguous = tree.is_ambiguous(id, tree.best());
+        if tree.node(id).ambiguous != ambiguous {
+            tree.mark(id).ambiguous = ambiguous;
+        }
         let tree = self.tree()?;
         let node = tree.node(id);
         let parent = tree.node(node.parent?);

@@ -96,8 +96,8 @@ impl Tracker {
         let announced = tree.node(tree.tip()).ply.max(doubt.last);
         let next = tree.node(best).ply.saturating_sub(announced) as usize;
         let before = path.iter().rev().nth(next).map_or_else(|| tree.root(), |id| *id);
-        let ranking = tree.ranking();
-        let unusual = ranking.cost_of_plies(best) - ranking.cost_of_plies(before) - next * model.ply;
+        let costs = tree.costs();
+        let unusual = costs[best].plies - costs[before].plies - next * model.ply;
         let after = path.iter().find(|id| tree.node(**id).ply > doubt.last);
         let held = after.and_then(|first| self.held_since(*first, best)).is_some();
         let against = unusual + stands.count() * model.unexplained + usize::from(held) * model.unlikely;
@@ -302,8 +302,7 @@ impl Tracker {
     /// pressed, unknown plies have led back to the same position.
     fn stood_over_gap(&mut self, now: Timestamp, moved_since: bool) -> bool {
         if self.clock.both_presses_missed() {
-            self.lose_line(now);
-            self.close_gap(now, Recovery::Undecidable);
+            self.give_up_line(now);
         } else if moved_since {
             self.close_gap_as_it_stood(now);
         }

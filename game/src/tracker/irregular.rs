@@ -50,7 +50,7 @@ impl Tracker {
         };
         let state = act.after(&node.state);
         let known = |other: &Node| other.is_irregular() && other.state.board() == state.board();
-        if line.tree.find_after(from, known).is_some() || node.possible_moves().iter().any(explains) {
+        if line.tree.find_after(from, known).is_some() || node.state.moves().iter().any(explains) {
             return false;
         }
         let changed = act

@@ -25,7 +25,7 @@ use super::Tracker;
 use super::node::{NodeId, Played};
 use super::sensors::Sensors;
 use super::tree::Tree;
-use crate::events::{Recovery, SensorChange};
+use crate::events::SensorChange;
 use crate::model::{A_FEW, Cost, IN_HANDS, PASSING, PLIES_OF_PROOF, TWO_MOVES};
 use crate::position::{State, Variant, start};
 
@@ -55,7 +55,7 @@ impl Joining {
     fn explains(&self, sensors: &Sensors) -> Option<Explanation> {
         let cost = |(at, tree): (usize, &Tree)| {
             let unaccounted = self.unaccounted(tree, sensors);
-            let cost = tree.ranking().cost(tree.best()) + unaccounted * tree.model().unlikely;
+            let cost = tree.costs()[tree.best()].whole + unaccounted * tree.model().unlikely;
             (cost, at, unaccounted)
         };
         let mut costs: Vec<_> = self.trees.iter().enumerate().map(cost).collect();
@@ -80,7 +80,7 @@ impl Joining {
             unaccounted,
         } = self.explains(sensors)?;
         let tree = &self.trees[at];
-        let (ranking, best) = (tree.ranking(), tree.best());
+        let (costs, best) = (tree.costs(), tree.best());
         // If the placement did not rest and a piece does not belong to the line, a piece may have been in a hand. The
         // line then begins at the first position that the board showed exactly.
         let first = if self.rested || unaccounted == 0 {
@@ -88,7 +88,7 @@ impl Joining {
         } else {
             tree.path(best).into_iter().find(|id| tree.node(*id).exact)?
         };
-        let by_accident = ranking.cost(first).saturating_sub(ranking.cost(best) + doubts);
+        let by_accident = costs[first].whole.saturating_sub(costs[best].whole + doubts);
         if apart.min(by_accident) < tree.model().unlikely {
             return None;
         }
@@ -304,8 +304,7 @@ impl Tracker {
         if self.waits(now, self.sensors.dumped_at() + self.model.patience) {
             return false;
         }
-        self.lose_line(now);
-        self.close_gap(now, Recovery::Undecidable);
+        self.give_up_line(now);
         true
     }
 }

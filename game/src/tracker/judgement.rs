@@ -337,7 +337,7 @@ impl Tracker {
         };
         // Withdrawn plies stay candidates: later observations may support them.
         line.tree.withdraw(announced);
-        line.tree.node_mut(instead).standing = PlyStatus::Announced;
+        line.tree.mark(instead).standing = PlyStatus::Announced;
         self.note_unannounced(ply);
         self.announce_line(now, reason, None);
         self.complete_if_pressed(now, instead, mover, lifted_at);
@@ -418,7 +418,7 @@ impl Tracker {
         let (mover, lifted_at) = (ply.color, ply.lifted_at);
         let Some(line) = &mut self.line else { return };
         let tree = &mut line.tree;
-        tree.node_mut(id).standing = PlyStatus::Announced;
+        tree.mark(id).standing = PlyStatus::Announced;
         let hidden = tree.node(id).hidden;
         self.habits.note(tree.node(id), &self.sensors);
         let path = tree.path(id);

@@ -4,7 +4,6 @@
 //! charges a cost for them, so that the plies before a result are announced or withdrawn by their costs like any
 //! others.
 
-use core::cell::OnceCell;
 use core::time::Duration;
 
 use kiebitz_hardware::Timestamp;
@@ -15,7 +14,7 @@ use super::made::Timing;
 use super::sensors::Sensors;
 use crate::events::{SensorChange, Since};
 use crate::model::{Cost, Model, PASSING};
-use crate::position::{Footprint, PossibleMove, State, outcome_of_kings};
+use crate::position::{Footprint, State, outcome_of_kings};
 
 pub(crate) type NodeId = usize;
 
@@ -26,8 +25,6 @@ pub(crate) struct Node {
     pub(crate) ply: u32,
     pub(crate) played: Played,
     pub(crate) state: State,
-    /// Legal moves from this position, computed when they are first needed.
-    pub(super) possible_moves: OnceCell<Vec<PossibleMove>>,
     /// The squares of the ply; `None` for the root, and for plies whose squares are not known.
     pub(super) footprint: Option<Footprint>,
     pub(crate) lifted_at: Timestamp,
@@ -123,10 +120,6 @@ impl Node {
             landed: Since::at(at),
             ..Self::default()
         }
-    }
-
-    pub(super) fn possible_moves(&self) -> &[PossibleMove] {
-        self.possible_moves.get_or_init(|| self.state.moves())
     }
 
     pub(crate) fn is_irregular(&self) -> bool {

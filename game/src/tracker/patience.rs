@@ -44,7 +44,7 @@ impl Tracker {
         let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
             return Caution::NothingFollows;
         };
-        let others = tree.node(parent).possible_moves();
+        let others = tree.node(parent).state.moves();
         if others
             .iter()
             .any(|other| begins_castling(m, other.m, node.mover()))
@@ -108,7 +108,7 @@ pub(super) fn can_take(tree: &Tree, id: NodeId, square: Square) -> bool {
     let (Some(parent), Played::Move(m)) = (node.parent, node.played) else {
         return false;
     };
-    let others = tree.node(parent).possible_moves();
+    let others = tree.node(parent).state.moves();
     others
         .iter()
         .any(|other| other.m.to() == square && goes_on(m, other.m))

@@ -96,7 +96,9 @@ impl Tracker {
             None if then.is_empty() => self.play_back(at, until, play),
             None => self.play_with_result(at, until, play, then),
         }
-        self.take_over(until, then);
+        for (field, contents) in memory::changes(then) {
+            self.sensors.set_field(until, field, contents);
+        }
     }
 
     fn play_with_result(&mut self, from: Timestamp, to: Timestamp, play: &[Element], then: &[Element]) {
@@ -112,12 +114,6 @@ impl Tracker {
         let stands = from + (to.saturating_duration_since(from) / 2).min(self.model.pause);
         self.play_back(from, stands, &then[..result]);
         self.decide_when_due(to);
-    }
-
-    fn take_over(&mut self, now: Timestamp, elements: &[Element]) {
-        for (field, contents) in memory::changes(elements) {
-            self.sensors.set_field(now, field, contents);
-        }
     }
 
     fn usual_start(&self) -> Dump {

@@ -78,7 +78,7 @@ impl Tracker {
         self.note_examined(0);
         self.sensors.pressed(now, color);
         if let Some(line) = &mut self.line {
-            line.tree.update(&self.sensors, now);
+            line.tree.press(&self.sensors, now);
         }
         self.credit_press(now, color, elapsed);
     }
@@ -177,7 +177,7 @@ impl Tracker {
             if self.sensors.has_pressed_since(stood, !color) {
                 break;
             }
-            line.tree.node_mut(suspected).backed = true;
+            line.tree.mark(suspected).backed = true;
         }
     }
 
@@ -232,7 +232,7 @@ impl Tracker {
         clock: Option<Clock>,
     ) {
         let Some(line) = &mut self.line else { return };
-        let node = line.tree.node_mut(id);
+        let node = line.tree.mark(id);
         node.completed = true;
         node.pressed |= by == CompletedBy::Press;
         let ply = node.ply;
@@ -259,9 +259,7 @@ impl Tracker {
             return false;
         }
         let odds = line.tree.rivals(id).first().map(|(_, against)| *against);
-        let node = line.tree.node_mut(id);
-        node.standing = PlyStatus::Confirmed;
-        let ply = node.ply;
+        let ply = line.tree.confirm(id);
         self.announce(now, Finding::Settled { ply, by, odds });
         true
     }

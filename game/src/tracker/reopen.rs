@@ -150,7 +150,7 @@ impl Tree {
     ) -> NodeId {
         let before = &self.node(parent).state;
         let leads = |legal: &PossibleMove| before.after(legal.m).board() == state.board();
-        let legal = || before.moves().into_iter().find(leads);
+        let legal = || before.moves().iter().find(|legal| leads(legal));
         let played = match node {
             Some(node) => node.played,
             None => legal().map_or(Played::Irregular(None), |legal| Played::Move(legal.m)),
@@ -168,10 +168,13 @@ impl Tree {
 
 #[cfg(test)]
 impl Tracker {
+    /// Also holds the kept costs and the ranking to a full computation.
     pub(super) fn check_line(&self) {
         if let Some(line) = &self.line {
-            let root = line.tree.node(line.tree.root());
-            assert_eq!(line.passed.len(), root.ply as usize);
+            let tree = &line.tree;
+            assert_eq!(line.passed.len(), tree.node(tree.root()).ply as usize);
+            assert_eq!(tree.costs(), tree.with_costs(Vec::new()));
+            assert_eq!(*tree.ranking(), tree.rank());
         }
     }
 

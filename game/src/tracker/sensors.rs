@@ -20,8 +20,8 @@ use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 use crate::clock::Side;
 use crate::events::{SensorChange, Since};
 use crate::model::{A_FEW, MAX_RECENT, MAX_REPORTS, PASSING, REMEMBERED_PLIES};
-use crate::position::difference;
 use crate::position::fields::{chess_piece, field_of, square_of, wire_piece};
+use crate::position::{difference, put};
 use crate::tracker::memory;
 
 /// The placement that the sensors report, with its recent changes.
@@ -139,7 +139,7 @@ impl Sensors {
             ..self.clone()
         };
         while let Some(change) = past.recent.pop_back_if(|change| change.when.at > at) {
-            set_piece(&mut past.board, change.square, change.before);
+            put(&mut past.board, change.square, change.before);
             past.unseen.discard(change.square);
             if let Some(field) = field_of(change.square, past.turned) {
                 past.fields[field.index()] = change.before.and_then(wire_piece);
@@ -163,7 +163,7 @@ impl Sensors {
             }
             let at = at?;
             while let Some(change) = changes.next_if(|change| change.when.at == at) {
-                set_piece(&mut board, change.square, change.before);
+                put(&mut board, change.square, change.before);
             }
         }
     }
@@ -383,7 +383,7 @@ impl Sensors {
             squares.set(square, result_piece == Some(kind));
         }
         let before = self.board.piece_at(square);
-        set_piece(&mut self.board, square, piece);
+        put(&mut self.board, square, piece);
         self.changed[usize::from(square)] = when;
         if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
@@ -494,13 +494,6 @@ impl Readings {
 
 fn count_of(board: &Board, piece: Option<Piece>) -> usize {
     piece.map_or(0, |piece| board.by_piece(piece).count())
-}
-
-fn set_piece(board: &mut Board, square: Square, piece: Option<Piece>) {
-    match piece {
-        Some(piece) => board.set_piece_at(square, piece),
-        None => board.discard_piece_at(square),
-    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::Tracker;
 use super::finding::Finding;
 use super::node::{NodeId, Played, PlyStatus};
 use super::tree::Tree;
-use crate::events::{CorrectionReason, EndReason, Recovery, SettledBy};
+use crate::events::{CorrectionReason, EndReason, SettledBy};
 use crate::model::{Cost, IN_HANDS};
 use crate::position::{State, Variant, outcome_of_kings, start};
 
@@ -179,8 +179,7 @@ impl Tracker {
         self.shown = Some((outcome, by));
         if self.gap_since.is_some() && !self.disturbed {
             // The plies in the gap can no longer be reconstructed.
-            self.lose_line(now);
-            self.close_gap(now, Recovery::Undecidable);
+            self.give_up_line(now);
         }
         self.announce(now, Finding::ResultShown { outcome, by });
         true

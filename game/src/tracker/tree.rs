@@ -22,7 +22,7 @@ use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
 use shakmaty::{Bitboard, Color, Square};
 
-use super::credible::{Ranking, strain_of};
+use super::credible::{Costs, Ranking, strain_of};
 use super::made::{Timing, was_shown};
 use super::node::{Node, NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
@@ -39,10 +39,11 @@ pub(crate) struct Tree {
     updated_at: Timestamp,
 }
 
-/// The nodes of a tree with their ranking, which is computed when it is first needed after a change.
+/// The nodes of a tree with their costs and their ranking, which are computed when they are first needed after a change.
 #[derive(Debug, Clone)]
 struct Nodes {
     list: Vec<Node>,
+    costs: OnceCell<Vec<Costs>>,
     ranking: OnceCell<Ranking>,
 }
 
@@ -56,6 +57,7 @@ impl Deref for Nodes {
 
 impl DerefMut for Nodes {
     fn deref_mut(&mut self) -> &mut Vec<Node> {
+        self.costs.take();
         self.ranking.take();
         &mut self.list
     }
@@ -67,6 +69,7 @@ impl Tree {
             model,
             nodes: Nodes {
                 list: vec![Node::new(None, ply, Played::Root, state, at)],
+                costs: OnceCell::new(),
                 ranking: OnceCell::new(),
             },
             updated_at: at,
@@ -81,12 +84,30 @@ impl Tree {
         &mut self.nodes[id]
     }
 
+    /// A node, to record what was announced or pressed. The evidence for its ply must stay as it is: the costs are not
+    /// computed again.
+    pub(super) fn mark(&mut self, id: NodeId) -> &mut Node {
+        self.nodes.ranking.take();
+        &mut self.nodes.list[id]
+    }
+
     pub(super) fn model(&self) -> &'static Model {
         self.model
     }
 
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// Marks an announced ply as confirmed, which has no effect on the ranking. Returns the number of the ply.
+    pub(super) fn confirm(&mut self, id: NodeId) -> u32 {
+        let node = &mut self.nodes.list[id];
+        node.standing = PlyStatus::Confirmed;
+        node.ply
+    }
+
+    pub(super) fn costs(&self) -> &[Costs] {
+        self.nodes.costs.get_or_init(|| self.with_costs(Vec::new()))
     }
 
     pub(super) fn ranking(&self) -> &Ranking {
@@ -178,7 +199,23 @@ impl Tree {
         announced.len() - announced.iter().zip(&path).take_while(|(a, b)| a == b).count()
     }
 
+    /// Compares the nodes with the squares after a change, and adds the plies that the squares show.
     pub(crate) fn update(&mut self, sensors: &Sensors, now: Timestamp) {
+        self.compare(sensors, now);
+        self.grow_all(sensors, now, false);
+        self.search_further(sensors, now);
+    }
+
+    /// Like `update`, after a press. No square has changed, so a line that explains the board stays the best.
+    pub(super) fn press(&mut self, sensors: &Sensors, now: Timestamp) {
+        self.compare(sensors, now);
+        if self.is_open() {
+            self.grow_all(sensors, now, false);
+        }
+        self.search_further(sensors, now);
+    }
+
+    fn compare(&mut self, sensors: &Sensors, now: Timestamp) {
         let before = core::mem::replace(&mut self.updated_at, now);
         let undisturbed = now.saturating_duration_since(before);
         let followed = self.followed();
@@ -200,24 +237,31 @@ impl Tree {
         }
         self.close();
         self.close_past();
-        self.grow_all(sensors, now, false);
-        let best = self.best();
-        let hides = self.path(best).iter().any(|id| self.nodes[*id].hidden);
-        let last = &self.nodes[best];
-        if !last.differs.is_empty() || last.unread.any() || hides {
+    }
+
+    /// Adds the plies that the squares have shown before if the best line is open, and drops hopeless lines.
+    fn search_further(&mut self, sensors: &Sensors, now: Timestamp) {
+        if self.is_open() {
             self.grow_all(sensors, now, true);
         }
         self.prune();
     }
 
+    /// Whether the best line leaves squares unexplained, or has unread pieces or hidden plies.
+    fn is_open(&self) -> bool {
+        let best = self.best();
+        let last = &self.nodes[best];
+        last.differs.any() || last.unread.any() || self.path(best).iter().any(|id| self.nodes[*id].hidden)
+    }
+
     /// Adds plies to the most credible lines first, because several plies that appear at once can have more orders than
     /// are worth keeping. `from_history` includes plies that the sensors have shown before.
     fn grow_all(&mut self, sensors: &Sensors, now: Timestamp, from_history: bool) {
-        let ranking = self.ranking();
-        let limit = ranking.cost(self.best()) + self.model.hopeless();
-        let mut known: Vec<NodeId> = (0..self.nodes.len()).collect();
-        known.retain(|id| ranking.cost_of_plies(*id) < limit);
-        known.sort_by_key(|id| ranking.cost(*id));
+        let costs = self.costs();
+        let limit = costs[self.best()].whole + self.model.hopeless();
+        let mut known: Vec<NodeId> = (0..costs.len()).collect();
+        known.retain(|id| costs[*id].plies < limit);
+        known.sort_by_key(|id| costs[*id].whole);
         let mut added = self.nodes.len();
         for id in known {
             self.grow_from(id, sensors, now, from_history);
@@ -260,7 +304,7 @@ impl Tree {
                 continue;
             };
             if certain(&self.nodes[id]) && left(id) {
-                self.nodes[parent].closed = true;
+                self.nodes.list[parent].closed = true;
                 self.retain(|tree, node| tree.nodes[node].ply < tree.nodes[id].ply || tree.passes(node, id));
                 // Node ids have changed; the next update closes the next ply.
                 return;
@@ -272,7 +316,7 @@ impl Tree {
     /// whole game.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
-        for (id, node) in self.nodes.iter_mut().enumerate().rev() {
+        for (id, node) in self.nodes.list.iter_mut().enumerate().rev() {
             if later[id] > REMEMBERED_PLIES {
                 node.closed = true;
             }
@@ -315,7 +359,13 @@ impl Tree {
         }
         node.measure(sensors, now, self.model);
         node.outlived = self.outlived(&node, sensors, node.landed.at, now);
+        // A last ply whose piece is not read costs more: its costs change with its first reply.
+        let kept = !self.nodes[parent].is_unread();
+        let costs = self.nodes.costs.take().filter(|_| kept);
         self.nodes.push(node);
+        if let Some(costs) = costs {
+            self.nodes.costs = OnceCell::from(self.with_costs(costs));
+        }
         self.nodes.len() - 1
     }
 
@@ -369,7 +419,7 @@ impl Tree {
 
     pub(crate) fn withdraw(&mut self, id: NodeId) {
         for other in self.path(self.tip()).into_iter().filter(|other| *other >= id) {
-            let node = &mut self.nodes[other];
+            let node = self.mark(other);
             node.standing = PlyStatus::Candidate;
             node.completed = false;
             node.pressed = false;
@@ -379,7 +429,7 @@ impl Tree {
     /// Removes a node and its descendants, and opens its parent again. Nodes before `id` keep their ids.
     pub(crate) fn remove(&mut self, id: NodeId) {
         if let Some(parent) = self.nodes[id].parent {
-            self.nodes[parent].closed = false;
+            self.nodes.list[parent].closed = false;
         }
         self.retain(|tree, node| !tree.passes(node, id));
     }
@@ -394,32 +444,35 @@ impl Tree {
                 next += 1;
             }
         }
-        let mut id = 0;
+        let costs = self.nodes.costs.take();
+        let mut is_kept = kept.iter();
         self.nodes.retain_mut(|node| {
             node.parent = node.parent.and_then(|parent| renumbered[parent]);
-            id += 1;
-            kept[id - 1]
+            is_kept.next().is_some_and(|kept| *kept)
         });
+        // A ply whose piece is not read may have lost its last reply.
+        if let Some(mut costs) = costs.filter(|_| !self.nodes.iter().any(Node::is_unread)) {
+            let mut is_kept = kept.iter();
+            costs.retain(|_| is_kept.next().is_some_and(|kept| *kept));
+            self.nodes.costs = OnceCell::from(costs);
+        }
     }
 
     fn prune(&mut self) {
         loop {
-            let ranking = self.ranking();
-            let limit = ranking.cost(self.best()) + self.model.hopeless();
+            let costs = self.costs();
+            let limit = costs[self.best()].whole + self.model.hopeless();
             let mut leaves = self.leaves();
-            let tip = self.tip();
-            leaves.sort_by_cached_key(|id| {
-                (
-                    core::cmp::Reverse(ranking.cost(*id)),
-                    self.path(*id).contains(&tip),
-                )
-            });
-            // The parents of the worst leaves may be worse than the other leaves, so at most half of them go at once.
             let too_many = self.size().saturating_sub(MAX_READINGS);
+            if too_many > 0 {
+                let tip = self.tip();
+                leaves.sort_by_cached_key(|id| (core::cmp::Reverse(costs[*id].whole), self.passes(*id, tip)));
+            }
+            // The parents of the worst leaves may be worse than the other leaves, so at most half of them go at once.
             let too_many = too_many.min(leaves.len().div_ceil(2));
             let is_dropped = |(nth, id): (usize, &NodeId)| {
                 let node = &self.nodes[*id];
-                let hopeless = (!node.shown || node.is_unread()) && ranking.cost(*id) >= limit;
+                let hopeless = (!node.shown || node.is_unread()) && costs[*id].whole >= limit;
                 (hopeless || nth < too_many).then_some(*id)
             };
             let dropped: Vec<NodeId> = leaves.iter().enumerate().filter_map(is_dropped).collect();
@@ -428,7 +481,7 @@ impl Tree {
             }
             for id in &dropped {
                 if let Some(parent) = self.nodes[*id].parent {
-                    self.nodes[parent].closed = false;
+                    self.nodes.list[parent].closed = false;
                 }
             }
             self.retain(|_, id| !dropped.contains(&id));
@@ -466,26 +519,29 @@ impl Tree {
         let board = sensors.board();
         let touched = sensors.touched_since(node.lifted_at);
         let own = node.parent.map(|parent| &self.nodes[parent]);
+        let replied = board.by_color(!node.state.turn());
         // The squares that show something else than this position, or have shown it since its ply.
         let since = node.lifted_at.saturating_sub(ONE_SCAN_APART);
         let changed = differs | sensors.differing(node.state.board()) | sensors.touched_since(since);
+        // Every ply changes the square of one of its player's pieces.
+        if changed.is_disjoint(node.state.board().by_color(node.state.turn())) {
+            return;
+        }
         let mut grown = Vec::new();
-        for candidate in node.possible_moves() {
-            if (candidate.touched & changed).is_empty() {
-                continue;
-            }
+        for candidate in node.state.moves() {
             let Some(from) = candidate.m.from() else { continue };
-            let shown = candidate.footprint.fits(board)
-                || (from_history && was_shown(node, &candidate.footprint, sensors));
+            let footprint = &candidate.footprint;
+            let shown = changed.is_superset(footprint.squares())
+                && (footprint.fits(board) || (from_history && was_shown(node, footprint, sensors)));
             if shown {
                 if self.find_child(id, Played::Move(candidate.m)).is_some() {
                     continue;
                 }
-                let made = Timing::of(node, &candidate.footprint, sensors, now);
+                let made = Timing::of(node, footprint, sensors, now);
                 if strain_of(made, node, own, self.model) <= self.model.hopeless() {
                     grown.push((*candidate, None));
                 }
-            } else if (differs | touched).contains(from) {
+            } else if (differs | touched).contains(from) && !replied.is_disjoint(footprint.squares()) {
                 let reply = hidden_reply(node, candidate, sensors, now);
                 grown.extend(reply.map(|reply| (*candidate, Some(reply))));
             }
@@ -562,8 +618,7 @@ fn hidden_reply(
         return None;
     }
     let after = node.state.after(candidate.m);
-    after
-        .moves()
-        .into_iter()
-        .find(|reply| reply.footprint.squares().contains(hidden) && reply.footprint.fits(board))
+    let replies =
+        |reply: &&PossibleMove| reply.footprint.squares().contains(hidden) && reply.footprint.fits(board);
+    after.moves().iter().find(replies).copied()
 }

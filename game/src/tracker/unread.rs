@@ -18,7 +18,7 @@
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::ONE_SCAN_APART;
-use shakmaty::{Board, Piece, Square};
+use shakmaty::{Bitboard, Board, Piece, Square};
 
 use super::node::{Node, NodeId};
 use super::sensors::Sensors;
@@ -32,10 +32,6 @@ impl Tree {
         if node.closed || node.differs.is_empty() {
             return;
         }
-        let missing = |candidate: &PossibleMove| {
-            let since = missing_since(node, candidate, sensors).filter(|_| node.unread.is_empty());
-            since.is_some_and(|since| now >= since + self.model().doubt)
-        };
         let mover = node.state.turn();
         // The other piece of the castling is not in a hand any more, because the player has pressed.
         let pressed = |candidate: &PossibleMove| {
@@ -49,18 +45,33 @@ impl Tree {
             candidate.footprint.iter().any(|part| arrives(&part))
                 && from.is_some_and(|from| sensors.has_pressed_since(sensors.changed_at(from), mover))
         };
-        let differs = sensors.differing(node.state.board());
+        let missing = |from: Square| {
+            let since = missing_since(node, from, sensors).filter(|_| node.unread.is_empty());
+            since.is_some_and(|since| now >= since + self.model().doubt)
+        };
+        let read = sensors.board().occupied();
+        let left = sensors.differing(node.state.board()) & node.state.board().by_color(mover);
+        // Pieces that may stand on a square that does not read them. The others are in a hand or stand elsewhere.
+        let gone: Bitboard = left
+            .without(read)
+            .into_iter()
+            .filter(|from| node.unread.any() || missing(*from))
+            .collect();
+        let castles = left & (node.state.board().kings() | node.state.board().rooks());
+        if (gone | castles).is_empty() {
+            return;
+        }
         let unread = |candidate: &PossibleMove| {
-            if (candidate.footprint.squares() & differs).is_empty() {
+            let from = candidate.m.from()?;
+            if !candidate.m.is_castle() && (!gone.contains(from) || read.contains(candidate.m.to())) {
                 return None;
             }
             let square = unread_square(&candidate.footprint, sensors)?;
             let replied = || answered(&node.state.after(candidate.m), square, sensors, true);
-            let went =
-                node.unread.contains(square) || pressed(candidate) || (missing(candidate) && replied());
+            let went = node.unread.contains(square) || pressed(candidate) || (missing(from) && replied());
             went.then_some((*candidate, square))
         };
-        let grown: Vec<_> = node.possible_moves().iter().filter_map(unread).collect();
+        let grown: Vec<_> = node.state.moves().iter().filter_map(unread).collect();
         for (candidate, square) in grown {
             self.add_unread(id, &candidate, square, sensors, now);
         }
@@ -93,10 +104,10 @@ fn unread_square(footprint: &Footprint, sensors: &Sensors) -> Option<Square> {
     (arrives && sensors.board().piece_at(unmet).is_none()).then_some(unmet)
 }
 
-/// Since when the board has read fewer pieces of the move's kind than the node's position has; `None` if the board
+/// Since when the board has read fewer pieces of the kind on `from` than the node's position has; `None` if the board
 /// reads them all, so that the piece stands elsewhere.
-fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Option<Timestamp> {
-    let piece = candidate.m.role().of(node.state.turn());
+fn missing_since(node: &Node, from: Square, sensors: &Sensors) -> Option<Timestamp> {
+    let piece = node.state.board().piece_at(from)?;
     let count = |board: &Board| board.by_piece(piece).count();
     let (mut read, all) = (count(sensors.board()), count(node.state.board()));
     if read >= all {
@@ -111,7 +122,7 @@ fn missing_since(node: &Node, candidate: &PossibleMove, sensors: &Sensors) -> Op
             return Some(last.filter(|_| change.when.recorded).unwrap_or(change).when.at);
         }
     }
-    candidate.m.from().map(|from| sensors.changed_at(from))
+    Some(sensors.changed_at(from))
 }
 
 /// Whether the piece of `state` on a square is not read elsewhere either, and was not since the square changed: the board

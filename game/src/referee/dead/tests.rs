@@ -94,6 +94,18 @@ fn moves_after_a_dead_position_are_withdrawn() {
     assert_eq!(published, ["not 2: after_end", "dead_position false"]);
 }
 
+/// As long as there is a queen, one check covers the plies of ten seconds.
+#[test]
+fn a_position_with_a_queen_is_checked_within_ten_seconds() {
+    let mut table = blitz(TO_BE_FORCED);
+    table.makes_after("Qg2+", AT_ONCE).settles();
+    let made = [table.now.saturating_sub(AT_ONCE)];
+    table.passes(5);
+    assert_eq!(end(&mut table, &made).1, [""; 0]);
+    table.passes(6);
+    assert_eq!(end(&mut table, &made).1, ["dead_position false"]);
+}
+
 /// Art. 5.2.2: the first end counts, even if the players show another result before the search.
 #[test]
 fn a_result_shown_in_a_dead_position_comes_too_late() {
