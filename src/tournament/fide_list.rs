@@ -288,7 +288,7 @@ impl ListColumns {
             federation: span("fed").unwrap_or(none),
             title: span(" tit").unwrap_or(none),
             womens_title: span("wtit").unwrap_or(none),
-            rating: span("srtng").or(month.map(span_from)).unwrap_or(none),
+            rating: span("srtng").or_else(|| month.map(span_from)).unwrap_or(none),
             born: span("b-day").or_else(|| span("born")).unwrap_or(none),
         })
     }
