@@ -142,7 +142,7 @@ fn is_missing_since(square: Square, state: &State, sensors: &Sensors) -> bool {
         read += usize::from(change.before == Some(piece));
         let since = changes
             .peek()
-            .map_or(sensors.changed_at(square), |earlier| earlier.when.at);
+            .map_or_else(|| sensors.changed_at(square), |earlier| earlier.when.at);
         // While a piece moves, it may be read on two squares.
         if read >= all && change.when.at > since + PASSING {
             return false;
