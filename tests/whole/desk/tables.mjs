@@ -34,7 +34,7 @@ async function seesBothOnDesk(context) {
   const seats = page.locator(".seat .table");
   const expected = isNamed ? ["North 1", "South 1"] : ["1 north", "1 south"];
   await eventually(async () => assert.deepEqual(await texts(seats), expected));
-  await until("both games", async () => (await page.locator(".seat .last", { hasText: "1." }).count()) === 2);
+  await until("both games", async () => (await page.locator(".seat .last", { hasText: /^\s*\d+\./ }).count()) === 2);
   const shared = page.locator(".needs .line", { hasText: "One table in two halls" });
   await eventually(async () => assert.equal(await shared.count(), isNamed ? 0 : 1));
   if (!isNamed) await eventually(async () => assert.match(await shared.textContent(), /played at table 1\. .*as south 1/));

@@ -113,8 +113,11 @@ class Row {
     this.differs.hidden = !(isEntered && seen?.result && seen.result !== of);
     // Once another game has begun on the board, this one is among the past games.
     const isPast = table.game !== null && boards.get(board)?.game?.game !== table.game && this.hasPast;
-    mark(this.seen, "href", board === null ? null : isPast ? gameAddress(table.game) : address(board));
-    say(this.seen, observed(table, boards));
+    const text = observed(table, boards);
+    const target = isPast ? gameAddress(table.game) : address(board);
+    // A link without text has no name for screen readers.
+    mark(this.seen, "href", text === "" || board === null ? null : target);
+    say(this.seen, text);
   }
 
   /** The command for the current result, or for none. */
