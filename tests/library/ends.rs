@@ -277,3 +277,32 @@ fn a_clock_stopped_during_the_game_is_reported_with_its_reason() {
     room.pass(Duration::from_secs(10));
     assert_eq!(stops(&room.new_events()), ["irregularity (hint)"]);
 }
+
+/// The next game is recorded even if it begins with the moves of the last one, which were so few that they could have
+/// been taken back.
+#[test]
+fn the_game_after_a_short_one_is_another_game() {
+    for restarts in [false, true] {
+        for second in ["e2e4 e7e5", "e2e4 c7c5"] {
+            let mut room = playing("e2e4 e7e5");
+            room.stops_clock();
+            room.commands(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+            room.set_up(STANDARD);
+            room.pass(Duration::from_secs(20));
+            if restarts {
+                room.restarts(Duration::from_secs(5));
+            }
+            room.new_events();
+            room.starts_clock();
+            room.plays(second);
+            let events = room.new_events();
+            let is_start = |event: &&Event| matches!(event.kind, EventKind::GameStarted { .. });
+            assert_eq!(
+                events.iter().filter(is_start).count(),
+                1,
+                "{second}, restarts: {restarts}"
+            );
+            assert_eq!(room.moves().len(), 2);
+        }
+    }
+}

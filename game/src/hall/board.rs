@@ -428,6 +428,7 @@ impl Board {
         if let Some(now) = found_at {
             self.referee.compare(now);
         }
+        self.tracker.set_ended(self.referee.has_ended());
         for explained in self.referee.take_events() {
             if self.is_early(&explained.event.kind) {
                 self.early.push(explained);

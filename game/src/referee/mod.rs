@@ -351,6 +351,11 @@ impl Referee {
         }
     }
 
+    /// Whether the game of the tracker's line has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.game.as_ref().is_some_and(|game| game.ended)
+    }
+
     /// The game in progress.
     #[must_use]
     pub(crate) fn game(&self) -> Option<&Game> {

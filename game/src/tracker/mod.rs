@@ -125,6 +125,8 @@ pub(crate) struct Tracker {
     line: Option<LineOfPlay>,
     /// The announced result, while the board shows it.
     shown: Option<(KnownOutcome, EndReason)>,
+    /// Whether the game of the line has ended.
+    ended: bool,
     habits: Habits,
     /// Time of the last change of any square.
     quiet_since: Timestamp,
@@ -169,6 +171,12 @@ impl Tracker {
 
     pub(crate) fn expect_start(&mut self, drawn: Drawn) {
         self.drawn = drawn;
+    }
+
+    /// Sets whether the game of the line has ended. A start position that is set up afterwards is the next game's, even
+    /// if all plies of the line could have been taken back.
+    pub(crate) fn set_ended(&mut self, ended: bool) {
+        self.ended = ended;
     }
 
     pub(crate) fn observe(&mut self, observed: &Observed) {
@@ -506,6 +514,7 @@ impl Tracker {
         self.close_gap(now, Recovery::Undecidable);
         self.announce_held(now);
         self.follow(LineOfPlay::new(Vec::new(), tree));
+        self.ended = false;
         if !goes_on {
             self.clock.forget_sides();
         }

@@ -185,13 +185,13 @@ impl Tracker {
         true
     }
 
-    /// Whether the best line explains the whole board. If plies are unknown, only the announced line counts: a board
-    /// that shows an earlier position has been set up again, and no plies were taken back.
+    /// Whether the best line explains the whole board. If plies are unknown, or if the game has ended, only the announced
+    /// line counts: a board that shows an earlier position has been set up again, and no plies were taken back.
     fn stands_as_expected(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let best = line.tree.best();
-            let known = line.lost.is_none() && self.gap_since.is_none() || best == line.tree.tip();
-            known && line.tree.node(best).differs.is_empty()
+            let may_go_back = line.lost.is_none() && self.gap_since.is_none() && !self.ended;
+            (may_go_back || best == line.tree.tip()) && line.tree.node(best).differs.is_empty()
         })
     }
 
