@@ -4,11 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use kiebitz_game::command::{Answer, Command, Order, Paired, Refusal, SetResult, StandingDecision};
+use kiebitz_game::command::{
+    Answer, Command, InvalidCommand, Order, Paired, Refusal, SetResult, StandingDecision,
+};
 use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
 use kiebitz_game::hall::{Hall, ROUNDS};
 use kiebitz_game::laws::Language;
 use kiebitz_hardware::Timestamp;
+use ring::digest::{Digest, SHA256, digest};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -55,7 +58,8 @@ pub(super) struct PendingCommand {
 struct Done {
     action: Action,
     by: String,
-    arguments: serde_json::Value,
+    /// Digest of the arguments, which may be long.
+    arguments: Digest,
     answer: Answer,
 }
 
@@ -64,8 +68,8 @@ pub(super) const WAITING: usize = 64;
 const REMEMBERED: usize = 1000;
 /// Number of events per board that a restart searches for commands. A day has fewer.
 const SEARCHED_EVENTS: u64 = 5000;
-/// Maximum length of a command in bytes. A command with all moves of the longest game takes 10,000.
-const MAX_TEXT: usize = 64 << 10;
+/// Length to which text from a sender is cut in the log, in characters.
+const LONGEST_LOGGED: usize = 1000;
 
 impl Commands {
     /// `received` yields the commands from the broker, `requests` those from other outputs. `journal` is the path of
@@ -110,7 +114,7 @@ impl Commands {
         let done = Done {
             action: *action,
             by: by.clone(),
-            arguments: arguments.clone(),
+            arguments: as_sent(arguments),
             answer: Answer {
                 id: Some(id.clone()),
                 ok: error.is_none(),
@@ -259,7 +263,7 @@ impl Commands {
             let done = Done {
                 action: command.action,
                 by: command.by,
-                arguments: command.arguments,
+                arguments: as_sent(&command.arguments),
                 answer: answer.clone(),
             };
             self.remember(key, done);
@@ -282,8 +286,8 @@ impl Commands {
 impl Done {
     /// The answer to a repeated command, or an error if `command` has the same id but other contents.
     fn answer_again(&self, command: &Command) -> Answer {
-        let is_same = (self.action, &*self.by, as_sent(&self.arguments))
-            == (command.action, &*command.by, as_sent(&command.arguments));
+        let is_same = (self.action, &*self.by) == (command.action, &*command.by)
+            && self.arguments.as_ref() == as_sent(&command.arguments).as_ref();
         if is_same {
             return self.answer.clone();
         }
@@ -409,13 +413,13 @@ fn standing(
     StandingDecision::against(Some(&entered.decided), by, set.replace, decision)
 }
 
-/// The arguments of a command without those that kiebitz has added.
-fn as_sent(arguments: &serde_json::Value) -> serde_json::Value {
+/// Returns the digest of a command's arguments without those that kiebitz has added.
+fn as_sent(arguments: &serde_json::Value) -> Digest {
     let mut arguments = arguments.clone();
     if let serde_json::Value::Object(fields) = &mut arguments {
         fields.remove(Paired::FIELD);
     }
-    arguments
+    digest(&SHA256, arguments.to_string().as_bytes())
 }
 
 /// The commands among the latest events of all boards, oldest first.
@@ -429,19 +433,26 @@ fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
 }
 
 fn log_outcome(board: &str, answer: &Answer) {
+    let (board, id) = (cut(board), answer.id.as_deref().map(cut));
     match &answer.error {
-        None => tracing::info!(board, id = answer.id, "{board}: command carried out"),
-        Some(error) => tracing::warn!(board, id = answer.id, "{board}: command refused: {error}"),
+        None => tracing::info!(board, id, "{board}: command carried out"),
+        Some(error) => {
+            let error = cut(error);
+            tracing::warn!(board, id, "{board}: command refused: {error}")
+        }
     }
 }
 
+/// Cuts text from a sender, which may have made it long, for the log.
+fn cut(text: &str) -> &str {
+    let end = text.char_indices().nth(LONGEST_LOGGED);
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
 fn read(received: &Received) -> Result<Command, Answer> {
-    if received.text.len() > MAX_TEXT {
-        let bytes = received.text.len();
-        return Err(refused(
-            None,
-            format!("the command has {bytes} bytes; at most {MAX_TEXT} are allowed"),
-        ));
+    let bytes = received.text.len();
+    if bytes > Command::MAX_BYTES {
+        return Err(refused(None, InvalidCommand::TooLong { bytes }.to_string()));
     }
     let text = core::str::from_utf8(&received.text);
     let text = text.map_err(|_| refused(None, "the command is not UTF-8 text".to_owned()))?;
@@ -451,6 +462,10 @@ fn read(received: &Received) -> Result<Command, Answer> {
         return Err(refused(Some(command.id), error.to_owned()));
     }
     let claimed = received.by.clone().unwrap_or_else(|| command.by.clone());
+    if Command::is_long_name(&claimed) {
+        let error = InvalidCommand::LongName("by".to_owned()).to_string();
+        return Err(refused(Some(command.id), error));
+    }
     let by = match &received.login {
         Some(login) if claimed == Command::ARBITER || claimed == *login => login.clone(),
         // Several people may share a login, and the broker vouches only for the login.
@@ -463,7 +478,8 @@ fn read(received: &Received) -> Result<Command, Answer> {
 /// The id of an invalid command, if it can be read.
 fn id_of(text: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    value.get("id")?.as_str().map(str::to_owned)
+    let id = value.get("id")?.as_str()?;
+    (!Command::is_long_name(id)).then(|| id.to_owned())
 }
 
 const fn refused(id: Option<String>, error: String) -> Answer {
@@ -564,6 +580,57 @@ mod tests {
         assert_eq!(world.commands.order.len(), REMEMBERED);
     }
 
+    /// A sender must not fill memory, log and journal with commands that are refused.
+    #[test]
+    fn refused_commands_take_little_memory_and_no_place_in_the_journal_if_they_are_long() {
+        let mut world = World::new();
+        let close = |id: &str, by: &str, text: &str| {
+            json!({"id": id, "do": "close_incident", "by": by, "incident": 99, "decision": text}).to_string()
+        };
+        let long = "x".repeat(5_000);
+        for command in [
+            close(&long, "a", "t"),
+            close("1", &long, "t"),
+            close("1", "a", &long),
+        ] {
+            let answer = world.send("board-1", None, command.as_bytes());
+            assert!(
+                answer["error"]
+                    .as_str()
+                    .is_some_and(|error| error.ends_with("shorten it")),
+                "{answer}"
+            );
+            assert!(answer.to_string().len() < 200, "{answer}");
+        }
+        assert!(world.events().is_empty() && world.commands.done.is_empty());
+        let command = close("2", "a", &long[..2000]);
+        let answer = world.send("board-1", None, command.as_bytes());
+        assert_eq!(
+            (&answer["ok"], answer["id"].as_str()),
+            (&false.into(), Some("2")),
+            "{answer}"
+        );
+        let remembered = format!("{:?}", world.commands.done);
+        assert!(
+            world.commands.done.len() == 1 && remembered.len() < 1_000,
+            "{remembered}"
+        );
+        assert_eq!(
+            world.send("board-1", None, command.as_bytes()),
+            answer,
+            "the same answer"
+        );
+        let other = world.send("board-1", None, close("2", "a", "t").as_bytes());
+        assert!(
+            other["error"]
+                .as_str()
+                .is_some_and(|error| error.contains("already used")),
+            "{other}"
+        );
+        assert_eq!(world.events().len(), 1);
+        assert_eq!(cut(&"ä".repeat(LONGEST_LOGGED + 1)), "ä".repeat(LONGEST_LOGGED));
+    }
+
     #[test]
     fn the_sender_is_the_login_with_the_claimed_name() {
         let mut world = World::new();
@@ -590,7 +657,7 @@ mod tests {
             (b"[]", None),
             (br#"{"id":"7"}"#, Some("7")),
             (br#"{"id":"7","do":"annotate"}"#, Some("7")),
-            (&vec![b' '; MAX_TEXT + 1], None),
+            (&vec![b' '; Command::MAX_BYTES + 1], None),
         ] {
             let answer = world.send("board-1", None, text);
             assert_eq!(

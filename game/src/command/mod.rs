@@ -362,6 +362,15 @@ pub enum InvalidCommand {
     /// A name or a fact about a player is too long. The string is the name of the argument.
     #[error("\"{0}\" has more than {LONGEST_NAME} characters: shorten it")]
     LongName(String),
+    /// An argument is too long. The string is its name.
+    #[error("\"{0}\" has more than {LONGEST_TEXT} characters: shorten it")]
+    LongText(String),
+    /// The whole command is too long.
+    #[error("the command has {bytes} bytes; at most {} are allowed", Command::MAX_BYTES)]
+    TooLong {
+        /// Its length in bytes.
+        bytes: usize,
+    },
 }
 
 /// The answer to a command.
@@ -418,14 +427,29 @@ impl Answer {
 impl Command {
     /// Sender of a command without `by`.
     pub const ARBITER: &str = "arbiter";
+    /// Maximum length of a command, in bytes. A command with all moves of the longest game takes 10,000.
+    pub const MAX_BYTES: usize = 16 << 10;
 
     /// Reads a command. The board and the time are not part of the text: the transport supplies them.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not a command.
+    /// Fails if the text is not a command, or if it is too long. Boards store refused commands as well, so the limits
+    /// keep a sender from filling the disk.
     pub fn parse(text: &str) -> Result<Self, InvalidCommand> {
-        Self::from_fields(fields(text)?)
+        let bytes = text.len();
+        if bytes > Self::MAX_BYTES {
+            return Err(InvalidCommand::TooLong { bytes });
+        }
+        let fields = fields(text)?;
+        check_texts(&fields)?;
+        Self::from_fields(fields)
+    }
+
+    /// Whether a sender or an id is too long for a command.
+    #[must_use]
+    pub fn is_long_name(name: &str) -> bool {
+        name.chars().count() > LONGEST_NAME
     }
 
     fn from_fields(mut fields: Map<String, Value>) -> Result<Self, InvalidCommand> {
@@ -598,17 +622,40 @@ fn check_pairing(action: Action, round: Option<u32>, table: Option<u32>) -> Resu
 /// Maximum length of a name or a fact about a player, in characters. Longer ones do not fit on pages.
 const LONGEST_NAME: usize = 120;
 
+/// Whether an argument is a name or a fact about a player.
+fn is_name(argument: &str) -> bool {
+    matches!(
+        argument,
+        "white" | "black" | "player" | "title" | "federation" | "team" | "name"
+    )
+}
+
 /// Fails if a name or a fact about a player is too long.
 fn check_names(fields: &Map<String, Value>) -> Result<(), InvalidCommand> {
     for (name, value) in fields {
-        let is_name = matches!(
-            name.as_str(),
-            "white" | "black" | "player" | "title" | "federation" | "team" | "name"
-        );
         match value {
             Value::Object(facts) => check_names(facts)?,
-            Value::String(text) if is_name && text.chars().count() > LONGEST_NAME => {
+            Value::String(text) if is_name(name) && Command::is_long_name(text) => {
                 return Err(InvalidCommand::LongName(name.clone()));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Maximum length of a text, such as a note, in characters.
+const LONGEST_TEXT: usize = 2000;
+
+/// Fails if the id, the sender or a text other than a name is too long.
+fn check_texts(fields: &Map<String, Value>) -> Result<(), InvalidCommand> {
+    for (name, value) in fields {
+        match value {
+            Value::String(text) if matches!(name.as_str(), "id" | "by") && Command::is_long_name(text) => {
+                return Err(InvalidCommand::LongName(name.clone()));
+            }
+            Value::String(text) if !is_name(name) && text.chars().count() > LONGEST_TEXT => {
+                return Err(InvalidCommand::LongText(name.clone()));
             }
             _ => {}
         }

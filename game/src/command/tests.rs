@@ -78,6 +78,46 @@ fn every_action_name_is_accepted() {
 }
 
 #[test]
+fn long_ids_senders_and_texts_are_refused() {
+    let text = |length: usize| "ä".repeat(length);
+    let annotate = |id: usize, by: usize, note: usize| {
+        let (id, by, note) = (text(id), text(by), text(note));
+        format!(r#"{{"id":"{id}","do":"annotate","by":"{by}","text":"{note}"}}"#)
+    };
+    assert!(Command::parse(&annotate(120, 120, 2000)).is_ok());
+    assert_eq!(
+        error(&annotate(121, 1, 1)),
+        "\"id\" has more than 120 characters: shorten it"
+    );
+    assert_eq!(
+        error(&annotate(1, 121, 1)),
+        "\"by\" has more than 120 characters: shorten it"
+    );
+    assert_eq!(
+        error(&annotate(1, 1, 2001)),
+        "\"text\" has more than 2000 characters: shorten it"
+    );
+    let decision = format!(
+        r#"{{"id":"7","do":"close_incident","incident":1,"decision":"{}"}}"#,
+        text(2001)
+    );
+    assert_eq!(
+        error(&decision),
+        "\"decision\" has more than 2000 characters: shorten it"
+    );
+    let moves = |count: usize| {
+        let moves = vec![r#""e2e4""#; count].join(",");
+        format!(r#"{{"id":"7","do":"correct_moves","moves":[{moves}]}}"#)
+    };
+    assert!(Command::parse(&moves(1200)).is_ok(), "longer than any game");
+    let expected = format!(
+        "the command has {} bytes; at most 16384 are allowed",
+        moves(3000).len()
+    );
+    assert_eq!(error(&moves(3000)), expected);
+}
+
+#[test]
 fn long_names_are_refused_wherever_they_are() {
     let name = |length: usize| "ä".repeat(length);
     for (arguments, field) in [
@@ -86,7 +126,7 @@ fn long_names_are_refused_wherever_they_are() {
             format!(r#""do":"set_players","black_player":{{"team":"{}"}}"#, name(121)),
             "team",
         ),
-        (format!(r#""do":"new_game","black":"{}""#, name(10_000)), "black"),
+        (format!(r#""do":"new_game","black":"{}""#, name(5_000)), "black"),
     ] {
         let expected = format!("\"{field}\" has more than 120 characters: shorten it");
         assert_eq!(error(&format!(r#"{{"id":"7",{arguments}}}"#)), expected);
