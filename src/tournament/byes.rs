@@ -1,6 +1,7 @@
 //! Points of players without an opponent, from arbiters and from the pairing files.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 
 use kiebitz_game::command::{Command, Order, SetBye};
 use kiebitz_game::events::{Bye, Decision, Event, EventKind, GameResult};
@@ -50,6 +51,10 @@ impl Byes {
 
     /// Returns the entered points with their entry; `None` if there is no entry or it was withdrawn.
     pub(crate) fn get(&self, round: u32, player: &str) -> Option<(Bye, &EnteredBye)> {
+        let mut of_round = self.0.range((round, String::new())..);
+        if of_round.next().is_none_or(|((first, _), _)| *first != round) {
+            return None;
+        }
         let entered = self.0.get(&(round, names::key(player)))?;
         Some((entered.points?, entered))
     }
@@ -108,11 +113,11 @@ impl Tournament {
             return Vec::new();
         };
         let paired = of_round.pairings.iter();
-        let mut known: std::collections::BTreeSet<String> = paired
+        let mut known: HashSet<Cow<'_, str>> = paired
             .clone()
             .flat_map(|pairing| [&pairing.white, &pairing.black])
             .flatten()
-            .map(|player| names::key(&player.name))
+            .map(|player| self.key(&player.name))
             .collect();
         let alone = paired.filter_map(|pairing| {
             let points = pairing.bye();
@@ -126,7 +131,7 @@ impl Tournament {
         let mut found: Vec<_> = alone.collect();
         let mut others = Vec::new();
         for player in self.everybody() {
-            if known.insert(names::key(&player.name)) {
+            if known.insert(self.key(&player.name)) {
                 others.push(WithoutOpponent {
                     player,
                     points: None,
@@ -142,9 +147,9 @@ impl Tournament {
 
     /// Returns whether the files have a player of this name without an opponent in the round.
     pub(crate) fn is_without_opponent(&self, round: u32, name: &str) -> bool {
-        let key = names::key(name);
+        let key = self.key(name);
         let mut players = self.without_opponent(round).into_iter();
-        players.any(|without| names::key(&without.player.name) == key)
+        players.any(|without| self.key(&without.player.name) == key)
     }
 }
 

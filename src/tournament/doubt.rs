@@ -134,6 +134,14 @@ pub enum FileError {
          files that are not needed"
     )]
     TooMany,
+    /// The round of this pairing has more pairings than any event.
+    #[error(
+        "there are more than {MAX_PAIRINGS} pairings in this round: export a single event, and check the round numbers"
+    )]
+    TooManyInRound,
+    /// A line of a table is longer than any table needs.
+    #[error("this line is longer than 64 kB: check that the file is a table of pairings or players")]
+    LongLine,
     /// The file is a zip archive.
     #[error(
         "this is a zip file: unpack it; if it is a spreadsheet, save it as CSV in the program that wrote it"
@@ -228,8 +236,11 @@ impl ReadError {
     }
 }
 
-/// Maximum number of players and pairings of an event. A season of a large league has 10,000.
-pub(super) const MAX_ENTRIES: usize = 20_000;
+/// Maximum number of players and pairings of an event. A season of a large league has 10,000, and an open of eleven
+/// rounds with 1,500 tables 20,000.
+pub(super) const MAX_ENTRIES: usize = 25_000;
+/// Maximum number of pairings of a round. The largest opens have 1,500 tables.
+pub(super) const MAX_PAIRINGS: usize = 4_000;
 /// Number of problems of one kind that are listed.
 const LISTED: usize = 100;
 /// Maximum length of the text of a doubt, in characters. It may quote a line of the file.

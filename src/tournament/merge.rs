@@ -36,6 +36,7 @@ pub(super) fn merge(mut files: Vec<ParsedFile>) -> (Tournament, Vec<Doubt>) {
             rounds: file_rounds,
             carried,
             halls: _,
+            keys: _,
         } = file.tournament;
         tournament.name = tournament.name.or(name);
         tournament.site = tournament.site.or(site);

@@ -29,7 +29,9 @@ mod trf;
 mod values;
 pub(crate) mod watch;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 pub(crate) use byes::Byes;
 pub(crate) use changes::{Change, changes};
@@ -66,6 +68,19 @@ pub struct Tournament {
     pub carried: Vec<CarriedPoints>,
     /// At a hub, its halls in the order of their numbers; else empty.
     pub halls: Vec<EventHall>,
+    /// Comparison keys of the names.
+    pub(crate) keys: NameKeys,
+}
+
+/// Comparison keys of names, by the names as written. They are computed once per event, because this takes
+/// microseconds for each name. Events compare as equal regardless of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NameKeys(OnceLock<HashMap<String, String>>);
+
+impl PartialEq for NameKeys {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Points of a player that no pairing of the files accounts for, such as those of byes.
@@ -200,12 +215,31 @@ impl Tournament {
         self.players.iter().chain(paired)
     }
 
+    /// Computes the comparison keys of all names, which otherwise happens on first use.
+    pub(crate) fn fold_names(&self) -> &HashMap<String, String> {
+        self.keys.0.get_or_init(|| {
+            let mut keys = HashMap::new();
+            for player in self.everybody() {
+                if !keys.contains_key(&player.name) {
+                    keys.insert(player.name.clone(), names::key(&player.name));
+                }
+            }
+            keys
+        })
+    }
+
+    /// Returns the comparison key of a name.
+    pub(crate) fn key<'t>(&'t self, name: &str) -> Cow<'t, str> {
+        let known = self.fold_names().get(name);
+        known.map_or_else(|| names::key(name).into(), |key| key.as_str().into())
+    }
+
     /// Returns the facts of the player with this name, regardless of its spelling. The facts are empty if several
     /// players have the name. Returns `None` if no player has it.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<PlayerFacts> {
-        let key = names::key(name);
-        let mut found = self.everybody().filter(|player| names::key(&player.name) == key);
+        let key = self.key(name);
+        let mut found = self.everybody().filter(|player| self.key(&player.name) == key);
         let first = found.next()?;
         let is_ambiguous = found.any(|other| other.facts.fide_id != first.facts.fide_id);
         Some(if is_ambiguous {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::doubt::{Doubts, FileError, MAX_ENTRIES};
+use super::doubt::{Doubts, FileError, MAX_ENTRIES, MAX_PAIRINGS};
 use super::engine::{self, EnginePair};
 use super::{Doubt, Player, ReadError, Tournament};
 use super::{csv, merge, pgn, text, trf};
@@ -33,7 +33,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
     for path in paths {
         add(&mut files, file(path, round)?)?;
     }
-    Ok(merge::merge(engine::resolve(files)?))
+    merged(files)
 }
 
 /// Reads the content of one file like [`read`]. `name` is the file name in the positions of doubts and errors.
@@ -43,7 +43,7 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 /// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let file = parse_bytes(name, bytes, 1)?;
-    Ok(merge::merge(engine::resolve(vec![file])?))
+    merged(vec![file])
 }
 
 /// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
@@ -56,7 +56,22 @@ pub(crate) fn read_with(
     for path in paths {
         add(&mut files, file(path, 1)?)?;
     }
-    Ok(merge::merge(engine::resolve(files)?))
+    merged(files)
+}
+
+/// Combines files into one event. Fails if a round has more pairings than any event.
+fn merged(files: Vec<ParsedFile>) -> Result<(Tournament, Vec<Doubt>), ReadError> {
+    let (tournament, doubts) = merge::merge(engine::resolve(files)?);
+    let mut rounds = tournament.rounds.values();
+    if let Some(pairing) = rounds.find_map(|round| round.pairings.get(MAX_PAIRINGS)) {
+        return Err(ReadError::Wrong {
+            place: pairing.place.clone(),
+            error: FileError::TooManyInRound,
+        });
+    }
+    // Takes long for many players, so it is done here and not by the event loop.
+    tournament.fold_names();
+    Ok((tournament, doubts))
 }
 
 /// Adds a file to those of an event. Fails if all of them together have more entries than any event.

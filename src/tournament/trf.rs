@@ -55,8 +55,7 @@ pub(super) fn read(
         time_control: header.time_control(),
         players: entries.list.iter().map(|entry| entry.player.clone()).collect(),
         rounds: pairings::rounds(&entries, &header, doubts),
-        carried: Vec::new(),
-        halls: Vec::new(),
+        ..Tournament::default()
     };
     tournament.carried = carried(&entries, &tournament.rounds);
     header.put_dates(&mut tournament.rounds);

@@ -107,7 +107,9 @@ pub(super) async fn upload(
             Err(wrong) => return Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(wrong)).into_response()),
         };
         if let Some(fields) = report.as_object_mut() {
-            fields.insert("changes".to_owned(), json!(changes));
+            let (listed, others) = changes.unzip();
+            fields.insert("changes".to_owned(), json!(listed));
+            fields.insert("more_changes".to_owned(), json!(others.unwrap_or_default()));
         }
         if !only_checked {
             files.keep(&name, &content)?;
@@ -170,8 +172,9 @@ async fn with_files(
     })
 }
 
-/// Returns the changes that a new file makes to the pairings in use. Pairings that cannot be read are not in use.
-fn changes(files: &PairingFiles, after: &Tournament) -> Vec<Change> {
+/// Returns the changes that a new file makes to the pairings in use, and the number of those that are not listed.
+/// Pairings that cannot be read are not in use.
+fn changes(files: &PairingFiles, after: &Tournament) -> (Vec<Change>, usize) {
     let before = tournament::read(&files.all()).map(|(before, _)| before);
     tournament::changes(&before.unwrap_or_default(), after)
 }

@@ -595,8 +595,8 @@ fn a_report_whose_teams_have_more_players_than_any_event_is_refused() {
             (report_of_four_players() + "\n" + &team.repeat(teams)).as_bytes(),
         )
     };
-    assert!(read(19).is_ok());
-    let error = read(20).expect_err("20,000 players").to_string();
+    assert!(read(24).is_ok());
+    let error = read(25).expect_err("25,000 players").to_string();
     assert!(error.contains("more than"), "{error}");
 }
 

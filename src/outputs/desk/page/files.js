@@ -58,12 +58,13 @@ function described(change) {
   return fill(texts[change.kind] ?? change.kind, Object.fromEntries(known));
 }
 
-/** Lists the changes of the pairings in use, by round. */
-function listed(changes) {
+/** Lists the changes of the pairings in use, by round. `more` is the number of those that the desk has left out. */
+function listed(changes, more) {
   const { files } = words.setup;
   if (!changes.length) return [make("p", "", {}, files.same)];
   const shown = changes.slice(0, CHANGES).map((change) => make("li", "", {}, described(change)));
-  if (changes.length > CHANGES) shown.push(make("li", "", {}, fill(files.more, { n: changes.length - CHANGES })));
+  const hidden = Math.max(changes.length - CHANGES, 0) + more;
+  if (hidden) shown.push(make("li", "", {}, fill(files.more, { n: hidden })));
   return [make("h4", "", {}, files.changes), make("ul", "changes", { tabindex: "0", "aria-label": files.changes }, ...shown)];
 }
 
@@ -123,7 +124,7 @@ export class Files {
       });
       buttons.prepend(yes);
     }
-    this.asked.replaceChildren(title, report(told), ...(ok ? listed(told.changes ?? []) : []), buttons);
+    this.asked.replaceChildren(title, report(told), ...(ok ? listed(told.changes ?? [], told.more_changes ?? 0) : []), buttons);
     title.focus();
   }
 
