@@ -103,10 +103,10 @@ impl Drop for Mosquitto {
     }
 }
 
-/// A free port. It is outside the range that the system uses for outgoing connections, and concurrent test processes
-/// begin their search at different ports.
+/// A free port. It is outside the range that the system uses for outgoing connections, above all ports that browsers
+/// refuse, and concurrent test processes begin their search at different ports.
 pub(crate) fn free_port() -> u16 {
-    const PORTS: Range<u16> = 10_000..30_000;
+    const PORTS: Range<u16> = 10_100..30_000;
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
     for _ in 0..count {
