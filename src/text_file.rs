@@ -83,6 +83,14 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Reads a file as text like [`read`], and replaces bytes that are not UTF-8. Fails if the file cannot be read, or if it
+/// is a directory, in UTF-16 or binary.
+pub(crate) fn read_lossy(path: &Path) -> io::Result<String> {
+    let bytes = all_bytes(path, MAX_BYTES)?;
+    let bytes = in_bytes(&bytes).map_err(no_text)?;
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}
+
 fn no_text(reason: NoText) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }

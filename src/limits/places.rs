@@ -18,13 +18,14 @@ const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// The places of a listener. If all are taken when a client connects, one connection is told to end. It is chosen by
 /// these criteria, of which a later one only breaks ties:
 ///
-/// 1. clients that are not [known](Place::set_known) first,
-/// 2. then connections of the client that has the most,
-/// 3. then connections without a request in progress,
-/// 4. then the oldest connection.
+/// 1. connections of users who hold more than a quarter of all places first,
+/// 2. then clients that are not [known](Place::set_known),
+/// 3. then connections of the client that has the most,
+/// 4. then connections without a request in progress,
+/// 5. then the oldest connection.
 ///
-/// A known client with a request in progress keeps its place, unless it is a user who holds more than a quarter of all
-/// places in this way. If no connection can end, the new client waits.
+/// A known client with a request in progress keeps its place, unless it is a user with more than a quarter of all
+/// places. If no connection can end, the new client waits.
 #[derive(Debug, Clone)]
 pub(crate) struct Places(Arc<Shared>);
 
@@ -203,20 +204,20 @@ impl Table {
             return;
         }
         let counts = self.count_by_client(|_| true);
+        let max_of_user = (self.max / 4).max(1);
+        let count = |connection: &Connection| counts.get(&connection.client).copied().unwrap_or(0);
         // Only users are limited, because one address may have several known clients.
-        let of_user = |connection: &Connection| matches!(connection.client, Client::User(_));
-        let important = self.count_by_client(|connection| connection.is_important() && of_user(connection));
-        let max_important = (self.max / 4).max(1);
+        let is_surplus = |connection: &Connection| {
+            matches!(connection.client, Client::User(_)) && count(connection) > max_of_user
+        };
         let least_important = self
             .connections
             .iter_mut()
-            .filter(|(_, connection)| {
-                let important = important.get(&connection.client).copied().unwrap_or(0);
-                !connection.is_important() || important > max_important
-            })
+            .filter(|(_, connection)| !connection.is_important() || is_surplus(connection))
             .min_by_key(|(id, connection)| {
-                let count = counts.get(&connection.client).copied().unwrap_or(0);
+                let count = count(connection);
                 (
+                    !is_surplus(connection),
                     connection.is_known,
                     core::cmp::Reverse(count),
                     connection.is_served,
@@ -414,6 +415,24 @@ mod tests {
         // Known clients at one address are not limited together.
         let (places, held) = all_served(&[1; 8]);
         assert_eq!(ending_index(&places, &held), None);
+    }
+
+    /// Somebody with the password of one user must not keep out users who are about to log in.
+    #[test]
+    fn connections_of_a_user_beyond_a_quarter_end_before_those_of_strangers() {
+        let (places, mut held) = all_taken(&[1; 8]);
+        for place in &held[..3] {
+            place.set_client(Client::User("hall".to_owned()));
+        }
+        held[0].set_served(true);
+        assert_eq!(
+            ending_index(&places, &held),
+            Some(1),
+            "idle, of the user with three"
+        );
+        drop(held.remove(1));
+        held.push(places.try_acquire(from(1)).expect("a place"));
+        assert_eq!(ending_index(&places, &held), Some(2), "the oldest stranger");
     }
 
     #[test]

@@ -73,9 +73,13 @@ impl Logins {
         let reading = tokio::task::spawn_blocking(move || {
             let kept = KeptLogins::read(&kept_file)?;
             let mut sessions = Sessions::of_kept(kept.sessions, present());
-            if let Ok(lines) = users::listed(&listed_file) {
-                sessions.end_unlisted(&lines);
-            }
+            // If the file cannot be read, users may have been removed from it.
+            let lines = users::listed(&listed_file).unwrap_or_else(|error| {
+                let file = listed_file.display();
+                tracing::warn!("[desk]: everybody has to log in again: cannot read {file}: {error}");
+                Vec::new()
+            });
+            sessions.end_unlisted(&lines);
             Some((kept.device_key, sessions))
         });
         let read = tokio::time::timeout(PATIENCE, reading).await;
@@ -149,12 +153,15 @@ impl Logins {
             let file = self.users_file.clone();
             let read = tokio::task::spawn_blocking(move || users::listed(&file)).await;
             let read = read.unwrap_or_else(|error| Err(io::Error::other(error)));
-            if let Ok(lines) = &read {
-                self.sessions(|sessions| sessions.keep_listed(lines));
-            }
+            self.sessions(|sessions| match &read {
+                Ok(lines) => sessions.keep_listed(lines),
+                Err(_) => sessions.end_if_unreadable(),
+            });
             trouble.report(read.err().map(|error| {
                 let file = self.users_file.display();
-                format!("cannot read {file}: {error}; until it can be read, removed users stay logged in")
+                format!(
+                    "cannot read {file}: {error}; if this lasts for a minute, everybody has to log in again"
+                )
             }));
             self.sessions(|sessions| sessions.expire(moment()));
         }

@@ -77,7 +77,10 @@ impl Proxy {
                 ));
             }
         }
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let mut hosts = headers.get_all(header::HOST).iter();
+        // Proxy and desk could disagree about which of two headers counts.
+        let host = hosts.next().filter(|_| hosts.next().is_none());
+        let host = host.and_then(|host| host.to_str().ok());
         let host = host.unwrap_or_default().to_ascii_lowercase();
         let name = without_port(&host);
         if !is_own_name(&host) && !self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -184,6 +187,8 @@ mod tests {
         for host in ["localhost:8038", "desk.club.example", "Desk.Club.example:443"] {
             assert_eq!(check(host), Ok(()), "{host}");
         }
+        let two = headers(&[("host", "localhost:8038"), ("host", "localhost:8038")]);
+        assert!(proxy.check(ip("127.0.0.1"), &two).is_err(), "two headers");
         for host in [
             "evil.example",
             "evil.example:8038",

@@ -24,6 +24,8 @@ pub(super) struct Sessions {
     open: BTreeMap<Digest, Session>,
     /// Number of sessions that have begun or ended.
     changes: u64,
+    /// Successive failed readings of the file of users.
+    unreadable: u32,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,9 @@ const MAX_SESSIONS: usize = 256;
 /// Number of successive readings of the file of users without a user's line that end the user's sessions. A single one
 /// may have read the file while an editor was writing it.
 const MAX_UNLISTED: u8 = 2;
+/// Number of successive failed readings of the file of users, about a minute, after which all sessions end: users may have
+/// been removed. A network disk may fail for shorter.
+const MAX_UNREADABLE: u32 = 150;
 
 impl Sessions {
     pub(super) fn begin(&mut self, now: Moment, secret: &str, user: &User) {
@@ -63,6 +68,8 @@ impl Sessions {
             name: user.name.clone(),
             role: user.role,
         };
+        // The times of sessions with an open page may be out of date.
+        self.expire(now);
         self.make_room(MAX_OF_USER, |session| session.guest.name == guest.name);
         self.make_room(MAX_SESSIONS, |_| true);
         self.changes += 1;
@@ -104,6 +111,7 @@ impl Sessions {
     /// Ends the sessions of users whose line in the file of users was removed or changed. `lines` has the digests of the
     /// valid lines that apply.
     pub(super) fn keep_listed(&mut self, lines: &[Digest]) {
+        self.unreadable = 0;
         for session in self.open.values_mut() {
             let is_listed = lines.contains(&session.line);
             session.unlisted = if is_listed {
@@ -116,6 +124,17 @@ impl Sessions {
             tracing::info!(
                 "[desk]: ended a session of {}, whose line in the file of users was removed or changed",
                 guest.name
+            );
+        }
+    }
+
+    /// Notes a failed reading of the file of users. Ends all sessions after [`MAX_UNREADABLE`] successive ones.
+    pub(super) fn end_if_unreadable(&mut self) {
+        self.unreadable = self.unreadable.saturating_add(1);
+        if self.unreadable >= MAX_UNREADABLE && !self.remove_if(|_| true).is_empty() {
+            tracing::warn!(
+                "[desk]: everybody has to log in again, because the file of users cannot be read, so removed users are \
+                 unknown: correct the file, or its permissions"
             );
         }
     }
@@ -179,7 +198,7 @@ impl Sessions {
         });
         let mut sessions = Self {
             open: sessions.collect(),
-            changes: 0,
+            ..Self::default()
         };
         sessions.expire(now.moment);
         sessions
@@ -275,6 +294,36 @@ mod tests {
         sessions.end("a");
         assert!(stream.has_changed().is_err(), "the stream has to end");
         assert!(sessions.follow("a").is_none());
+    }
+
+    #[test]
+    fn new_sessions_do_not_end_that_of_an_open_page() {
+        let mut sessions = begun(&["page"]);
+        let stream = sessions.follow("page").expect("a session");
+        for number in 0..=MAX_OF_USER {
+            sessions.begin(at(1 + number as u64), &number.to_string(), &user("meier"));
+        }
+        assert!(is_open(&mut sessions, 100, "page"));
+        assert!(
+            !is_open(&mut sessions, 100, "0"),
+            "it has no page and is the oldest"
+        );
+        assert!(stream.has_changed().is_ok());
+    }
+
+    #[test]
+    fn sessions_end_if_the_users_cannot_be_read_for_long() {
+        let mut sessions = begun(&["a"]);
+        for _ in 1..MAX_UNREADABLE {
+            sessions.end_if_unreadable();
+        }
+        assert!(is_open(&mut sessions, 1, "a"));
+        sessions.keep_listed(&[user("meier").line_digest()]);
+        for _ in 0..MAX_UNREADABLE {
+            assert!(is_open(&mut sessions, 1, "a"));
+            sessions.end_if_unreadable();
+        }
+        assert!(!is_open(&mut sessions, 1, "a"));
     }
 
     #[test]

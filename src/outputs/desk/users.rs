@@ -131,7 +131,8 @@ pub(super) fn has_users(file: &Path) -> io::Result<bool> {
 
 /// Reads the file. A missing file is empty.
 fn read_or_empty(file: &Path) -> io::Result<String> {
-    match crate::text_file::read(file) {
+    // A comment in Latin-1 must not keep users of removed lines logged in.
+    match crate::text_file::read_lossy(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         read => read,
     }
@@ -352,6 +353,8 @@ mod tests {
             listed(&file).ok(),
             Some(digests(&["hall viewer y", "meier arbiter x"]))
         );
+        std::fs::write(&file, b"# f\xfcr alle\nmeier arbiter x\nm\xfcller chief -\n").expect("a file");
+        assert_eq!(listed(&file).ok(), Some(digests(&["meier arbiter x"])), "Latin-1");
         assert_ne!(digests(&["meier arbiter x"]), digests(&["meier viewer x"]));
         assert_ne!(digests(&["meier arbiter x"]), digests(&["meier arbiter y"]));
         assert!(listed(directory.path()).is_err());
