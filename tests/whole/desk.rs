@@ -537,7 +537,10 @@ async fn a_proxy_authenticates_users() {
     assert_eq!(sent(named).await.status(), 403, "without the secret of the proxy");
     let mut guest = Guest::by_proxy([127, 0, 0, 1], port, "between-us");
     let elsewhere = Guest::by_proxy([127, 0, 0, 2], port, "between-us");
-    let session = |guest: &Guest, name: &str| guest.get("session").header("remote-user", name.to_owned());
+    let session = |guest: &Guest, name: &str| {
+        let request = guest.get("session").header("kiebitz-desk", "1");
+        request.header("remote-user", name.to_owned())
+    };
     assert_eq!(
         sent(session(&elsewhere, "meier")).await.status(),
         403,

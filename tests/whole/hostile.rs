@@ -42,6 +42,18 @@ impl Daemon {
         files.expect("the files of the daemon").count()
     }
 
+    /// Returns the CPU times of the thread of the web servers and of the main thread, in clock ticks.
+    fn cpu_times(&self) -> [u64; 2] {
+        let folder = format!("/proc/{}/task", self.0.id());
+        let threads = fs::read_dir(&folder).expect("threads");
+        let stats = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+        let web = stats
+            .filter(|stat| stat.contains(" (web) "))
+            .find_map(|stat| ticks(&stat));
+        let main = fs::read_to_string(format!("{folder}/{}/stat", self.0.id())).expect("the main thread");
+        [web, ticks(&main)].map(|ticks| ticks.expect("a thread"))
+    }
+
     /// Makes the daemon reload its configuration.
     fn hang_up(&self) {
         let sent = Command::new("kill")
@@ -58,6 +70,16 @@ impl Daemon {
         let soft = line.and_then(|line| line.split_whitespace().next());
         soft.expect("a limit").parse().expect("a number")
     }
+}
+
+/// Returns the CPU time of a thread, as the kernel shows its state.
+fn ticks(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut times = fields
+        .split(' ')
+        .skip(11)
+        .map_while(|field| field.parse::<u64>().ok());
+    Some(times.next()? + times.next()?)
 }
 
 impl Drop for Daemon {
@@ -123,6 +145,37 @@ async fn connections_that_are_held_keep_nobody_out_and_leave_files() {
     let open_files = daemon.open_files();
     assert!(open_files < 500, "{open_files} open files");
     drop((idle, dripping, waiting));
+}
+
+/// Clients of the desk keep the thread of the web servers busy, but not the event loop with its boards.
+#[tokio::test]
+async fn answers_that_nobody_reads_do_not_delay_boards() {
+    const REQUEST: &str = "GET /desk/desk.css HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n";
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let folder = directory.path();
+    let (status, desk) = (free_port(), free_port());
+    let config = format!(
+        "[daemon]\nstate_directory = {:?}\n[ports]\nusb = false\n[http]\nlisten = \"127.0.0.1:{status}\"\n\
+         [desk]\nlisten = \"127.0.0.1:{desk}\"\nusers_file = {:?}\n",
+        folder.join("state"),
+        folder.join("users"),
+    );
+    fs::write(folder.join("kiebitz.toml"), config).expect("a configuration");
+    let daemon = Daemon::start(folder);
+    Guest::new(desk).wait().await;
+    let answers = || fetch(status, "/metrics").starts_with("HTTP/1.1 200");
+    eventually("the daemon has started", answers);
+
+    let before = daemon.cpu_times();
+    let unread = connections(desk, 12, &REQUEST.repeat(900));
+    eventually("the requests are served", || {
+        daemon.cpu_times()[0] > before[0] + 5
+    });
+    eventually("the status is answered", answers);
+    let after = daemon.cpu_times();
+    let [web, boards] = [0, 1].map(|thread| after[thread] - before[thread]);
+    assert!(boards < web, "{boards} ticks for boards, {web} for web clients");
+    drop(unread);
 }
 
 /// Starts a daemon with this configuration, and returns it once the status is served.

@@ -18,6 +18,7 @@ use super::store::{self, TargetFiles};
 use super::web;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::tls::Tls;
+use crate::outputs::shared::http;
 use crate::outputs::shared::trial::Trial;
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
@@ -41,7 +42,7 @@ impl Output for Publish {
         }
         if let Some(address) = self.listen {
             // This task serves until the program ends. Shutdown does not wait for it.
-            tokio::spawn(web::serve(address, self.proxies.clone(), files));
+            http::spawn(web::serve(address, self.proxies.clone(), files));
         }
     }
 

@@ -15,7 +15,6 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use maud::{DOCTYPE, html};
-use tower_http::compression::CompressionLayer;
 
 use super::files::{CACHE_CONTROL, Files, PublishedFile};
 use super::task::Snapshot;
@@ -45,7 +44,6 @@ fn router(proxies: Proxies, files: Snapshot, viewers: Places) -> Router {
         .route("/get/{id}/{*path}", get(under_id))
         .route("/{*path}", get(file))
         .with_state(files)
-        .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(proxies, by_client))
 }
 
@@ -113,7 +111,7 @@ fn response_for(files: &Snapshot, path: &str, headers: &HeaderMap) -> Response {
     let response = if is_unchanged {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        axum::body::Bytes::copy_from_slice(&file.content).into_response()
+        file.response(path, headers)
     };
     let mut response = with_headers(PublishedFile::media_type(path), CACHE_CONTROL, response);
     if let Ok(tag) = HeaderValue::from_str(&tag) {

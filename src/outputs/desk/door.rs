@@ -2,6 +2,7 @@
 
 use core::convert::Infallible;
 use core::time::Duration;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
@@ -17,7 +18,6 @@ use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{self, mpsc, oneshot, watch};
-use tower_http::compression::CompressionLayer;
 
 use super::first::{self, FirstUserCode};
 use super::limits::{AttemptLimits, Source};
@@ -36,7 +36,6 @@ use super::squares;
 use super::task::{DeskContext, PAGE_QUEUE, PageSender};
 use super::users::{self, Role, User};
 use crate::limits::{Client, Listener, Places};
-use crate::outputs::broadcast::PublishedFile;
 use crate::outputs::shared::http::{self, Peer, WebConnection};
 use crate::outputs::shared::to_hall::ToHall;
 use crate::system_time::moment;
@@ -126,16 +125,19 @@ pub(super) async fn serve(
 fn router(state: Arc<DeskState>) -> Router {
     // Only static files are compressed, because the compressed length of an answer could reveal parts of its content.
     let assets = Router::new()
-        .route("/", get(async || asset(page::INDEX)))
+        .route("/", get(async |headers: HeaderMap| asset(page::INDEX, &headers)))
         .route(
             "/desk/{file}",
-            get(async |Path(file): Path<String>| asset(&format!("desk/{file}"))),
+            get(async |Path(file): Path<String>, headers: HeaderMap| {
+                asset(&format!("desk/{file}"), &headers)
+            }),
         )
         .route(
             "/page/{*file}",
-            get(async |Path(file): Path<String>| asset(&format!("page/{file}"))),
-        )
-        .layer(CompressionLayer::new());
+            get(async |Path(file): Path<String>, headers: HeaderMap| {
+                asset(&format!("page/{file}"), &headers)
+            }),
+        );
     Router::new()
         .merge(assets)
         .route("/session", get(session).post(log_in).delete(log_out))
@@ -201,13 +203,11 @@ pub(super) fn refused(status: StatusCode, why: &str) -> Response {
 }
 
 /// Serves a file of the page. None of them is private, so no session is needed.
-fn asset(path: &str) -> Response {
-    let Some(file) = page::files().get(path) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
-    let media_type = HeaderValue::from_static(PublishedFile::media_type(path));
-    let content = Bytes::from_owner(Arc::clone(&file.content));
-    ([(header::CONTENT_TYPE, media_type)], content).into_response()
+fn asset(path: &str, request: &HeaderMap) -> Response {
+    page::files().get(path).map_or_else(
+        || StatusCode::NOT_FOUND.into_response(),
+        |file| file.response(path, request),
+    )
 }
 
 impl DeskState {
@@ -249,10 +249,7 @@ impl DeskState {
     /// Begins a session and sets its cookie. A new device also gets a cookie that identifies it later.
     pub(super) async fn begin_session(&self, headers: &HeaderMap, user: &User, source: Source) -> Response {
         // If the proxy is reached over HTTPS, the browser must not send the cookie in the clear.
-        let is_encrypted = headers
-            .get("x-forwarded-proto")
-            .is_some_and(|protocol| protocol == "https");
-        let secure = if is_encrypted { "; Secure" } else { "" };
+        let secure = if is_encrypted(headers) { "; Secure" } else { "" };
         let attributes = format!("; Path=/; HttpOnly; SameSite=Strict{secure}");
         let device = match source {
             Source::Network(_) if self.settings.user_header.is_none() => {
@@ -277,6 +274,15 @@ impl DeskState {
         };
         (cookies, self.session_info(&guest)).into_response()
     }
+}
+
+/// Whether the browser uses HTTPS. Each proxy appends the protocol by which it was reached.
+fn is_encrypted(headers: &HeaderMap) -> bool {
+    let protocols = headers
+        .get("x-forwarded-proto")
+        .and_then(|protocols| protocols.to_str().ok());
+    let first = protocols.and_then(|protocols| protocols.split(',').next());
+    first.is_some_and(|protocol| protocol.trim().eq_ignore_ascii_case("https"))
 }
 
 fn login_unavailable(error: &anyhow::Error) -> Response {
@@ -327,6 +333,10 @@ async fn session(State(state): SharedDesk, Extension(peer): Extension<Peer>, hea
         }
         return not_logged_in();
     };
+    // Pages of other sites can make a browser send this request, and many sessions would end others of the user.
+    if !headers.contains_key(CSRF_HEADER) {
+        return not_logged_in();
+    }
     let (file, name) = (state.settings.users_file.clone(), name.to_owned());
     let found = tokio::task::spawn_blocking(move || Ok((users::find(&file, &name)?, name)));
     match found.await.context("interrupted").and_then(|found| found) {
@@ -385,9 +395,7 @@ async fn log_in(
         return refused(StatusCode::FORBIDDEN, "log in at the proxy in front of this page");
     }
     let device = state.logins.key.device(&headers, &login.user);
-    if device.is_some() {
-        connection.set_client(Client::User(login.user.clone()));
-    }
+    let has_device = device.is_some();
     let sources = device.into_iter().chain([Source::of_address(peer.0)]);
     let source = match state.limits(|limits| limits.begin_any(moment(), sources, &login.user)) {
         Ok(source) => source,
@@ -395,6 +403,10 @@ async fn log_in(
     };
     let file = state.settings.users_file.clone();
     let name = login.user.clone();
+    // A user who was removed may still have the device.
+    if has_device && is_listed(file.clone(), name.clone()).await {
+        connection.set_client(Client::User(name.clone()));
+    }
     let check = move |memory: &mut _| users::by_password(&file, &login.user, &login.password, memory);
     let user = match state.passwords.run(source, check).await {
         Err(unchecked) => {
@@ -403,12 +415,19 @@ async fn log_in(
         }
         Ok(Ok(Some(user))) => user,
         Ok(Ok(None)) => {
+            connection.set_client(Client::of_address(peer.0));
             tracing::warn!("[desk]: a login from {} failed: wrong name or password", peer.0);
             return refused(StatusCode::UNAUTHORIZED, "wrong name or password");
         }
         Ok(Err(error)) => return login_unavailable(&error),
     };
     state.begin_session(&headers, &user, source).await
+}
+
+/// Whether the file of users has a user of this name.
+async fn is_listed(file: PathBuf, name: String) -> bool {
+    let found = tokio::task::spawn_blocking(move || users::find(&file, &name)).await;
+    matches!(found, Ok(Ok(Some(_))))
 }
 
 async fn log_out(State(state): SharedDesk, headers: HeaderMap) -> Response {
@@ -653,16 +672,58 @@ mod tests {
     #[tokio::test]
     async fn a_login_from_a_known_device_makes_its_connection_known() {
         let desk = ServedDesk::start("").await;
+        let users = &desk.state.settings.users_file;
+        let lines =
+            ["meier", "ott"].map(|name| users::line(name, Role::Arbiter, "rook-on-a1").expect("a line"));
+        std::fs::write(users, lines.join("\n")).expect("users");
         let device = desk.state.logins.key.issue("meier", "").expect("randomness");
         let device = device.split(';').next().expect("a pair");
         let log_in = |user: &str, cookie: &str| {
-            let login = json!({"user": user, "password": "guessing"});
+            let login = json!({"user": user, "password": "rook-on-a1"});
             desk.request(Method::POST, "session", cookie)
                 .body(login.to_string())
         };
         assert!(is_known(log_in("meier", device)).await);
         assert!(!is_known(log_in("ott", device)).await, "another user");
         assert!(!is_known(log_in("meier", "")).await, "another device");
+        let guess = json!({"user": "meier", "password": "guessing"}).to_string();
+        let guess = desk.request(Method::POST, "session", device).body(guess);
+        assert!(!is_known(guess).await, "a wrong password");
+        std::fs::write(users, &lines[1]).expect("users");
+        assert!(!is_known(log_in("meier", device)).await, "a removed user");
+        assert!(!is_listed(users.clone(), "meier".to_owned()).await);
+    }
+
+    #[test]
+    fn the_cookie_is_secure_if_the_browser_uses_https() {
+        for (protocols, expected) in [
+            ("https", true),
+            ("HTTPS", true),
+            ("https, http", true),
+            ("http, https", false),
+            ("http", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(
+                HeaderName::from_static("x-forwarded-proto"),
+                HeaderValue::from_static(protocols),
+            )]);
+            assert_eq!(is_encrypted(&headers), expected, "{protocols}");
+        }
+        assert!(!is_encrypted(&HeaderMap::new()));
+    }
+
+    #[tokio::test]
+    async fn a_request_of_another_site_begins_no_session_at_a_proxy() {
+        let desk = ServedDesk::start("user_header = \"Remote-User\"\nproxies = [\"127.0.0.1\"]").await;
+        std::fs::write(&desk.state.settings.users_file, "meier arbiter -\n").expect("users");
+        let request = || {
+            let request = desk.http.get(format!("http://{}/session", desk.address));
+            request.header("remote-user", "meier")
+        };
+        assert_eq!(sent(request()).await.status(), 401);
+        assert!(desk.state.logins.sessions(|all| all.is_empty()));
+        assert_eq!(sent(request().header(CSRF_HEADER, "1")).await.status(), 200);
     }
 
     #[tokio::test]

@@ -17,6 +17,7 @@ use super::users;
 use crate::kept::Archive;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::shared::address::read_token;
+use crate::outputs::shared::http;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::Trials;
 use crate::tournament::files::PairingFiles;
@@ -124,8 +125,8 @@ fn start(
         tests: watch::Sender::default(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
-    tokio::spawn(task.work(squares, inputs, opened, restarts));
-    tokio::spawn(door::serve(settings, context, pages, test_restarts));
+    http::spawn(task.work(squares, inputs, opened, restarts));
+    http::spawn(door::serve(settings, context, pages, test_restarts));
 }
 
 /// Task that owns the projection.

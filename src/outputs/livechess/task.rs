@@ -16,6 +16,7 @@ use super::projection::{CallCommand, LiveChess, Session};
 use super::settings::LiveChessSettings as Settings;
 use crate::outputs::broadcast::EventFacts;
 use crate::outputs::feeds::{FeedInput, Output, Starting};
+use crate::outputs::shared::http;
 use crate::outputs::shared::to_hall::Request;
 use crate::system_time::wall_time;
 
@@ -75,8 +76,8 @@ fn start(
         requests,
     };
     // Shutdown does not wait for these tasks, as they have nothing to finish.
-    tokio::spawn(host.work(inputs, client_requests));
-    tokio::spawn(door::serve(settings, request_sender));
+    http::spawn(host.work(inputs, client_requests));
+    http::spawn(door::serve(settings, request_sender));
 }
 
 struct LiveChessTask {

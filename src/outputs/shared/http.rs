@@ -3,9 +3,10 @@
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -17,9 +18,43 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Handle};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 
 use crate::limits::{Client, Place, Places};
+
+/// Runs a task of a web server on the thread that all of them share. The event loop therefore never waits for web
+/// clients, whatever they do. The task ends with the caller's runtime.
+pub(in crate::outputs) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+    static WEB: LazyLock<Option<Handle>> = LazyLock::new(|| {
+        let started = start_runtime();
+        if let Err(error) = &started {
+            tracing::warn!(
+                "boards may wait for web clients, because the thread for these cannot start: {error}"
+            );
+        }
+        started.ok()
+    });
+    let mut running = JoinSet::new();
+    match &*WEB {
+        Some(web) => running.spawn_on(task, web),
+        None => running.spawn(task),
+    };
+    tokio::spawn(async move { running.join_next().await });
+}
+
+/// Starts a runtime on a thread of its own, which runs until the program ends.
+fn start_runtime() -> io::Result<Handle> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let handle = runtime.handle().clone();
+    let work = move || runtime.block_on(core::future::pending::<()>());
+    std::thread::Builder::new().name(THREAD.to_owned()).spawn(work)?;
+    Ok(handle)
+}
+
+/// Name of the thread of all web servers.
+const THREAD: &str = "web";
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
@@ -173,6 +208,8 @@ async fn answer(stream: TcpStream, router: Router, connection: WebConnection, de
         let answered = router.call(request);
         async move {
             let response: Response = answered.await?;
+            // A client may send many requests without reading an answer. Other clients must not wait for all of them.
+            tokio::task::yield_now().await;
             let response = if connection.0.is_body_late.swap(false, Ordering::Relaxed) {
                 let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
                 (StatusCode::REQUEST_TIMEOUT, close, BODY_TOO_SLOW).into_response()
@@ -395,6 +432,48 @@ mod tests {
         // The known connection is the oldest, but has kept its place.
         known.write_all(WHOLE.as_bytes()).await.expect("it is open");
         assert!(read_answer(known).await.ends_with("ok"));
+    }
+
+    #[tokio::test]
+    async fn the_caller_and_web_servers_do_not_wait_for_each_other() {
+        const LIMIT: Duration = Duration::from_secs(60);
+        let (release, released) = std::sync::mpsc::channel();
+        let (done, thread) = std::sync::mpsc::channel();
+        spawn(async move {
+            // Blocks the thread of the web servers.
+            let _ = released.recv_timeout(LIMIT);
+            let _ = done.send(std::thread::current().name().map(str::to_owned));
+        });
+        tokio::task::yield_now().await;
+        release.send(()).expect("the task waits");
+        // Blocks the thread of the caller.
+        let thread = thread.recv_timeout(LIMIT).expect("the task ends");
+        assert_eq!(thread.as_deref(), Some(THREAD));
+    }
+
+    #[tokio::test]
+    async fn a_client_with_many_requests_takes_turns_with_others() {
+        const REQUESTS: usize = 40;
+        let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+        let handler = async move |request: axum::extract::Request| {
+            let _ = answered.send(request.uri().path().to_owned());
+        };
+        let router = Router::new().route("/{client}", get(handler));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut clients = Vec::new();
+        for path in ["/one", "/other"] {
+            let requests = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").repeat(REQUESTS);
+            clients.push(send_request(address, &requests).await);
+        }
+        tokio::spawn(async move { accept(&listener, &router, &Places::new(8)).await });
+        let mut order = Vec::new();
+        while order.len() < 2 * REQUESTS {
+            order.push(answers.recv().await.expect("a request"));
+        }
+        let longest = order.chunk_by(|one, next| one == next).map(<[_]>::len).max();
+        // The first connection is alone until the second one is accepted, and at the end.
+        assert!(longest.is_some_and(|longest| longest <= 5), "{order:?}");
     }
 
     #[tokio::test]

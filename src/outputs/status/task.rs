@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{Question, Status};
 use crate::limits::{Listener, Places};
 use crate::outputs::shared::host_header::is_own_name;
-use crate::outputs::shared::http::{accept, listen};
+use crate::outputs::shared::http;
 use crate::outputs::status;
 
 /// Capacity of the queue of status requests to the daemon.
@@ -30,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// Serves the status at `address` in a task of its own. While `is_starting` is true, the daemon does not answer
 /// `questions`.
 pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, is_starting: Arc<AtomicBool>) {
-    tokio::spawn(async move {
-        let listener = listen(address, "[http]").await;
+    http::spawn(async move {
+        let listener = http::listen(address, "[http]").await;
         tracing::info!("serving the status at http://{address}/");
         let router = Router::new()
             .route("/", get(page))
@@ -42,7 +42,7 @@ pub(crate) fn serve(address: SocketAddr, questions: mpsc::Sender<Question>, is_s
                 is_starting,
             })
             .layer(middleware::from_fn(only_own_names));
-        accept(&listener, &router, &Places::of(Listener::Status)).await;
+        http::accept(&listener, &router, &Places::of(Listener::Status)).await;
     });
 }
 

@@ -78,14 +78,14 @@ pub(crate) struct Broadcast {
     /// The latest standings; `None` if unknown.
     standings: Option<WrittenStandings>,
     /// The latest `players.json`, with its version; `None` if no player is known.
-    players: Option<(Arc<[u8]>, String)>,
+    players: Option<(PublishedFile, String)>,
     /// Whether a result or a player may have changed since the standings were made.
     standings_changed: bool,
 }
 
 #[derive(Debug)]
 struct WrittenStandings {
-    content: Arc<[u8]>,
+    content: PublishedFile,
     /// A hash of the content.
     version: String,
     tie_breaks: Vec<TieBreak>,
@@ -94,12 +94,12 @@ struct WrittenStandings {
 #[derive(Debug)]
 struct WrittenGame {
     stamp: GameStamp,
-    pgn: Option<Arc<[u8]>>,
-    json: Arc<[u8]>,
+    pgn: Option<PublishedFile>,
+    json: PublishedFile,
     /// The entry of the game in `round-N/wall.json`, without its moves.
     card: String,
     /// The content of `round-N/board-M.json`, with the moves.
-    moves: Option<Arc<[u8]>>,
+    moves: Option<PublishedFile>,
 }
 
 /// Identifies the data from which the content of a game was made.
@@ -275,7 +275,7 @@ impl Broadcast {
             let players = standings::players(&self.tournament, &rounds, &self.byes, standings.as_ref());
             self.players = players.map(|content| {
                 let version = version_of(&content);
-                (content.into(), version)
+                (PublishedFile::new(content), version)
             });
             self.standings = WrittenStandings::of(standings);
         }
@@ -306,12 +306,10 @@ impl Broadcast {
         let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), PublishedFile::new(summary));
         if let Some(standings) = &self.standings {
-            let content = Arc::clone(&standings.content);
-            files.insert("standings.json".into(), PublishedFile { content });
+            files.insert("standings.json".into(), standings.content.clone());
         }
-        if let Some((content, _)) = &self.players {
-            let content = Arc::clone(content);
-            files.insert("players.json".into(), PublishedFile { content });
+        if let Some((file, _)) = &self.players {
+            files.insert("players.json".into(), file.clone());
         }
         let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
         files.insert("wall.json".into(), PublishedFile::new(contents));
@@ -354,8 +352,8 @@ impl Broadcast {
         written: &mut BTreeMap<(u32, u32), WrittenGame>,
     ) {
         let mut games = Vec::new();
-        let mut put = |name: &str, content: Arc<[u8]>| {
-            files.insert(format!("{folder}{name}").into(), PublishedFile { content });
+        let mut put = |name: &str, file: PublishedFile| {
+            files.insert(format!("{folder}{name}").into(), file);
         };
         for (nth, slot) in (1..).zip(slots) {
             let entry = written.remove(&(slot.round, slot.table));
@@ -364,12 +362,12 @@ impl Broadcast {
                 if !games.is_empty() {
                     games.push(b'\n');
                 }
-                games.extend_from_slice(pgn);
-                put(&format!("game-{nth}.pgn"), Arc::clone(pgn));
+                games.extend_from_slice(&pgn.content);
+                put(&format!("game-{nth}.pgn"), pgn.clone());
             }
-            put(&format!("game-{nth}.json"), Arc::clone(&entry.json));
+            put(&format!("game-{nth}.json"), entry.json.clone());
             if let Some(moves) = &entry.moves {
-                put(&format!("board-{nth}.json"), Arc::clone(moves));
+                put(&format!("board-{nth}.json"), moves.clone());
             }
             written.insert((slot.round, slot.table), entry);
         }
@@ -386,10 +384,9 @@ impl Broadcast {
             starts: self.starts(number),
             matches: wall::matches(slots),
         };
-        let index = index.to_string().into_bytes();
-        put("index.json", index.into());
-        put("wall.json", wall::round(&head, &cards).into());
-        put("games.pgn", games.into());
+        put("index.json", PublishedFile::new(index.to_string()));
+        put("wall.json", PublishedFile::new(wall::round(&head, &cards)));
+        put("games.pgn", PublishedFile::new(games));
     }
 
     /// The planned start of a round, in milliseconds since 1970.
@@ -422,16 +419,18 @@ impl Broadcast {
             return before;
         }
         let of_round = self.tournament.rounds.get(&slot.round);
-        let pgn = self.pgn(of_round, slot).map(|text| text.into_bytes().into());
+        let pgn = self.pgn(of_round, slot).map(PublishedFile::new);
         let json = tree::game(slot, clock, self.unplayed_number());
         let drawn = self.unplayed_start();
         let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
         WrittenGame {
             stamp,
             card: wall::card(slot, start, clock),
-            moves: slot.game.map(|game| wall::moves(&game.record).into()),
+            moves: slot
+                .game
+                .map(|game| PublishedFile::new(wall::moves(&game.record))),
             pgn,
-            json: json.to_string().into_bytes().into(),
+            json: PublishedFile::new(json.to_string()),
         }
     }
 
@@ -536,7 +535,7 @@ impl WrittenStandings {
         let content = serde_json::to_vec(&standings).unwrap_or_default();
         let version = version_of(&content);
         Some(Self {
-            content: content.into(),
+            content: PublishedFile::new(content),
             version,
             tie_breaks: standings.tie_breaks,
         })

@@ -1,7 +1,6 @@
 //! Link previews: `round-N/board-M.html` and `.png` for each game, and the tags of the main page.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use kiebitz_game::events::{GameResult, Players};
 use shakmaty::Color;
@@ -20,7 +19,7 @@ const PLIES_PER_PICTURE: usize = 10;
 #[derive(Debug)]
 pub(super) struct Picture {
     position: (String, Option<String>),
-    png: Arc<[u8]>,
+    png: PublishedFile,
 }
 
 impl Broadcast {
@@ -42,7 +41,7 @@ impl Broadcast {
                 .remove(&key)
                 .filter(|picture| picture.position == position)
                 .unwrap_or_else(|| Picture {
-                    png: preview::picture(&position.0, position.1.as_deref()).into(),
+                    png: PublishedFile::new(preview::picture(&position.0, position.1.as_deref())),
                     position,
                 });
             let [url, png] = ["html", "png"].map(|end| format!("{address}/{path}.{end}"));
@@ -61,8 +60,7 @@ impl Broadcast {
                 format!("{path}.html").into(),
                 PublishedFile::new(page.page(&target)),
             );
-            let content = Arc::clone(&picture.png);
-            files.insert(format!("{path}.png").into(), PublishedFile { content });
+            files.insert(format!("{path}.png").into(), picture.png.clone());
             pictures.insert(key, picture);
         }
     }

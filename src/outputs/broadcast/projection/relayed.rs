@@ -50,7 +50,7 @@ impl Broadcast {
     fn relayed_round(&self, round: u32, slots: &[Slot<'_>]) -> RelayedRound {
         let games = slots.iter().filter_map(|slot| {
             let written = self.written.get(&(slot.round, slot.table))?;
-            let game = String::from_utf8_lossy(written.pgn.as_deref()?);
+            let game = String::from_utf8_lossy(&written.pgn.as_ref()?.content);
             Some(pgn::with_penalty(&game, slot.result()))
         });
         RelayedRound {

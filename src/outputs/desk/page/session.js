@@ -18,7 +18,7 @@ export async function ask(address, options = {}) {
 
 /** The current session; null if nobody is logged in. */
 export async function current() {
-  const answer = await ask("/session");
+  const answer = await ask("/session", { headers: HEADERS });
   if (answer.status === 401) {
     const { first } = await answer.json().catch(() => ({}));
     return first ? { first } : null;
