@@ -278,31 +278,36 @@ fn a_clock_stopped_during_the_game_is_reported_with_its_reason() {
     assert_eq!(stops(&room.new_events()), ["irregularity (hint)"]);
 }
 
-/// The next game is recorded even if it begins with the moves of the last one, which were so few that they could have
-/// been taken back.
+/// The next game is recorded even if the last one had so few moves that they could have been taken back, and even if it
+/// begins with the same moves.
 #[test]
 fn the_game_after_a_short_one_is_another_game() {
-    for restarts in [false, true] {
-        for second in ["e2e4 e7e5", "e2e4 c7c5"] {
-            let mut room = playing("e2e4 e7e5");
-            room.stops_clock();
-            room.commands(r#""do":"set_result","result":"1-0","reason":"resignation""#);
-            room.set_up(STANDARD);
-            room.pass(Duration::from_secs(20));
-            if restarts {
-                room.restarts(Duration::from_secs(5));
+    for (first, back) in [("e2e4 e7e5", "e7e5 e2e4"), ("e2e4 h7h5 a2a3", "e2e4 h7h5 a2a3")] {
+        for second in ["e2e4 e7e5", "c2c4 a7a6"] {
+            for restarts in [false, true] {
+                let mut room = playing(first);
+                room.stops_clock();
+                room.commands(r#""do":"set_result","result":"1-0","reason":"resignation""#);
+                for ply in back.split(' ') {
+                    room.puts(&format!("{}{}", &ply[2..], &ply[..2]));
+                    room.pass(Duration::from_millis(500));
+                }
+                room.pass(Duration::from_secs(20));
+                if restarts {
+                    room.restarts(Duration::from_secs(5));
+                }
+                room.new_events();
+                if first.split(' ').count() % 2 == 1 {
+                    room.hands_over();
+                }
+                room.starts_clock();
+                room.plays(second);
+                let events = room.new_events();
+                let is_start = |event: &&Event| matches!(event.kind, EventKind::GameStarted { .. });
+                let starts = events.iter().filter(is_start).count();
+                assert_eq!(starts, 1, "{first}, then {second}, restarts: {restarts}");
+                assert_eq!(room.moves().len(), 2);
             }
-            room.new_events();
-            room.starts_clock();
-            room.plays(second);
-            let events = room.new_events();
-            let is_start = |event: &&Event| matches!(event.kind, EventKind::GameStarted { .. });
-            assert_eq!(
-                events.iter().filter(is_start).count(),
-                1,
-                "{second}, restarts: {restarts}"
-            );
-            assert_eq!(room.moves().len(), 2);
         }
     }
 }

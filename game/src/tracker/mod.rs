@@ -174,7 +174,7 @@ impl Tracker {
     }
 
     /// Sets whether the game of the line has ended. A start position that is set up afterwards is the next game's, even
-    /// if all plies of the line could have been taken back.
+    /// if the plies of the line were so few that they could have been taken back.
     pub(crate) fn set_ended(&mut self, ended: bool) {
         self.ended = ended;
     }

@@ -32,14 +32,17 @@ struct Sign {
 }
 
 impl Tracker {
-    /// Begins a line from a start position that the best line does not explain. Returns whether it did.
+    /// Begins a line from a start position that the best line does not explain, or that was set up after the end of the
+    /// game. Returns whether it did.
     pub(super) fn find_start(&mut self, now: Timestamp) -> bool {
         let result_pieces = self.sensors.result_squares().any();
         if self.stands_as_expected() {
             if let Some(line) = &mut self.line {
                 line.awaited = false;
             }
-            return false;
+            if !self.ended {
+                return false;
+            }
         }
         let awaits_another = self.line.as_ref().is_some_and(|line| line.awaited);
         if awaits_another {
@@ -185,13 +188,13 @@ impl Tracker {
         true
     }
 
-    /// Whether the best line explains the whole board. If plies are unknown, or if the game has ended, only the announced
-    /// line counts: a board that shows an earlier position has been set up again, and no plies were taken back.
+    /// Whether the best line explains the whole board. If plies are unknown, only the announced line counts: a board
+    /// that shows an earlier position has been set up again, and no plies were taken back.
     fn stands_as_expected(&self) -> bool {
         self.line.as_ref().is_some_and(|line| {
             let best = line.tree.best();
-            let may_go_back = line.lost.is_none() && self.gap_since.is_none() && !self.ended;
-            (may_go_back || best == line.tree.tip()) && line.tree.node(best).differs.is_empty()
+            let known = line.lost.is_none() && self.gap_since.is_none() || best == line.tree.tip();
+            known && line.tree.node(best).differs.is_empty()
         })
     }
 

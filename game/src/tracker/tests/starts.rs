@@ -104,6 +104,24 @@ fn a_last_move_is_not_taken_back_if_the_kings_cover_its_squares() {
     world.has_announced("e4 d5 a3 dxe4 1-0");
 }
 
+/// The pieces go back to the squares from which they came, as if the plies were taken back.
+#[test]
+fn a_start_position_after_the_end_is_the_next_games() {
+    let mut world = World::new(START);
+    for ply in ["e2. e4P", "h7. h5p", "a2. a3P"] {
+        world.shows(ply).wait(1000);
+    }
+    world.shows("e8. d5k e4. e1. e4K").has_announced("e4 h5 a3 1-0");
+    world.tracker.set_ended(true);
+    for squares in ["a3. e2P", "h5. h7p a2P", "e4. e1K", "d5. e8k"] {
+        world.shows(squares).wait(300);
+    }
+    world.wait(4000);
+    assert!(!world.tracker.ended, "another line has begun");
+    world.shows("e2. e4P").wait(1000).shows("c7. c5p");
+    world.has_announced("e4 h5 a3 1-0 withdrawn e4 c5");
+}
+
 /// White had castled before the kings were put in the centre. A move of the rook alone would explain as many squares.
 #[test]
 fn castling_before_the_result_is_castling() {
