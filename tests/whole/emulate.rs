@@ -132,7 +132,7 @@ fn read_until(port: &OwnedFd, limit: Duration, mut done: impl FnMut(&LiveTime, &
 fn shows_start_position(port: &OwnedFd) {
     write(port, &[0x42]);
     let mut decoder = Decoder::new();
-    read_until(port, Duration::from_secs(20), |_, bytes| {
+    read_until(port, Duration::from_secs(300), |_, bytes| {
         let mut pieces = None;
         decoder.feed(bytes, |decoded| {
             if let Ok(Message::BoardDump(dump)) = decoded {
@@ -220,7 +220,7 @@ fn all_boards_of_a_bus_are_found_on_one_pseudo_terminal() {
     let line = hall.add("bus", Line::keeping(LineSettings::of(LineMode::Bus)));
     let mut opened = false;
     let mut found = BTreeSet::new();
-    read_until(&port, Duration::from_secs(60), |time, bytes| {
+    read_until(&port, Duration::from_secs(300), |time, bytes| {
         let now = time.now();
         if !core::mem::replace(&mut opened, true) {
             hall.open(now, line);

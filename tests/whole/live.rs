@@ -65,7 +65,7 @@ const KILLS: Plan = Plan {
     away: (10, 800),
 };
 /// Timeout for the last events; only failing soaks wait this long.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// Limit on the daemon's memory with these boards, in KiB, in an unoptimised build.
 const MEMORY: u64 = 64 * 1024;
 

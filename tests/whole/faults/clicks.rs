@@ -51,7 +51,7 @@ impl Arbiter {
                 }
             }
         };
-        let Ok(welcome) = tokio::time::timeout(Duration::from_secs(60), welcome).await else {
+        let Ok(welcome) = tokio::time::timeout(Duration::from_secs(300), welcome).await else {
             panic!("the desk is not served\n{}", world.log());
         };
         let cookie = welcome.headers()[SET_COOKIE].to_str().unwrap();

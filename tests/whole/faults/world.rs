@@ -53,7 +53,7 @@ const PACE: Pace = Pace {
 /// Number of the table. It selects hurried players.
 const NTH: usize = 2;
 /// Timeout. Only failing tests wait this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// Maximum time for an orderly shutdown, whatever the disk does.
 const END: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(4);

@@ -67,7 +67,9 @@ export class Viewer {
     page.on("pageerror", (error) => viewer.wrong.push(error.stack));
     page.on("console", (message) => {
       const isNetwork = message.text().startsWith("Failed to load resource") || message.text().includes("net::ERR_");
-      if (message.type() === "error" && !(viewer.ignoresNetworkErrors && isNetwork)) viewer.wrong.push(message.text());
+      // Errors of scripts have a text. On a busy machine, the browser sometimes reports one of its own without.
+      const counts = message.type() === "error" && message.text() !== "";
+      if (counts && !(viewer.ignoresNetworkErrors && isNetwork)) viewer.wrong.push(message.text());
     });
     await page.addInitScript(() => {
       addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective}`));
