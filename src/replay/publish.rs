@@ -28,8 +28,9 @@ pub(crate) struct Undelivered {
 
 /// Time limit for the first connection. A running broker answers sooner.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time after which a replay gives up on a broker that accepts nothing; it can be repeated.
-const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time after which a replay gives up on a broker that accepts nothing; it can be repeated. A broker that refuses large
+/// messages ends several connections before it accepts the next message, with pauses of up to 15 s between them.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Upper bound for queued messages, beyond which a replay waits for the broker.
 const MAX_QUEUED: usize = 1000;
 
@@ -87,7 +88,7 @@ impl BrokerConnection {
         self.wait_until_queued(MAX_QUEUED).await
     }
 
-    /// Waits until the broker has accepted all messages. Fails with [`Undelivered`] if that takes longer than a minute.
+    /// Waits until the broker has accepted all messages. Fails with [`Undelivered`] if it accepts nothing for two minutes.
     pub(crate) async fn drained(&self) -> Result<(), Undelivered> {
         self.wait_until_queued(0).await
     }
@@ -101,12 +102,16 @@ impl BrokerConnection {
     /// Waits until at most `messages` are queued for the broker.
     async fn wait_until_queued(&self, messages: usize) -> Result<(), Undelivered> {
         let mut progress = self.courier.outbox().progress();
-        let accepted = progress.wait_for(|progress| progress.queued <= messages);
-        if matches!(timeout(DELIVERY_TIMEOUT, accepted).await, Ok(Ok(_))) {
-            return Ok(());
+        loop {
+            let queued = progress.borrow_and_update().queued;
+            if queued <= messages {
+                return Ok(());
+            }
+            let accepted = progress.wait_for(|progress| progress.queued < queued);
+            if !matches!(timeout(DELIVERY_TIMEOUT, accepted).await, Ok(Ok(_))) {
+                return Err(Undelivered { messages: queued });
+            }
         }
-        let messages = progress.borrow().queued;
-        Err(Undelivered { messages })
     }
 }
 
@@ -155,7 +160,7 @@ mod tests {
                 connection
                     .hand_over(step.clone())
                     .await
-                    .expect("no minute has passed");
+                    .expect("the wait is not over");
             }
         };
         let waits = async {

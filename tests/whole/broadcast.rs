@@ -21,6 +21,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::eventually::PATIENCE;
+use crate::long_games::long_games;
 use crate::mosquitto::free_port;
 use crate::readers::{pages_play, pgn_extract_plays};
 use crate::spectators::Program;
@@ -456,8 +457,9 @@ async fn sixty_boards_are_right_on_an_unreliable_lichess() {
     let daemon = hall.daemon();
     let boards = BOARDS.to_string();
     let emulate = [
-        "emulate", "--boards", &*boards, "--hands", "mixed", "--speed", "4", "--links", "links",
+        "emulate", "--boards", &*boards, "--hands", "mixed", "--pgn", "game.pgn", "--links", "links",
     ];
+    std::fs::write(hall.path().join("game.pgn"), long_games(3)).expect("games");
     let players = Program::start(hall.path(), &emulate);
     until("all games are there", &hall, async || {
         lichess.see(|held| {

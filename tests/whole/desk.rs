@@ -29,8 +29,9 @@ use crate::spectators::Program;
 const ILLEGAL: &str = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 e5 2. Bc4 Nc6 3. Ng1g3 *\n";
 const OTHER: &str = "[White \"c\"]\n[Black \"d\"]\n\n1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Bg5 Be7 5. e3 O-O 6. Nf3 h6 7. Bh4 b6 *\n";
 
-const EMULATE: [&str; 9] = [
-    "emulate", "--boards", "2", "--pgn", "game.pgn", "--speed", "4", "--links", "links",
+/// The next game begins late, after all decisions about the first one.
+const EMULATE: [&str; 11] = [
+    "emulate", "--boards", "2", "--hands", "blitz", "--pgn", "game.pgn", "--speed", "0.5", "--links", "links",
 ];
 
 /// The line that `kiebitz user` prints.

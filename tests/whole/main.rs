@@ -47,6 +47,8 @@ mod late;
 mod live;
 #[cfg(target_os = "linux")]
 mod livechess;
+#[cfg(unix)]
+mod long_games;
 mod mosquitto;
 mod mqtt;
 mod mqtt_world;

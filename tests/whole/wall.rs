@@ -15,6 +15,7 @@ use shakmaty::{CastlingMode, Chess};
 
 use crate::broadcast::recorded;
 use crate::eventually::eventually;
+use crate::long_games::long_games;
 use crate::mosquitto::free_port;
 use crate::npm::scripts;
 use crate::spectators::Program;
@@ -87,8 +88,10 @@ impl Hall {
             "play" => {
                 let boards = BOARDS.to_string();
                 let emulate = [
-                    "emulate", "--boards", &*boards, "--hands", "mixed", "--speed", "4", "--links", "links",
+                    "emulate", "--boards", &*boards, "--hands", "mixed", "--pgn", "game.pgn", "--speed", "2",
+                    "--links", "links",
                 ];
+                std::fs::write(self.path().join("game.pgn"), long_games(3)).expect("games");
                 self.players = Some(Program::start(self.path(), &emulate));
                 Value::Null
             }

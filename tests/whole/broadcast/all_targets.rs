@@ -283,8 +283,12 @@ async fn all_targets_of_a_round_are_equal_to_the_journal_after_all_troubles() {
     .await;
 
     servers.start_refusing().await;
-    fs::remove_dir_all(&live).expect("files");
-    fs::write(&live, "in the way").expect("a file");
+    // The daemon may write a file meanwhile.
+    until("a file in place of the folder", &hall, async || {
+        let _ = fs::remove_dir_all(&live);
+        fs::write(&live, "in the way").is_ok()
+    })
+    .await;
     play(&hall, &mut players, 6).await;
     let reports = [
         "s3://chess/open: cannot write",
@@ -305,13 +309,17 @@ async fn all_targets_of_a_round_are_equal_to_the_journal_after_all_troubles() {
     play(&hall, &mut players, 8).await;
     // The clocks of the last positions would run on.
     drop(players);
-    let journal = hall.played();
-    assert_eq!(journal.len(), TABLES);
-    until("the files on all servers after all troubles", &hall, async || {
-        let games = chapters(&hall.on_disk("round-3/games.pgn"));
-        played(&games) == played(&journal) && are_equal(&servers)
+    until("all boards are unplugged", &hall, async || {
+        hall.log().matches("disconnected: unplugged").count() == TABLES
     })
     .await;
+    until("the files on all servers after all troubles", &hall, async || {
+        let games = chapters(&hall.on_disk("round-3/games.pgn"));
+        played(&games) == played(&hall.played()) && are_equal(&servers)
+    })
+    .await;
+    let journal = hall.played();
+    assert_eq!(journal.len(), TABLES);
     for (path, content) in tree(&live) {
         let path = path.to_str().expect("UTF-8");
         if !path.ends_with(".png") {

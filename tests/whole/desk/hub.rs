@@ -11,19 +11,10 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Guest, ILLEGAL, Stream, open_illegal_move, sent, user};
+use crate::long_games::long_games;
 use crate::mosquitto::{Mosquitto, free_port};
 use crate::npm::scripts;
 use crate::spectators::Program;
-
-/// A game of 120 plies, which lasts longer than any test.
-const LONG: &str = "[White \"c\"]\n[Black \"d\"]\n\n\
-    1. Nh3 g5 2. Nc3 d6 3. Ng1 Nd7 4. Nb5 Nb6 5. Nh3 Kd7 6. Nd4 Nf6 7. f3 Bh6 8. Rb1 Na4 9. Nb5 Rf8 10. Kf2 Ne8 \
-    11. Kg3 Nc3 12. f4 Rh8 13. Na3 Nf6 14. Kf3 Rg8 15. Nc4 Ne8 16. Ne3 Rg7 17. Ng1 Ke6 18. Qe1 Rg6 19. Nc4 Ne4 \
-    20. Kg4 Bd7 21. Ne3 Qc8 22. Qh4 Qb8 23. Qh3 Bf8 24. Qg3 Ng7 25. Qf3 Rh6 26. Nd1 Bc6 27. Qc3 Qd8 28. Qg3 Ba4 \
-    29. Qa3 f6 30. Qc5 Kd7 31. Kf3 Rh4 32. Nh3 Bb5 33. Ke3 Qb8 34. Nhf2 Ng3 35. Nd3 Ke6 36. N3f2 Kf7 37. Qa3 \
-    Qe8 38. Qd3 Rb8 39. Ne4 Rh3 40. Kf3 Qc6 41. Qd4 Kg6 42. Qf2 Ra8 43. Qe1 Bd3 44. Ke3 Rc8 45. Ra1 Rd8 46. \
-    Ndc3 N7h5 47. Nc5 Bb5 48. Nd5 Ba6 49. Qd1 Kg7 50. Rg1 Qb5 51. Kd4 Nh1 52. Ke4 Re8 53. Ne3 Kh8 54. Kf5 Rc8 \
-    55. Kg4 Rb8 56. Qe1 Qa4 57. Nb3 Qa3 58. Qf2 Qa4 59. Nd1 Qb4 60. Kf5 Rd3 *\n";
 
 const NORTH: &str = "north/kiebitz/board-1";
 const SOUTH: &str = "south/kiebitz/board-1";
@@ -91,7 +82,7 @@ fn configure_halls(
     ];
     std::fs::write(at("users"), users.concat()).expect("users");
     std::fs::write(at("north.pgn"), ILLEGAL).expect("a game");
-    std::fs::write(at("south.pgn"), LONG).expect("a game");
+    std::fs::write(at("south.pgn"), long_games(1)).expect("a game");
 }
 
 fn daemon(folder: &Path, hall: &str) -> Program {
@@ -356,7 +347,7 @@ async fn an_operator_sees_all_halls_in_a_browser() {
     let broker = Mosquitto::start().await;
     configure(folder, broker.address(), port);
     // The game must last longer than the test.
-    std::fs::write(folder.join("north.pgn"), LONG).expect("a game");
+    std::fs::write(folder.join("north.pgn"), long_games(1)).expect("a game");
     let mut north_daemon = Some(daemon(folder, "north"));
     let south_daemon = daemon(folder, "south");
     let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
@@ -404,7 +395,7 @@ async fn equal_tables_of_two_halls_are_two_games() {
         configure_halls(folder, broker.address(), port, halls, &of_hub);
         std::fs::write(folder.join("round.csv"), pairings).expect("pairings");
         // The games must last longer than the test.
-        std::fs::write(folder.join("north.pgn"), LONG).expect("a game");
+        std::fs::write(folder.join("north.pgn"), long_games(1)).expect("a game");
         let daemons = ["north", "south"].map(|hall| daemon(folder, hall));
         let hub = Program::start(folder, &["hub", "--config", "hub.toml"]);
         let players = ["north", "south"].map(|hall| players_at(folder, hall, "0.2"));

@@ -1,5 +1,6 @@
 //! The computer's clock is set while games are played.
 
+use super::verdict::{AGREEMENT, agree};
 use super::with_faulty_disk;
 use super::world::World;
 
@@ -56,9 +57,14 @@ async fn clock_steps_in_mid_game_publish_nothing_early_and_begin_no_day() {
     world.kill();
     world.start();
     world.until_moves("moves after the kill", 1, true).await;
+    world
+        .until(
+            "journal and subscriber have the same events",
+            super::verdict::agree,
+        )
+        .await;
     world.stop().await;
     assert_eq!(public_moves(&world), 0, "early\n{}", world.log());
-    super::verdict::agrees(&world);
 }
 
 /// Number of clock steps in the log.
