@@ -5,6 +5,7 @@
 use core::fmt;
 use core::ops::Add;
 use core::str::FromStr;
+use core::task::Poll;
 use core::time::Duration;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -270,6 +271,15 @@ impl LiveTime {
         let wait = at.saturating_duration_since(self.wall + self.ahead());
         let due = self.began + wait.min(Duration::from_secs_f64(LONGEST_WAIT));
         tokio::time::sleep_until(due.into()).await;
+    }
+
+    /// Is ready if the task is polled after the time `at`. Does not wake the task.
+    pub async fn is_past(&self, at: Timestamp) {
+        core::future::poll_fn(|_| match self.now() > at {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
     }
 
     fn ahead(&self) -> Duration {

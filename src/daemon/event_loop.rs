@@ -19,6 +19,7 @@ use super::commands::{CommandSource, Commands};
 use super::day::Day;
 use super::gate::{Gate, Leaving};
 use super::greeting::Greeting;
+use super::late_input::{self, LATE};
 use super::log;
 use super::lookout::Lookout;
 use super::mqtt::Mqtt;
@@ -97,6 +98,8 @@ pub(super) enum LoopEnd {
 
 /// Sleeping time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
+/// Time for the tasks of the ports to read what has arrived.
+const READING: Duration = Duration::from_millis(50);
 /// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
 
@@ -145,11 +148,15 @@ impl EventLoop {
         scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut written = self.recorder.as_ref().map(RecorderHandle::written);
         let (mut kept, mut noted) = (self.gate.kept(), self.gate.noted());
+        let mut handled_until = self.time.now();
         loop {
             let (due, later) = self.poll_deadlines();
             tokio::select! {
                 biased;
                 _ = stop.come() => return Ok(LoopEnd::Stopped),
+                () = self.time.is_past(handled_until + LATE) => {
+                    self.handle_late_inputs(handled_until, &mut inputs).await;
+                }
                 hangup = reload.next() => match hangup {
                     Hangup::Read(read) => self.reload(config, *read),
                     Hangup::TerminalGone => return Ok(LoopEnd::Stopped),
@@ -174,7 +181,7 @@ impl EventLoop {
                     self.open(commands, started.journal, started.numbers);
                 }
                 read = self.pairings.next() => self.pair(read),
-                Some((port, input)) = inputs.recv() => self.handle_input(port, input),
+                Some((port, input)) = inputs.recv() => self.handle_input(self.time.now(), port, input),
                 source = commands.next() => {
                     if let CommandSource::Resend(received) = &source {
                         self.resend.answer(received, self.hall.names_of_boards());
@@ -188,7 +195,31 @@ impl EventLoop {
             }
             let now = self.time.present();
             self.hall.advance(now.time);
+            handled_until = now.time;
             self.settle(now);
+        }
+    }
+
+    /// Handles the inputs that have waited since `since`, while the event loop could not run.
+    async fn handle_late_inputs(
+        &mut self,
+        since: Timestamp,
+        inputs: &mut mpsc::Receiver<(PortId, PortInput)>,
+    ) {
+        // The tasks of the ports read what their buffers hold.
+        tokio::time::sleep(READING).await;
+        let mut late = Vec::new();
+        while let Ok(input) = inputs.try_recv() {
+            late.push(input);
+        }
+        let until = self.time.now();
+        let seconds = until.saturating_duration_since(since).as_secs();
+        tracing::warn!(
+            "kiebitz could not run for {seconds} s, as the computer was busy: the times of what boards reported \
+             meanwhile are estimated"
+        );
+        for (at, port, input) in late_input::spread(since, until, late) {
+            self.handle_input(at, port, input);
         }
     }
 
@@ -314,11 +345,11 @@ impl EventLoop {
         self.hall.set_clock(at, micros);
     }
 
-    fn handle_input(&mut self, port: PortId, input: PortInput) {
+    fn handle_input(&mut self, now: Timestamp, port: PortId, input: PortInput) {
         let Some(port_line) = self.lines.get(&port) else {
             return;
         };
-        let (now, line) = (self.time.now(), port_line.line);
+        let line = port_line.line;
         // Deadlines up to now fire before the input, as in a replay.
         self.hall.advance(now);
         let content = match input {

@@ -16,6 +16,7 @@ mod event_loop;
 mod gate;
 mod greeting;
 mod journal_writer;
+mod late_input;
 pub(crate) mod lock;
 mod log;
 mod lookout;

@@ -36,6 +36,8 @@ mod faults;
 mod first_minutes;
 #[cfg(unix)]
 mod flags;
+#[cfg(target_os = "linux")]
+mod frozen;
 mod games;
 mod halls;
 #[cfg(target_os = "linux")]

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use kiebitz_game::events::{Event, EventKind};
 use kiebitz_hardware::Timestamp;
 use rumqttc::v5::mqttbytes::v5::Publish;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::mosquitto::Mosquitto;
@@ -64,6 +65,12 @@ impl Program {
         let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         let kibibytes = resident.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
         kibibytes.expect("a size") << 10
+    }
+
+    /// Sends SIGSTOP or SIGCONT.
+    pub(crate) fn freeze(&self, frozen: bool) {
+        let signal = if frozen { Signal::STOP } else { Signal::CONT };
+        kill_process(Pid::from_child(&self.child), signal).expect("it runs");
     }
 
     /// Makes the program reload its configuration.

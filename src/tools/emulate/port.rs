@@ -102,7 +102,7 @@ impl EmulatedPort {
             return Ok(());
         }
         let since = *self.unread_since.get_or_insert(now);
-        if now.saturating_duration_since(since) >= UNREAD_TIMEOUT {
+        if now.saturating_duration_since(since) >= UNREAD_TIMEOUT && !is_open_elsewhere(&self.path) {
             rustix::termios::tcflush(&self.host, QueueSelector::IFlush)?;
             self.unread_since = None;
         }
@@ -159,6 +159,21 @@ impl Drop for PortLink {
     }
 }
 
-/// Time after which unread bytes are dropped. A program that has the port open reads them sooner, even on a busy
-/// machine.
+/// Whether another program has the terminal open. A program of another user counts as not having it open.
+fn is_open_elsewhere(path: &Path) -> bool {
+    let number = |process: &std::fs::DirEntry| process.file_name().to_str()?.parse::<u32>().ok();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    // Without /proc/self, which has no number.
+    let others =
+        processes.filter(|process| number(process).is_some_and(|number| number != std::process::id()));
+    let mut files = others.filter_map(|process| std::fs::read_dir(process.path().join("fd")).ok());
+    files.any(|files| {
+        let mut targets = files
+            .flatten()
+            .filter_map(|file| std::fs::read_link(file.path()).ok());
+        targets.any(|target| target == path)
+    })
+}
+
+/// Time after which unread bytes are dropped if no program has the port open.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(2);

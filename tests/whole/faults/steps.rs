@@ -57,12 +57,7 @@ async fn clock_steps_in_mid_game_publish_nothing_early_and_begin_no_day() {
     world.kill();
     world.start();
     world.until_moves("moves after the kill", 1, true).await;
-    world
-        .until(
-            "journal and subscriber have the same events",
-            super::verdict::agree,
-        )
-        .await;
+    world.until(AGREEMENT, agree).await;
     world.stop().await;
     assert_eq!(public_moves(&world), 0, "early\n{}", world.log());
 }
