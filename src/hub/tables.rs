@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::config::HubHall;
 use crate::tournament::Tournament;
-use crate::tournament::halls::{EventHall, number_at_hub, number_in_hall};
+use crate::tournament::halls::{EventHall, number_at_hub, number_in_hall, table_name};
 
 /// The halls of the hub, by which a table of one hall differs from the same table of another.
 #[derive(Debug)]
 pub(super) struct HallTables(Vec<EventHall>);
 
 /// Error of a command for a table of another hall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("table {0} is in another hall than the board: choose a board of that hall")]
-pub(super) struct OtherHall(u32);
+pub(super) struct OtherHall(String);
 
 impl HallTables {
     pub(super) fn of(halls: &[HubHall]) -> Self {
@@ -101,7 +101,7 @@ impl HallTables {
             return Ok(());
         }
         if position != hall + 1 {
-            return Err(OtherHall(number));
+            return Err(OtherHall(table_name(&self.0, number)));
         }
         *table = own.into();
         Ok(())
@@ -199,7 +199,7 @@ mod tests {
             Ok(Some(7)),
             "an arbiter types the number on the table"
         );
-        assert_eq!(converted(0, 2007), Err(OtherHall(2007)));
+        assert_eq!(converted(0, 2007), Err(OtherHall("South 7".to_owned())));
         assert_eq!(converted(0, 4007), Ok(Some(4007)), "there is no such hall");
     }
 }

@@ -48,6 +48,17 @@ pub(crate) fn number_in_hall(number: u32) -> Option<(u32, u32)> {
     ((1..=MAX_HALLS).contains(&position) && table > 0).then_some((position, table))
 }
 
+/// Returns the name of a table at a hub with these halls: its own number after the name of its hall, or its number if
+/// it is numbered across all halls.
+pub(crate) fn table_name(halls: &[EventHall], number: u32) -> String {
+    let named = number_in_hall(number).and_then(|(position, table)| {
+        let at = usize::try_from(position).ok()?.checked_sub(1)?;
+        let hall = halls.get(at).filter(|_| halls.len() > 1)?;
+        Some(format!("{} {table}", hall.label()))
+    });
+    named.unwrap_or_else(|| number.to_string())
+}
+
 impl EventHall {
     /// Returns the name, or else the prefix without the last level `kiebitz`.
     fn label(&self) -> &str {
@@ -134,6 +145,11 @@ impl Tournament {
             named: hall.name.is_some(),
         });
         views.filter(|_| self.halls.len() > 1).collect()
+    }
+
+    /// Returns the name of a table, as in `South 7`, or its number if it has no hall.
+    pub(crate) fn table_name(&self, number: u32) -> String {
+        table_name(&self.halls, number)
     }
 
     /// Returns the position of a board's hall, counted from 1; `None` unless a hub combines several halls.
@@ -296,7 +312,11 @@ mod tests {
         let tournament = Tournament::default().at_hub(&halls());
         assert_eq!(tournament.table_of("south/kiebitz/board-3"), Some(2003));
         assert_eq!(tournament.table_of("east/kiebitz/board-3"), Some(3));
+        assert_eq!(tournament.table_name(2003), "South 3");
+        assert_eq!(tournament.table_name(3), "3");
+        assert_eq!(tournament.table_name(3003), "3003", "there is no third hall");
         let one = Tournament::default().at_hub(&halls()[..1]);
+        assert_eq!(one.table_name(1003), "1003", "the only hall");
         assert_eq!(one.table_of("north/kiebitz/board-3"), Some(3), "the only hall");
         assert!(one.hall_views().is_empty());
         let unnamed = halls().map(|hall| EventHall { name: None, ..hall });

@@ -9,6 +9,7 @@ use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{DecidedBy, EndReason, Event, GameResult, Incident, color, rfc3339, time};
@@ -19,7 +20,7 @@ use shakmaty::Color;
 
 use crate::outputs::shared::record::BoardRecord;
 use crate::outputs::shared::reports::OutputReport;
-use crate::tournament::table_of;
+use crate::tournament::Tournament;
 
 /// Subject of an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ pub(crate) struct Alarm {
     pub(crate) black: Option<String>,
     #[serde(serialize_with = "rfc3339", deserialize_with = "time")]
     pub(crate) since: Timestamp,
-    /// Table or board, and subject, as in "Table 7: Illegal move".
+    /// Table or board, and subject, as in "Table 7: Illegal move", or "Table South 7: Illegal move" at a hub.
     pub(crate) title: String,
     /// Advice to the arbiter, or the problem.
     pub(crate) text: String,
@@ -72,6 +73,8 @@ pub(crate) struct Alarms {
     kinds: BTreeSet<AlarmKind>,
     /// Boards with known events. Alarms of other boards stay raised.
     boards: BTreeMap<String, AlarmBoard>,
+    /// The pairings, with the halls of a hub.
+    tournament: Arc<Tournament>,
     /// Start of each output's failure, and its problem.
     failing: BTreeMap<String, (Timestamp, String)>,
     /// Alarms that were raised and not yet cleared, as they were sent.
@@ -194,6 +197,7 @@ impl Alarms {
             language,
             kinds: kinds.iter().flat_map(|kind| kind.with_successor()).collect(),
             boards: BTreeMap::new(),
+            tournament: Arc::default(),
             failing: BTreeMap::new(),
             sent,
             over_since: BTreeMap::new(),
@@ -205,6 +209,11 @@ impl Alarms {
     pub(crate) fn apply(&mut self, event: &Event) {
         let AlarmBoard(record) = self.boards.entry(event.board.clone()).or_default();
         record.apply(event);
+    }
+
+    /// Sets the pairings. At a hub, they have the names of the halls.
+    pub(crate) fn pair(&mut self, tournament: Arc<Tournament>) {
+        self.tournament = tournament;
     }
 
     /// Restores a board from its events in the journal.
@@ -308,7 +317,7 @@ impl Alarms {
     pub(crate) fn boards(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         self.boards
             .iter()
-            .map(|(name, board)| (&**name, board.table(name)))
+            .map(|(name, board)| (&**name, board.table(&self.tournament, name)))
     }
 
     fn wanted(&self, now: Timestamp) -> BTreeMap<String, Alarm> {
@@ -317,8 +326,8 @@ impl Alarms {
             let incidents = incidents
                 // Hints may turn out to be nothing; they are only shown at the desk.
                 .filter(|incident| incident.severity >= Severity::Advice)
-                .map(|incident| board.of_incident(self.language, name, incident));
-            let drawn = board.drawn(self.language, name);
+                .map(|incident| self.of_incident(name, board, incident));
+            let drawn = self.drawn(name, board);
             incidents.chain(drawn.filter(|(_, alarm)| self.elapsed(alarm.since, now) < DRAWN))
         });
         let of_outputs = self
@@ -348,33 +357,24 @@ impl Alarms {
         all.filter(|(_, alarm)| self.kinds.is_empty() || self.kinds.contains(&alarm.kind))
             .collect()
     }
-}
 
-impl AlarmBoard {
-    fn table(&self, name: &str) -> Option<u32> {
-        let players = self.0.game().and_then(|game| game.players.as_ref());
-        players
-            .and_then(|players| players.table)
-            .or_else(|| table_of(name))
-    }
-
-    fn of_incident(&self, language: Language, name: &str, incident: &Incident) -> (String, Alarm) {
+    fn of_incident(&self, name: &str, board: &AlarmBoard, incident: &Incident) -> (String, Alarm) {
         let kind = AlarmKind::Incident(incident.kind);
-        let opened = self.0.since(incident);
+        let opened = board.0.since(incident);
         let alarm = Alarm {
             severity: incident.severity,
             incident: Some(incident.incident),
             color: incident.color,
             since: opened.unwrap_or(incident.evidence.from),
             text: incident.advice.clone(),
-            ..self.alarm(language, name, kind, title(language, incident.kind))
+            ..self.alarm(name, board, kind, title(self.language, incident.kind))
         };
         (format!("{name} {}", incident.incident), alarm)
     }
 
     /// Returns the alarm for a game that is drawn under the Laws, which its players may not have noticed.
-    fn drawn(&self, language: Language, name: &str) -> Option<(String, Alarm)> {
-        let game = self.0.game()?;
+    fn drawn(&self, name: &str, board: &AlarmBoard) -> Option<(String, Alarm)> {
+        let game = board.0.game()?;
         let ended = game.ended?;
         if game.result != GameResult::Draw || game.by != Some(DecidedBy::Laws) {
             return None;
@@ -387,19 +387,22 @@ impl AlarmBoard {
         })?;
         let alarm = Alarm {
             since: ended,
-            text: word(language, "alarm", reason.as_str()).to_owned(),
-            ..self.alarm(language, name, AlarmKind::Draw, word(language, "alarm", "draw"))
+            text: word(self.language, "alarm", reason.as_str()).to_owned(),
+            ..self.alarm(name, board, AlarmKind::Draw, word(self.language, "alarm", "draw"))
         };
         Some((format!("{name} draw {}", game.game), alarm))
     }
 
-    fn alarm(&self, language: Language, name: &str, kind: AlarmKind, subject: &str) -> Alarm {
-        let table = self.table(name);
+    fn alarm(&self, name: &str, board: &AlarmBoard, kind: AlarmKind, subject: &str) -> Alarm {
+        let table = board.table(&self.tournament, name);
         let place = match table {
-            Some(table) => format!("{} {table}", word(language, "alarm", "table")),
-            None => format!("{} {name}", word(language, "alarm", "board")),
+            Some(table) => {
+                let word = word(self.language, "alarm", "table");
+                format!("{word} {}", self.tournament.table_name(table))
+            }
+            None => format!("{} {name}", word(self.language, "alarm", "board")),
         };
-        let players = self.0.game().and_then(|game: &GameRecord| game.players.as_ref());
+        let players = board.0.game().and_then(|game: &GameRecord| game.players.as_ref());
         let name_of = |color: Color| players.and_then(|players| players.name(color)).map(str::to_owned);
         Alarm {
             kind,
@@ -414,6 +417,15 @@ impl AlarmBoard {
             title: format!("{place}: {subject}"),
             text: String::new(),
         }
+    }
+}
+
+impl AlarmBoard {
+    fn table(&self, tournament: &Tournament, name: &str) -> Option<u32> {
+        let players = self.0.game().and_then(|game| game.players.as_ref());
+        players
+            .and_then(|players| players.table)
+            .or_else(|| tournament.table_of(name))
     }
 }
 

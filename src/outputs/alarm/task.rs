@@ -192,6 +192,7 @@ impl AlarmSender {
             FeedInput::SetForward(by) => self.alarms.set_forward(now, *by),
             FeedInput::Events(events) => events.iter().for_each(|event| self.alarms.apply(event)),
             FeedInput::Past(board, events) => self.alarms.resume(board, events),
+            FeedInput::Pairings(Some(tournament)) => self.alarms.pair(Arc::clone(tournament)),
             FeedInput::Tick => {
                 let mut outputs = self.reports.all();
                 // This output cannot report its own failure.

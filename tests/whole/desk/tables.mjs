@@ -22,6 +22,22 @@ async function texts(locator) {
   return (await locator.allTextContents()).map((text) => text.trim());
 }
 
+/** Forms show the number that is on the table, after the name of its hall. */
+async function typesNumbersOfHalls(page) {
+  await page.evaluate(() => (location.hash = "#/setup"));
+  const cells = page.locator(".sheet .of-table");
+  await eventually(async () => assert.deepEqual(await texts(cells.locator(".hall-name")), ["North", "South"]));
+  const typed = () => cells.locator("input").evaluateAll((all) => all.map(({ value }) => value));
+  await eventually(async () => assert.deepEqual(await typed(), ["1", "1"]));
+  await eventually(async () => assert.ok(await page.getByRole("spinbutton", { name: "Table South: south/kiebitz/board-1" }).isVisible()));
+  // Each hall counts from the first number.
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Number 1 to 1 in this order" }).isDisabled(), true));
+  await page.evaluate(() => (location.hash = `#/board/${encodeURIComponent("south/kiebitz/board-1")}`));
+  await page.locator(".fold summary", { hasText: "Players and table" }).click();
+  const ofBoard = page.getByLabel("Table at which the board stands (South)");
+  await eventually(async () => assert.equal(await ofBoard.inputValue(), "1"));
+}
+
 async function seesBothOnDesk(context) {
   const viewer = await Viewer.open(context, desk, 1366, false);
   // The browser logs requests before the login as errors.
@@ -50,6 +66,10 @@ async function seesBothOnDesk(context) {
   await last.locator(".choice", { hasText: "½–½" }).first().click();
   await eventually(async () => assert.equal((await last.locator(".shown-result").textContent()).trim(), "½–½"));
   await assertUsable(viewer, "the results");
+  if (isNamed) {
+    await typesNumbersOfHalls(page);
+    await assertUsable(viewer, "a board of a hall");
+  }
   await viewer.close();
   return rows;
 }

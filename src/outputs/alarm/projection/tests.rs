@@ -3,6 +3,7 @@ use kiebitz_game::events::{ClosedBy, EventKind, IncidentEnd};
 use kiebitz_game::position::Variant;
 
 use super::*;
+use crate::tournament::EventHall;
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -68,6 +69,31 @@ fn noted_changes(alarms: &mut Alarms, now: Timestamp) -> Vec<String> {
     let texts = changes.iter().map(text).collect();
     changes.into_iter().for_each(|change| alarms.note(change));
     texts
+}
+
+#[test]
+fn the_title_at_a_hub_has_the_name_of_the_hall() {
+    let halls = ["North", "South"].map(|name| EventHall {
+        prefix: format!("{}/kiebitz", name.to_lowercase()),
+        name: Some(name.to_owned()),
+    });
+    let mut alarms = no_alarms();
+    alarms.pair(Arc::new(Tournament::default().at_hub(&halls)));
+    for event in [
+        event(1, started(START, Variant::Standard)),
+        opened(2, 7, Severity::Violation),
+    ] {
+        alarms.apply(&Event {
+            board: "south/kiebitz/board-1".to_owned(),
+            ..event
+        });
+    }
+    let changes = alarms.changes(at(1));
+    let (_, alarm) = changes.first().expect("an alarm").alarm();
+    assert_eq!(
+        (alarm.title.as_str(), alarm.table),
+        ("Table South 1: Illegal move", Some(2001))
+    );
 }
 
 #[test]

@@ -14,6 +14,11 @@ export function hallOf(number) {
   return halls.find(({ base }) => number > base && number < base + 1000) ?? null;
 }
 
+/** Number of a table in its hall, as it is on the table itself. */
+export function ownNumber(number) {
+  return number - (hallOf(number)?.base ?? 0);
+}
+
 /** Name of a table: its number, after the name of its hall if the hall has it as its own. */
 export function tableName(number) {
   const hall = hallOf(number);

@@ -1,6 +1,7 @@
 // Pairing files: check, upload and list.
 
 import { button, make, say } from "/page/dom.js";
+import { tableName } from "/page/tables.js";
 import { Deed } from "./deed.js";
 import { byTable } from "./lines.js";
 import { HEADERS, ask } from "./session.js";
@@ -183,7 +184,7 @@ export class Files {
     this.tables.replaceChildren(
       ...rows.map(([table, white, black, there]) => {
         const board = make("span", there.length === 1 ? "facts" : "chip warn", {}, there.join(", ") || files.noBoard);
-        return make("li", "", {}, make("b", "", {}, `${table}`), make("span", "", {}, `${white ?? words.nobody} – ${black ?? words.nobody}`), board);
+        return make("li", "", {}, make("b", "", {}, tableName(table)), make("span", "", {}, `${white ?? words.nobody} – ${black ?? words.nobody}`), board);
       }),
     );
   }

@@ -1,6 +1,7 @@
 // Forms for a game, a board and a round.
 
-import { button, make, mark } from "/page/dom.js";
+import { button, make, mark, say } from "/page/dom.js";
+import { hallOf, ownNumber } from "/page/tables.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
 import { Draft } from "./draft.js";
@@ -267,13 +268,31 @@ function playerForm(side) {
   };
 }
 
+/** Field for a table. In a hall with a name, it has the number in the hall, and its label has the name. */
+function tableField(label) {
+  const box = input({ type: "number", min: "1", max: "9999", inputmode: "numeric" });
+  const element = field(label, box);
+  let base = 0;
+  return {
+    box,
+    element,
+    /** The table in the field; null if there is none. */
+    value: () => (box.value ? base + Number(box.value) : null),
+    /** Shows a table, or nothing. `near` is a table in the same hall. */
+    show(table, near) {
+      const hall = near ? hallOf(near) : null;
+      base = hall?.base ?? 0;
+      say(element.firstElementChild, hall ? `${label} (${hall.name})` : label);
+      box.value = table ? ownNumber(table) : "";
+    },
+  };
+}
+
 /** Forms for players, tables and rounds. Tables, rounds and boards are for operators. */
 function seating(context) {
   const forms = SIDES.map(playerForm);
-  const place = {
-    round: input({ type: "number", min: "1", max: "999", inputmode: "numeric" }),
-    table: input({ type: "number", min: "1", max: "9999", inputmode: "numeric" }),
-  };
+  const ofRound = input({ type: "number", min: "1", max: "999", inputmode: "numeric" });
+  const ofTable = tableField(words.deeds.gameTable);
   const named = () => context.status.game?.players ?? {};
   const thisGame = () => (context.status.game ? { game: context.status.game.game } : {});
   /** The command that sets the players as they are, or with swapped colours. */
@@ -296,7 +315,9 @@ function seating(context) {
   const shown = () => (next.isMeant() || !context.status.game ? {} : named());
   const showPlayers = () => {
     for (const form of forms) form.show(shown());
-    for (const [name, box] of Object.entries(place)) box.value = shown()[name] ?? "";
+    const { round: of, table: at } = shown();
+    ofRound.value = of ?? "";
+    ofTable.show(at, at ?? context.status.table);
   };
   next.element.addEventListener("change", showPlayers);
   const names = new Deed(context, {
@@ -304,8 +325,7 @@ function seating(context) {
     command() {
       const before = shown();
       const entered = Object.assign({}, ...forms.map((form) => form.changes(before)));
-      for (const [name, box] of Object.entries(place)) {
-        const number = Number(box.value);
+      for (const [name, number] of [["round", Number(ofRound.value)], ["table", ofTable.value()]]) {
         if (number && number !== (before[name] ?? null)) entered[name] = number;
       }
       if (Object.keys(entered).length === 0) return null;
@@ -328,10 +348,10 @@ function seating(context) {
     command: () => all(named(), true),
     undo: asNow,
   });
-  const table = input({ type: "number", min: "1", max: "9999", inputmode: "numeric" });
+  const table = tableField(words.deeds.boardTable);
   const setTable = new Deed(context, {
     label: words.deeds.tableGo,
-    command: () => (table.value ? { do: "set_table", table: Number(table.value) } : null),
+    command: () => (table.value() ? { do: "set_table", table: table.value() } : null),
     undo: () => (context.status.table ? { do: "set_table", table: context.status.table } : null),
   });
   const round = input({ type: "number", min: "1", max: "999", inputmode: "numeric" });
@@ -343,9 +363,9 @@ function seating(context) {
   });
   const forget = new Deed(context, { label: words.deeds.forget, ask: () => words.deeds.forgetAsk, command: () => ({ do: "forget" }) });
   const who = make("div", "pair", {}, ...forms.map((form) => form.element));
-  const where = make("div", "pair", {}, field(words.deeds.gameRound, place.round), field(words.deeds.gameTable, place.table));
+  const where = make("div", "pair", {}, field(words.deeds.gameRound, ofRound), ofTable.element);
   const mayMove = context.may("set_table");
-  const moving = mayMove ? [field(words.deeds.boardTable, table), setTable.element] : [];
+  const moving = mayMove ? [table.element, setTable.element] : [];
   const title = mayMove ? words.deeds.playersAndTable : words.deeds.players;
   const players = fold(title, next.element, who, where, names.element, swap.element, ...moving);
   const rest = fold(words.deeds.round, field(words.deeds.roundNumber, round, words.deeds.roundHelp), start.element, forget.element);
@@ -359,7 +379,7 @@ function seating(context) {
       if (known !== about && !players.contains(document.activeElement)) {
         about = known;
         showPlayers();
-        table.value = status.table ?? "";
+        table.show(status.table, status.table);
       }
       swap.show(Boolean(named().white || named().black));
       forget.show(!status.connected && !isPlaying(status));

@@ -1,6 +1,7 @@
 // Decisions on an incident.
 
 import { make } from "/page/dom.js";
+import { tableName } from "/page/tables.js";
 import { asItWas } from "./correct.js";
 import { Deed, field, fold, radios } from "./deed.js";
 import { Draft } from "./draft.js";
@@ -77,7 +78,7 @@ export function judging(context, incident, places) {
 function pairing(context, { round, table, second }) {
   const replay = new Deed(context, {
     label: fill(words.deeds.replay, { round }),
-    ask: () => fill(words.deeds.replayAsk, { round, table }),
+    ask: () => fill(words.deeds.replayAsk, { round, table: tableName(table) }),
     command: () => ({ do: "assign_game", game: second, round, table }),
     undo: () => ({ do: "assign_game", game: second }),
   });

@@ -1,6 +1,7 @@
 // The sheet of all boards: table, serial number, tested squares, clock and battery of each.
 
 import { button, choose, make, mark, say } from "/page/dom.js";
+import { hallOf, ownNumber, tableName } from "/page/tables.js";
 import { Deed, told, undoing } from "./deed.js";
 import { toHall } from "./halls.js";
 import { isPlaying } from "./lines.js";
@@ -12,8 +13,9 @@ const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "batter
 const OF_HALL = ["squares", "side", "clock"];
 /** Columns that only a hub has. */
 const OF_HUB = ["hall"];
-/** Highest number of a table. */
+/** Highest number of a table, and of a table in a hall with a name. */
 const LAST_TABLE = 9999;
+const LAST_IN_HALL = 999;
 
 function compare(one, other) {
   return (one ?? "\uffff").localeCompare(other ?? "\uffff", undefined, { numeric: true });
@@ -52,10 +54,10 @@ class Row {
     this.chips = make("span", "chips");
     this.facts = make("span", "facts");
     this.cells.get("board").append(make("div", "who", {}, make("b", "", {}, board), this.chips, this.facts));
-    this.table = make("input", "", { type: "number", min: "1", max: `${LAST_TABLE}`, inputmode: "numeric", autocomplete: "off" });
-    this.table.setAttribute("aria-label", `${words.table}: ${board}`);
+    this.table = make("input", "", { type: "number", min: "1", inputmode: "numeric", autocomplete: "off" });
     this.table.addEventListener("input", enter);
-    this.cells.get("table").append(this.table);
+    this.hallName = make("span", "hall-name");
+    this.cells.get("table").append(this.hallName, this.table);
     this.serial = make("span", "");
     this.cells.get("serial").append(this.serial);
     if (this.cells.has("squares")) {
@@ -80,9 +82,20 @@ class Row {
     this.element = make("tr", "", { role: "row" }, ...this.cells.values());
   }
 
-  /** The number in the field; null if there is none. */
+  /** The table in the field; null if there is none. In a hall with a name, the field has the number in the hall. */
   number() {
-    return this.table.value === "" ? null : Number(this.table.value);
+    return this.table.value === "" ? null : this.base + Number(this.table.value);
+  }
+
+  /** Shows a table in the field, with the name of its hall before it. */
+  show(table) {
+    const hall = table === null ? null : hallOf(table);
+    this.base = hall?.base ?? 0;
+    this.known = table;
+    this.table.value = table === null ? "" : ownNumber(table);
+    this.table.max = hall ? LAST_IN_HALL : LAST_TABLE;
+    say(this.hallName, hall?.name ?? "");
+    mark(this.table, "aria-label", `${[words.table, hall?.name].filter(Boolean).join(" ")}: ${this.board}`);
   }
 
   /** Whether the field differs from the table at which the board stands. */
@@ -93,8 +106,11 @@ class Row {
   update(status, tested) {
     const { boards } = words.setup;
     const isDirty = this.known !== undefined && this.isChanged();
-    if (status.stands_at !== this.known && !isDirty) this.table.value = status.stands_at ?? "";
-    this.known = status.stands_at;
+    const { stands_at: at } = status;
+    // The names of the halls may arrive after the boards.
+    const isNews = at !== this.known || (at !== null && this.base !== (hallOf(at)?.base ?? 0));
+    if (isNews && !isDirty) this.show(at);
+    this.known = at;
     const wrong = status.connected ? [] : [["advice", status.away ? words.health.away : words.health.gone]];
     if (status.stands_at === null) wrong.push(["hint", boards.noTable]);
     if (isPlaying(status)) wrong.push(["", boards.playing]);
@@ -243,17 +259,32 @@ export class Sheet {
     return boards.sort((one, other) => ORDERS[this.order](one, other) || compare(one.board, other.board));
   }
 
-  /** First and last number that the button would give. */
-  range() {
-    const first = Math.max(1, Math.floor(Number(this.first.value)) || 1);
-    return [first, first + this.rows.size - 1];
+  /** Added to the numbers of the hall in which a board stands; 0 if tables are numbered across all halls. */
+  base(board) {
+    const at = this.source.boards.get(board)?.stands_at ?? null;
+    return at === null ? 0 : hallOf(at)?.base ?? 0;
   }
 
-  /** The boards that numbering would put at another table, with their new tables. */
+  /** First and last number that the button would give, and the highest that it may give. */
+  range() {
+    const first = Math.max(1, Math.floor(Number(this.first.value)) || 1);
+    const counts = new Map();
+    for (const board of this.rows.keys()) counts.set(this.base(board), (counts.get(this.base(board)) ?? 0) + 1);
+    const isInHall = [...counts.keys()].some((base) => base > 0);
+    return [first, first + Math.max(0, ...counts.values()) - 1, isInHall ? LAST_IN_HALL : LAST_TABLE];
+  }
+
+  /** The boards that numbering would put at another table, with their new tables. Halls with names count from `first` each. */
   numbered() {
-    const [first, last] = this.range();
-    if (last > LAST_TABLE) return [];
-    const tables = this.shown.map((board, at) => [board, first + at]);
+    const [first, last, highest] = this.range();
+    if (last > highest) return [];
+    const next = new Map();
+    const tables = this.shown.map((board) => {
+      const base = this.base(board);
+      const number = next.get(base) ?? first;
+      next.set(base, number + 1);
+      return [board, base + number];
+    });
     return tables.filter(([board, table]) => this.source.boards.get(board)?.stands_at !== table);
   }
 
@@ -262,7 +293,7 @@ export class Sheet {
     const { boards } = words.setup;
     const moved = this.numbered().filter(([board]) => this.source.boards.get(board)?.stands_at);
     if (!moved.length) return null;
-    const changes = moved.slice(0, 6).map(([board, table]) => fill(boards.change, { board, was: this.source.boards.get(board).stands_at, table }));
+    const changes = moved.slice(0, 6).map(([board, table]) => fill(boards.change, { board, was: tableName(this.source.boards.get(board).stands_at), table: tableName(table) }));
     const shown = moved.length > 6 ? fill(words.setup.more, { names: changes.join(", "), n: moved.length - 6 }) : changes.join(", ");
     const playing = moved.some(([board]) => isPlaying(this.source.boards.get(board)));
     return `${fill(boards.askNumber, { changes: shown })}${playing ? ` ${boards.askPlaying}` : ""}`;
@@ -283,12 +314,9 @@ export class Sheet {
       kept = kept && answer.kept !== false;
       const row = this.rows.get(board);
       // The field follows the board again.
-      if (row) {
-        row.table.value = table;
-        row.known = table;
-      }
+      row?.show(table);
     }
-    const shown = tables.slice(0, 6).map(([board, table]) => fill(words.setup.boards.at, { board, table }));
+    const shown = tables.slice(0, 6).map(([board, table]) => fill(words.setup.boards.at, { board, table: tableName(table) }));
     const names = shown.join(", ");
     return { ok: true, note: tables.length > 6 ? fill(words.setup.more, { names, n: tables.length - 6 }) : names, error: null, kept };
   }
@@ -304,7 +332,7 @@ export class Sheet {
     const names = new Set(doubles.flatMap(([, boards]) => boards));
     for (const row of rows) mark(row.table, "aria-invalid", names.has(row.board) ? "true" : null);
     const [first] = doubles;
-    return first ? fill(words.setup.boards.taken, { table: first[0], boards: first[1].join(", ") }) : "";
+    return first ? fill(words.setup.boards.taken, { table: tableName(first[0]), boards: first[1].join(", ") }) : "";
   }
 
   /** Checks the numbers while they are typed. */
@@ -328,7 +356,7 @@ export class Sheet {
     const changed = rows.filter((row) => row.isChanged());
     const invalid = changed.find((row) => !row.table.validity.valid);
     if (invalid) {
-      this.tell(fill(boards.noNumber, { last: LAST_TABLE }), "bad");
+      this.tell(fill(boards.noNumber, { last: invalid.table.max }), "bad");
       invalid.table.focus();
       return;
     }
@@ -394,10 +422,10 @@ export class Sheet {
       });
     }
     this.form.hidden = this.tools.hidden = !names.length;
-    const [first, last] = this.range();
+    const [first, last, highest] = this.range();
     this.number.label(fill(words.setup.boards.number, { first, last }));
     this.number.about.label = fill(words.setup.boards.number, { first, last });
-    this.number.button.disabled = last > LAST_TABLE || !this.numbered().length;
+    this.number.button.disabled = last > highest || !this.numbered().length;
     const unsure = this.columns.includes("side") ? this.unsure().length : 0;
     // The answer stays visible once all sides are set.
     this.sides.hidden = unsure === 0 && this.side.answer.hidden;

@@ -1,6 +1,7 @@
 // History of a past game: corrections, withdrawn moves and commands, with times and authors.
 
 import { make } from "/page/dom.js";
+import { tableName } from "/page/tables.js";
 import { closing, fill, move, numberOf, result, shownTime, time, words } from "./words.js";
 
 /** Formats consecutive plies, as in "3... a6 4. Ba4 Nf6". */
@@ -38,6 +39,7 @@ export function details(given, action) {
     if (field === "kind") return words.claims[value] ?? value;
     if (field === "counts") return value ? words.past.counts : words.past.countsNot;
     if (field === "reason") return words.reasons[value] ?? value;
+    if (field === "table") return tableName(value);
     if (Array.isArray(value)) return value.join(" ");
     return ["string", "number"].includes(typeof value) ? String(value) : "";
   });
