@@ -159,6 +159,20 @@ async function missesBoards() {
   assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
 }
 
+/** The sheet says what a board has seen, and that a board whose game has not begun is there. */
+async function describesBoards() {
+  const found = await page.evaluate(async () => {
+    const { observed } = await import("/desk/results.js");
+    const at = new Date(2026, 10, 21, 15, 2).toISOString();
+    const none = { table: 7, game: null, board: null, seen: null, over: false };
+    const boards = new Map([["b", { board: "b", connected: true, stands_at: 7, game: null }]]);
+    const of = (table, known = boards) => observed({ ...none, ...table }, known);
+    return [of({ seen: { result: "1-0", reason: "kings", at } }), of({}), of({}, new Map())];
+  });
+  assert.match(found[0], /^kings: 1–0, .*15:02$/);
+  assert.deepEqual(found.slice(1), ["", "no board"]);
+}
+
 async function changesResults() {
   await row(12).getByRole("button", { name: "Undo" }).click();
   await untilEntered(TABLES - 1);
@@ -264,6 +278,7 @@ try {
   await roomShowsRound();
   await judgesStoppedClocks();
   await missesBoards();
+  await describesBoards();
   await changesResults();
   await survivesRestart();
   await beginsNext();

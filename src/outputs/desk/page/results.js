@@ -9,7 +9,7 @@ import { isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { FORFEITS, formatted, sheet, stoodSince } from "./round.js";
 import { may } from "./session.js";
-import { count, fill, hour, names, numberOf, words } from "./words.js";
+import { count, fill, hour, names, numberOf, result, words } from "./words.js";
 
 /** Results with a key of their own. */
 const KEYS = { 1: "1-0", 5: "1/2-1/2", 0: "0-1" };
@@ -233,13 +233,14 @@ class Bye {
 }
 
 /** Describes what the board at a table has seen. */
-function observed(table, boards) {
+export function observed(table, boards) {
   const texts = words.sheet;
-  const { seen, game, board } = table;
+  const { table: number, seen, game, board } = table;
   const reason = seen && (words.round.reasons[seen.reason] ?? words.reasons[seen.reason] ?? seen.reason);
   if (seen?.result) return fill(texts.saw, { reason, result: result(seen.result), time: hour(seen.at) });
   if (seen) return fill(texts.sawEnd, { reason, time: hour(seen.at) });
-  if (!game) return board === null ? texts.noBoard : "";
+  const isThere = ({ connected, stands_at: at }) => connected && at === number;
+  if (!game) return board === null && ![...boards.values()].some(isThere) ? texts.noBoard : "";
   const status = boards.get(board);
   if (table.over || status?.game?.game !== game) return "";
   const stood = stoodSince(table, boards);
