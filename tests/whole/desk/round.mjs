@@ -159,6 +159,21 @@ async function missesBoards() {
   assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
 }
 
+/** Many results that only the boards have shown are one line, which leads to the sheet. */
+async function groupsShownResults() {
+  const found = await page.evaluate(async () => {
+    const { Memory, keysOf, lines } = await import("/desk/lines.js");
+    const game = { result: "1-0", reason: "kings", confirmed: false, ended: "2026-11-21T12:00:00Z", moves: [], players: { round: 2 } };
+    const status = { connected: true, port: null, isShared: false, incidents: [], going: [], standing_ms: null, made: [] };
+    const all = (count) => {
+      const of = Array.from({ length: count }, (_, at) => ({ ...status, board: `b${at}`, table: at + 1, stands_at: at + 1, game: { ...game, game: `g${at}` } }));
+      return lines(of, new Memory(), Date.parse("2026-11-21T12:01:00Z")).map((one) => [one.hall ?? null, one.href ?? null, keysOf(one).length]);
+    };
+    return [all(4), all(5)];
+  });
+  assert.deepEqual(found, [Array(4).fill([null, null, 1]), [["Round 2: 5 tables", "#/results/2", 5]]]);
+}
+
 /** The sheet says what a board has seen, and that a board whose game has not begun is there. */
 async function describesBoards() {
   const found = await page.evaluate(async () => {
@@ -278,6 +293,7 @@ try {
   await roomShowsRound();
   await judgesStoppedClocks();
   await missesBoards();
+  await groupsShownResults();
   await describesBoards();
   await changesResults();
   await survivesRestart();

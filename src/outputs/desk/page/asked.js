@@ -1,4 +1,4 @@
-// Parses the address of the page, which names an opened board, past games, the results of a round, or the set-up.
+// The address of the page, which names an opened board, past games, the results of a round, or the set-up.
 
 function decoded(name) {
   try {
@@ -26,6 +26,11 @@ export function askedResults() {
   const [whole, round, table] = /^#\/results(?:\/(\d+)(?:\/(\d+))?)?\/?$/.exec(location.hash) ?? [];
   if (whole === undefined) return null;
   return { round: round === undefined ? null : Number(round), table: table === undefined ? null : Number(table) };
+}
+
+/** Address of the results of a round, or of one of its tables. */
+export function sheet(round, table = null) {
+  return `#/results/${round}${table === null ? "" : `/${table}`}`;
 }
 
 /** Whether the address names the set-up. */

@@ -3,7 +3,8 @@
 import { make } from "/page/dom.js";
 import { Deed, field, told } from "./deed.js";
 import { waiting } from "./ready.js";
-import { sheet, without } from "./round.js";
+import { sheet } from "./asked.js";
+import { without } from "./round.js";
 import { count, fill, words } from "./words.js";
 
 /** Maximum time until the pairings of a new round arrive, in milliseconds. */

@@ -24,6 +24,8 @@ export const ROUND = {
   anyway: "Begin anyway",
   several: ["Round {round}: 1 table", "Round {round}: {n} tables"],
   severalText: "Tables {tables}: enter the results.",
+  shownTitle: "Results not confirmed",
+  shownText: "The boards at tables {tables} have shown a result. Confirm the results or enter others.",
   line: "Round {round}, {names}. {why} Enter the result.",
   lineUnpaired: "{why} Enter the result.",
   setUp: "The pieces are set up again.",

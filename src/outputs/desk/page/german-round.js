@@ -24,6 +24,8 @@ export const ROUND = {
   anyway: "Trotzdem beginnen",
   several: ["Runde {round}: 1 Tisch", "Runde {round}: {n} Tische"],
   severalText: "Tische {tables}: bitte die Ergebnisse eintragen.",
+  shownTitle: "Ergebnisse nicht bestätigt",
+  shownText: "Die Bretter an den Tischen {tables} haben ein Ergebnis gezeigt. Bitte bestätigen oder andere eintragen.",
   line: "Runde {round}, {names}. {why} Bitte das Ergebnis eintragen.",
   lineUnpaired: "{why} Bitte das Ergebnis eintragen.",
   setUp: "Die Figuren sind wieder aufgestellt.",

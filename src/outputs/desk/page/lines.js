@@ -1,6 +1,8 @@
 // Lines about all boards that need a person: the gravest first, then the oldest.
 
-import { adviceOf, ending, fill, firstSentence, numbered, result, shortTime, shownTime, words } from "./words.js";
+import { tableName } from "/page/tables.js";
+import { sheet } from "./asked.js";
+import { adviceOf, count, ending, fill, firstSentence, numbered, result, shortTime, shownTime, words } from "./words.js";
 
 export const RANK = { violation: 0, advice: 1, hint: 2 };
 /** Kinds that are one line if several boards have them at the same time, as they then have a common cause. */
@@ -8,6 +10,8 @@ const TOGETHER = ["board_disconnected", "clock_disconnected", "late_start"];
 /** Largest pause in milliseconds between two incidents with a common cause, and the fewest boards of such a line. */
 const TOGETHER_WITHIN = 15000;
 const TOGETHER_FROM = 3;
+/** Number of results of a round, shown by the boards only, above which they are one line that leads to the sheet. */
+const SEPARATE = 4;
 /** Time in milliseconds after which an unsettled move is listed. The last move has longer, as a reply may settle it. */
 const UNSURE = 60000;
 const UNSURE_LAST = 180000;
@@ -91,9 +95,14 @@ export class Memory {
   }
 }
 
+/** The lines about one board each for which a line stands. `members` are shown in it, `singles` are not. */
+export function singlesOf(one) {
+  return one.members ?? one.singles ?? [one];
+}
+
 /** The keys of a line, or of the lines that it stands for. */
-export function keysOf({ key, members }) {
-  return members ? members.map((one) => one.key) : [key];
+export function keysOf(one) {
+  return singlesOf(one).map(({ key }) => key);
 }
 
 function line(status, of) {
@@ -128,10 +137,10 @@ function ofBoard(status, memory, now, awaits) {
         ends: ending(incident),
       }),
     );
-  const derived = (kind, severity, about, text, since, wait = 0) => {
+  const derived = (kind, severity, about, text, since, wait = 0, more = {}) => {
     const key = `${board} ${kind} ${about}`;
     if (memory.checked.has(key) || now - since < wait) return;
-    found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" || kind === "clock_setting" }));
+    found.push(line(status, { key, kind, severity, since, text, mayCheck: severity === "hint" || kind === "clock_setting", ...more }));
   };
   // Two different times are left over from a game; equal ones were set, to a wrong time.
   const [left, right] = status.standing_ms ?? [];
@@ -168,7 +177,9 @@ function ofBoard(status, memory, now, awaits) {
   }
   if (game.result !== "*" && !game.confirmed) {
     const values = { result: result(game.result), reason: words.reasons[game.reason] ?? game.reason ?? "" };
-    derived("unconfirmed", "hint", `${game.game} ${game.result}`, fill(words.lines.unconfirmed, values), Date.parse(game.ended));
+    derived("unconfirmed", "hint", `${game.game} ${game.result}`, fill(words.lines.unconfirmed, values), Date.parse(game.ended), 0, {
+      round: game.players?.round ?? null,
+    });
   }
   return found;
 }
@@ -228,6 +239,37 @@ function ofMany(kind, group) {
   return { key: `together ${key}`, kind, severity, since, text, title, members, going, board: null, incident: null, color: null, ends: null };
 }
 
+/** Replaces many results of a round that only the boards have shown by one line, which leads to the results. */
+function ofSheet(all) {
+  const rounds = new Map();
+  for (const one of all) {
+    if (one.kind === "unconfirmed" && one.round !== null) rounds.set(one.round, [...(rounds.get(one.round) ?? []), one]);
+  }
+  const grouped = [...rounds].filter(([, singles]) => singles.length > SEPARATE);
+  const gone = new Set(grouped.flatMap(([, singles]) => singles));
+  const found = grouped.map(([round, singles]) => {
+    singles.sort((one, other) => (one.table ?? Infinity) - (other.table ?? Infinity));
+    const tables = singles.map(({ table, board }) => (table === null ? board : tableName(table)));
+    return line(singles[0], {
+      key: `round ${round} unconfirmed`,
+      kind: "unconfirmed",
+      severity: "hint",
+      title: words.round.shownTitle,
+      since: Math.min(...singles.map(({ since }) => since)),
+      text: fill(words.round.shownText, { tables: tables.join(", ") }),
+      hall: count(words.round.several, singles.length, { round }),
+      board: null,
+      table: null,
+      game: null,
+      going: [],
+      mayCheck: true,
+      href: sheet(round),
+      singles,
+    });
+  });
+  return [...all.filter((one) => !gone.has(one)), ...found];
+}
+
 /**
  * All lines, sorted. `others` are lines that are not about one board; `awaits` returns whether a game of the round is
  * still to begin at the table of a board.
@@ -235,5 +277,5 @@ function ofMany(kind, group) {
 export function lines(boards, memory, now, others = [], awaits = () => false) {
   const statuses = [...boards];
   const all = statuses.flatMap((status) => ofBoard(status, memory, now, awaits));
-  return [...together(all), ...ofHalls(statuses), ...others].sort(order);
+  return [...ofSheet(together(all)), ...ofHalls(statuses), ...others].sort(order);
 }

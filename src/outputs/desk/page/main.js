@@ -6,7 +6,7 @@ import { Alarms } from "./alarm.js";
 import { askedBoard, askedGames, askedResults, isSetup } from "./asked.js";
 import { forgetDrafts } from "./draft.js";
 import { attend } from "./going.js";
-import { Memory, isPlaying, keysOf, lines } from "./lines.js";
+import { Memory, isPlaying, keysOf, lines, singlesOf } from "./lines.js";
 import { List, addressOf } from "./list.js";
 import { PARTS, Part } from "./part.js";
 import { Room } from "./room.js";
@@ -31,7 +31,7 @@ class Desk {
       attend: (line, isGoing) => attend(this.source, line, isGoing),
       user: may(session, "attend") ? session.user : null,
       check: (line) => {
-        this.memory.check(line.key);
+        for (const key of keysOf(line)) this.memory.check(key);
         this.drawList();
         this.list.title.focus();
       },
@@ -292,7 +292,7 @@ class Desk {
     const shown = board === null ? null : this.board?.evidence?.incident?.incident ?? number;
     const isOpened = (line) => board !== null && line.board === board && (line.incident === null || line.incident === shown);
     // An opened line counts as seen.
-    const single = all.flatMap((line) => line.members ?? [line]);
+    const single = all.flatMap(singlesOf);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
     this.board?.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
     this.list.update(all, isOpened);

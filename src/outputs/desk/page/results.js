@@ -2,12 +2,12 @@
 
 import { button, make, mark, say } from "/page/dom.js";
 import { tableName } from "/page/tables.js";
-import { askedResults } from "./asked.js";
+import { askedResults, sheet } from "./asked.js";
 import { Deed } from "./deed.js";
 import { gameAddress } from "./games.js";
 import { isPlaying } from "./lines.js";
 import { address } from "./list.js";
-import { FORFEITS, formatted, sheet, stoodSince } from "./round.js";
+import { FORFEITS, formatted, stoodSince } from "./round.js";
 import { may } from "./session.js";
 import { count, fill, hour, names, numberOf, result, words } from "./words.js";
 

@@ -2,6 +2,7 @@
 
 import { button, make, say } from "/page/dom.js";
 import { hallOf, tableName } from "/page/tables.js";
+import { sheet } from "./asked.js";
 import { byTable, isPlaying } from "./lines.js";
 import { address } from "./list.js";
 import { count, fill, hour, names, place, result, words } from "./words.js";
@@ -22,11 +23,6 @@ export const FORFEITS = [["1-0", "default", "+/–"], ["0-1", "default", "–/+"
 export function formatted({ result: of, reason }) {
   const forfeit = reason === "default" && FORFEITS.find(([one]) => one === of);
   return forfeit ? forfeit[2] : result(of);
-}
-
-/** Address of the results of a round, or of one of its tables. */
-export function sheet(round, table = null) {
-  return `#/results/${round}${table === null ? "" : `/${table}`}`;
 }
 
 /**
