@@ -188,6 +188,22 @@ async function describesBoards() {
   assert.deepEqual(found.slice(1), ["", "no board"]);
 }
 
+/** Once the next round has begun, its players are shown at a table, although the last game there was of the round before. */
+async function seatsNextPlayers() {
+  const found = await page.evaluate(async () => {
+    const { seated } = await import("/desk/round.js");
+    const game = { game: "g", ended: "2026-11-21T12:00:00Z", players: { white: "Adler", black: "Berg", round: 1 } };
+    const table = { table: 7, white: "Cohn", black: "Dorn", result: null, game: null };
+    const at = (begun) => {
+      const rounds = new Map([[2, { round: 2, begun, tables: new Map([[7, table]]) }]]);
+      const { players, isAwaited, earlier } = seated({ stands_at: 7, game }, { rounds, pairings: { round: 2, tables: [] } });
+      return [players.white, isAwaited, earlier];
+    };
+    return [at(null), at("2026-11-21T14:00:00Z")];
+  });
+  assert.deepEqual(found, [["Adler", false, 1], ["Cohn", true, null]]);
+}
+
 async function changesResults() {
   await row(12).getByRole("button", { name: "Undo" }).click();
   await untilEntered(TABLES - 1);
@@ -295,6 +311,7 @@ try {
   await missesBoards();
   await groupsShownResults();
   await describesBoards();
+  await seatsNextPlayers();
   await changesResults();
   await survivesRestart();
   await beginsNext();

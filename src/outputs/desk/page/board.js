@@ -151,7 +151,9 @@ export class Board {
   seat() {
     const { status } = this.context;
     if (!status) return;
-    const { players } = seated(status, this.source);
+    const { players: seats, isAwaited } = seated(status, this.source);
+    // The moves and the forms are about the last game until the next one begins.
+    const players = isAwaited ? status.game.players : seats;
     say(this.names, names({ players }));
     this.diagram.update(status, players);
   }

@@ -26,10 +26,10 @@ export function formatted({ result: of, reason }) {
 }
 
 /**
- * Returns the pairing of the table at which a board stands, as {seat, isOther, earlier, players}. `seat` is the table in
- * the round; null if the round does not have it. `isOther` is whether the board has another game than that of the round,
- * for example an analysis after the game. `earlier` is the round of a finished game if the next round is to come; else
- * null.
+ * Returns the pairing of the table at which a board stands, as {seat, isOther, isAwaited, earlier, players}. `seat` is the
+ * table in the round; null if the round does not have it. `isOther` is whether the board has another game than that of the
+ * round, for example an analysis after the game. `isAwaited` is whether that is the game of the round before. `earlier` is
+ * the round of a finished game if the next round is to come; else null.
  */
 export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const paired = () => pairings.tables.find(({ table }) => table === at) ?? null;
@@ -38,10 +38,13 @@ export function seated({ stands_at: at, game }, { rounds, pairings }) {
   const own = game && [...(tables?.values() ?? [])].find((one) => one.game === game.game);
   const seat = at === null ? null : own ?? tables?.get(at) ?? paired();
   const isNamed = Boolean(game?.players?.white || game?.players?.black);
-  const isOther = Boolean(game && !isNamed && seat && "game" in seat && seat.game !== game.game);
   const round = game?.players?.round ?? null;
   const isEarlier = round !== null && pairings.round !== null && round !== pairings.round && !isPlaying({ game });
-  return { seat, isOther, earlier: isEarlier ? round : null, players: game && !isOther ? game.players : seat };
+  // Once the round has begun, its players are awaited at the table.
+  const isAwaited = isEarlier && seat !== null && Boolean(rounds.get(pairings.round)?.begun);
+  const isOther = isAwaited || Boolean(game && !isNamed && seat && "game" in seat && seat.game !== game.game);
+  const earlier = isEarlier && !isAwaited ? round : null;
+  return { seat, isOther, isAwaited, earlier, players: game && !isOther ? game.players : seat };
 }
 
 /**
