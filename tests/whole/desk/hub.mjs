@@ -104,6 +104,13 @@ async function usesDesk(context) {
   const other = await openDesk(context, "?lang=de", 320, true);
   await until("the hall is gone", async () => (await other.page.locator(".needs .line", { hasText: "Kein Kontakt" }).count()) === 1);
   await assertUsable(other, "a phone");
+  // The menu is not cut off by the row of tools.
+  await other.page.locator(".menu summary").click();
+  const isOnTop = (one) => {
+    const { x, y, width, height } = one.getBoundingClientRect();
+    return one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  };
+  await eventually(async () => assert.ok(await other.page.locator(".menu li").last().evaluate(isOnTop), "the menu on a phone"));
   for (const { viewer } of [operator, other]) await viewer.close();
 }
 

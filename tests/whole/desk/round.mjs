@@ -268,6 +268,16 @@ async function beginsNext() {
   await until("nothing is missing", async () => !(await before.isVisible()));
 }
 
+/** Controls that are too small for a finger. A link may be larger than its text. */
+function smallTargets() {
+  return page.evaluate(() => {
+    const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=checkbox], [type=radio])")];
+    const isLarger = (one) => getComputedStyle(one, "::after").position === "absolute" || one.matches(".open");
+    const shown = all.filter((one) => one.checkVisibility() && !isLarger(one)).map((one) => [one.outerHTML.slice(0, 120), one.getBoundingClientRect()]);
+    return shown.filter(([, { width, height }]) => width > 0 && (width < 43.9 || height < 43.9)).map(([html, { width, height }]) => `${width} x ${height}: ${html}`);
+  });
+}
+
 async function fitsPhone() {
   await page.setViewportSize({ width: 390, height: 844 });
   await assertUsable("the results on a phone");
@@ -276,6 +286,12 @@ async function fitsPhone() {
   await unfold.click();
   await eventually(async () => assert.ok(await choice(5, "–/+").isVisible()));
   await assertUsable("all results on a phone");
+  for (const [hash, ready] of [["#/results/1", ".result-row"], ["#/", ".tables .seat"], ["#/setup", ".sheet"]]) {
+    await viewer.go(hash);
+    await until(hash, () => page.locator(ready).first().isVisible());
+    await eventually(async () => assert.deepEqual(await smallTargets(), [], hash));
+  }
+  await viewer.go("#/results/1");
   await page.setViewportSize({ width: 1366, height: 768 });
 }
 
