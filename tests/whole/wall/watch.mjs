@@ -130,7 +130,8 @@ async function targetsAreLarge(viewer, path) {
       const covers = getComputedStyle(element, "::after").position === "absolute";
       return (covers ? element.closest("tr") : element).getBoundingClientRect();
     };
-    const all = [...document.querySelectorAll("a, button, select, input")].filter((one) => one.checkVisibility());
+    const isTarget = (one) => one.checkVisibility() && getComputedStyle(one).pointerEvents !== "none";
+    const all = [...document.querySelectorAll("a, button, select, input")].filter(isTarget);
     const sizes = all.map((one) => [one.outerHTML.slice(0, 120), covered(one)]);
     return sizes.filter(([, { width, height }]) => width < 43.9 || height < 43.9).map(([html, { width, height }]) => `${width} x ${height}: ${html}`);
   });
@@ -334,10 +335,18 @@ async function outcomesAreTrue(context) {
     ];
     const wall = new Wall(() => {});
     wall.update(games, 1, []);
+    document.body.append(wall.element);
+    const clocks = [5, 6].map((table) => {
+      const { element } = wall.cards.get(table);
+      element.querySelector(".white .clock").textContent = "1:00";
+      return getComputedStyle(element.querySelector(".white .clock")).display;
+    });
+    wall.element.remove();
     const groups = [...wall.element.children].map((group) => [group.dataset.group, [...group.querySelectorAll(".table")].map((one) => one.textContent)]);
-    return { groups, endings: games.map((game) => words.ending(game)), outcomes: games.map(words.outcome), score: words.score(games[4], "white"), date: words.date("2026-11-28") };
+    return { groups, clocks, endings: games.map((game) => words.ending(game)), outcomes: games.map(words.outcome), score: words.score(games[4], "white"), date: words.date("2026-11-28") };
   });
   assert.deepEqual(found.groups, [["playing", ["1"]], ["notBegun", ["2"]], ["finished", ["3", "4", "5", "6"]]]);
+  assert.deepEqual(found.clocks, ["none", "none"], "the result takes the place of the clocks");
   assert.deepEqual(found.endings.slice(0, 3), ["", "", "result open"]);
   assert.equal(found.endings[3], "adjourned");
   assert.deepEqual(found.outcomes, ["", "", "", "", "+/–", "½–½"]);
