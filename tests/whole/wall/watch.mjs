@@ -261,6 +261,9 @@ async function panelsAndSearch(context) {
   await ticker.close();
   const table = await Viewer.open(context, `${HALL}?overlay=standings&top=3`, 600, false);
   await until("three rows for teams and players", async () => (await table.page.locator("tbody tr").count()) === 5);
+  const heights = () => table.page.locator("tbody tr").evaluateAll((all) => all.map((one) => one.offsetHeight));
+  await eventually(async () => assert.ok((await heights()).every((height) => height < 40), `rows for eyes, not for fingers: ${await heights()}`));
+  await eventually(async () => assert.deepEqual(await table.page.locator("thead th:visible").allTextContents().then((all) => all.slice(-2)), ["Points", "BH-C1"]));
   await table.close();
   const viewer = await Viewer.open(context, HALL, 390, false);
   const { page } = viewer;
