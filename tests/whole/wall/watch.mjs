@@ -77,7 +77,7 @@ async function largeBoardIsSteppedThrough(viewer) {
     await shows(moves[ply - 1].placement);
   }
   await eventually(async () => {
-    const said = await page.locator(".spoken").textContent();
+    const said = await page.locator(".large > .spoken").textContent();
     assert.ok(said.startsWith(`1... ${moves[1].san}`), said);
   });
   await eventually(async () => assert.equal(await page.locator(".behind").isVisible(), true, "it does not follow"));
@@ -168,6 +168,13 @@ async function checksOtherViews(context) {
       await eventually(async () => assert.deepEqual(await heads(), expected, path));
       const note = width === 390 ? "ranked by: Buchholz Cut 1, Buchholz" : "entscheiden: Buchholz ohne den";
       await eventually(async () => assert.ok((await viewer.page.locator(".standings").textContent()).includes(note), note));
+    }
+    if (path === "#/round/1/board/3") {
+      // A wide window lists the other games of the round beside the board.
+      const rows = viewer.page.locator(".large .list tbody tr:visible");
+      await eventually(async () => assert.equal(await rows.count(), width === 390 ? 0 : BOARDS, `${path} at ${width}`));
+      if (width !== 390) await eventually(async () => assert.equal(await viewer.page.locator(".large .now .number").textContent(), "3"));
+      await eventually(async () => assert.equal(await viewer.page.locator(".large coords coord").count(), 16, "coordinates"));
     }
     const tools = path === "?embed" || path.includes("board/3") ? 0 : 1;
     await eventually(async () => assert.equal(await viewer.page.locator(".tools:visible").count(), tools, path));

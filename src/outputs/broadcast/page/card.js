@@ -20,12 +20,12 @@ export function squares(uci) {
 }
 
 /** A read-only board. With `moves`, its pieces are animated. */
-export function board(element, placement, uci, moves) {
+export function board(element, placement, uci, moves, coordinates = false) {
   return Chessground(element, {
     fen: placement,
     lastMove: squares(uci),
     viewOnly: true,
-    coordinates: false,
+    coordinates,
     disableContextMenu: false,
     drawable: { enabled: false, visible: false },
     animation: { enabled: moves && !isCalm(), duration: 180 },

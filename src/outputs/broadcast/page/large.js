@@ -215,7 +215,7 @@ export class Large {
     if (placement === null || shown === this.shown) return;
     this.shown = shown;
     if (this.ground) this.ground.set({ fen: placement, lastMove: squares(uci) });
-    else this.ground = board(this.board, placement, uci, true);
+    else this.ground = board(this.board, placement, uci, true, true);
     this.ground.set({ orientation: this.orientation });
   }
 

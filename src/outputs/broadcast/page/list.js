@@ -24,7 +24,7 @@ class Row {
     this.element = make("tr", "", {}, table, this.sides.white.cell, this.result, this.sides.black.cell);
   }
 
-  update(game, round) {
+  update(game, round, opened) {
     say(this.link, tableName(game.table));
     mark(this.link, "href", address(round, game.table));
     mark(this.link, "aria-label", `${words.board} ${tableName(game.table)}`);
@@ -39,6 +39,8 @@ class Row {
     const isPlayed = game.live && game.last;
     const open = isOver(game) ? words.openResult : "–";
     say(this.result, game.live ? (isPlayed ? numbered(game.last) : "●") : outcome(game) || open);
+    mark(this.link, "aria-current", game.table === opened ? "page" : null);
+    this.element.classList.toggle("now", game.table === opened);
     this.element.classList.toggle("live", game.live);
     this.element.classList.toggle("over", !game.live && game.result !== "*");
     this.element.classList.toggle("open", isOver(game) && game.result === "*");
@@ -58,13 +60,13 @@ export class List {
     this.element = make("table", "list", {}, make("caption", "spoken", {}, words.results), make("thead", "", {}, make("tr", "", {}, ...heads)), this.body);
   }
 
-  /** Shows games in the order of the tables. */
-  update(games, round) {
+  /** Shows games in the order of the tables. `opened` is the table whose game is opened beside the list. */
+  update(games, round, opened = null) {
     const tables = games.map(({ table }) => table);
     const shown = tables.join();
     for (const game of games) {
       if (!this.rows.has(game.table)) this.rows.set(game.table, new Row());
-      this.rows.get(game.table).update(game, round);
+      this.rows.get(game.table).update(game, round, opened);
     }
     // Names of halls take more room than numbers.
     this.element.classList.toggle("in-halls", games.some(({ table }) => hallOf(table)));

@@ -18,6 +18,8 @@ const TURNED = 12000;
 const PER_PAGE = 12;
 /** Number of games from which a wide window shows the list beside the boards. */
 const MANY = 40;
+/** Windows in which the games of the round are listed beside an opened board. */
+const wide = matchMedia("(min-width: 1200px)");
 /** Default number of rows of the standings over a video. */
 const TOP = 10;
 
@@ -146,6 +148,18 @@ function drawLarge(known, round, board) {
   put(large.element);
   large.hasPreviews = Boolean(source.list?.event.has_previews);
   large.update(known.games[index], round, index + 1, known.games.map(({ table: one }) => one));
+  const hasList = wide.matches && !isEmbedded && known.games.length > 1;
+  large.element.classList.toggle("has-list", hasList);
+  if (hasList) {
+    putBeside(known.games, round, board);
+    if (beside.parentElement !== large.element) large.element.append(beside);
+  } else if (beside.parentElement === large.element) beside.remove();
+}
+
+/** Shows games in the list beside boards. `opened` is the table of the opened board, if there is one. */
+function putBeside(games, round, opened = null) {
+  list.update(games, round, opened);
+  if (list.element.parentElement !== beside) beside.replaceChildren(list.element);
 }
 
 /** Reads the standings again if their version has changed. */
@@ -205,8 +219,7 @@ function drawWall(known, round) {
   say(empty, games.length ? "" : words.noneShown);
   const hasList = isPlain && !boards() && known.games.length >= MANY;
   if (hasList) {
-    list.update(known.games.filter((game) => isOfTeam(game) && isFound(game)), round);
-    if (list.element.parentElement !== beside) beside.replaceChildren(list.element);
+    putBeside(known.games.filter((game) => isOfTeam(game) && isFound(game)), round);
     put(empty, beside, wall.element);
   } else {
     put(empty, wall.element);
@@ -295,6 +308,7 @@ addEventListener("hashchange", async (event) => {
   await drawn;
   player.focus();
 });
+wide.addEventListener("change", () => source.list && draw());
 // The page itself restores the position, once the view is drawn.
 history.scrollRestoration = "manual";
 addEventListener("resize", () => {
