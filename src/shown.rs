@@ -8,6 +8,8 @@
 use core::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use kiebitz_game::command::marks;
+
 /// Length of the longest character in UTF-8, in bytes.
 const LONGEST_CHARACTER: usize = 4;
 /// Maximum length of a line of the log, in characters. It may quote what a client has sent.
@@ -121,23 +123,9 @@ fn push(shown: &mut String, character: char) {
     }
 }
 
-/// Whether a terminal interprets the character instead of showing it: control characters, characters that change the
-/// direction of writing or end a line, and invisible ones. They make text look like other text. The joiners U+200C and
-/// U+200D are shown, because some languages write names with them.
+/// Whether a terminal interprets the character instead of showing it, or the character makes text look like other text.
 fn is_interpreted(character: char) -> bool {
-    let deceives = matches!(
-        character,
-        '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'
-            | '\u{200e}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    );
-    deceives || (character.is_control() && character != '\t')
+    marks::is_mark(character) || (character.is_control() && character != '\t')
 }
 
 /// Returns the number of bytes at the end that may be the beginning of a character.

@@ -4,6 +4,7 @@ use core::fmt::{self, Display};
 use core::str::FromStr;
 use std::path::PathBuf;
 
+use kiebitz_game::command::marks;
 use kiebitz_game::laws::{
     DefaultTime, DrawnStart, Edition, IllegalMoveReport, Language, Mode, OpenPoints, Penalties1997,
     Regulations, ReversedLimit, Rounds, Rules, TimeControl,
@@ -148,8 +149,10 @@ fn tie_breaks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<T
     Ok(Some(chosen))
 }
 
+/// Deserialises a name, without characters that would change the text around it.
 pub(super) fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(deserializer)?;
+    let mut text = String::deserialize(deserializer)?;
+    marks::remove(&mut text);
     if text.trim().is_empty() || text.contains(char::is_control) {
         return Err(D::Error::custom("expected text on one line"));
     }

@@ -413,6 +413,15 @@ fn boards_inherit_the_rules_of_the_event() {
     }
 }
 
+/// Characters that change the direction of writing would reach beyond the name on a page.
+#[test]
+fn names_of_the_event_lose_invisible_characters() {
+    let config = parsed("[event]\nname = \"Open \\u202e6202\"\nsite = \"\\u2066Ulm\\u200b\"\n");
+    assert_eq!(config.event.event.as_deref(), Some("Open 6202"));
+    assert_eq!(config.event.site.as_deref(), Some("Ulm"));
+    assert!(parse("[event]\nname = \"\\u202e\"\n").is_err());
+}
+
 #[test]
 fn boards_inherit_the_public_delay() {
     let boards = "[[board]]\nserial = \"1\"\nname = \"one\"\npublic_delay = \"2 h\"\n\

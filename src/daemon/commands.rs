@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use kiebitz_game::command::{
-    Answer, Command, InvalidCommand, Order, Paired, Refusal, SetResult, StandingDecision,
+    Answer, Command, InvalidCommand, Order, Paired, Refusal, SetResult, StandingDecision, marks,
 };
 use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
 use kiebitz_game::hall::{Hall, ROUNDS};
@@ -461,7 +461,8 @@ fn read(received: &Received) -> Result<Command, Answer> {
         let error = "a command must not be retained: later subscribers would receive it again";
         return Err(refused(Some(command.id), error.to_owned()));
     }
-    let claimed = received.by.clone().unwrap_or_else(|| command.by.clone());
+    let mut claimed = received.by.clone().unwrap_or_else(|| command.by.clone());
+    marks::remove(&mut claimed);
     if Command::is_long_name(&claimed) {
         let error = InvalidCommand::LongName("by".to_owned()).to_string();
         return Err(refused(Some(command.id), error));

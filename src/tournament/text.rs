@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use kiebitz_game::command::marks;
+
 use crate::text_file::{self, NoText, UTF16_MARKS};
 
 /// Decodes text and ends each line with a single line feed.
@@ -47,12 +49,13 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// Converts CR LF and CR to LF. Removes the end-of-file character of DOS, and byte order marks inside the text.
+/// Converts CR LF and CR to LF. Removes the end-of-file character of DOS, and [marks], such as byte order marks inside the
+/// text.
 fn with_line_feeds(text: &str) -> String {
     let text = text.trim_end_matches('\u{1a}');
-    text.replace("\r\n", "\n")
-        .replace('\r', "\n")
-        .replace('\u{feff}', "")
+    let mut text = text.replace("\r\n", "\n").replace('\r', "\n");
+    marks::remove(&mut text);
+    text
 }
 
 fn windows_1252(byte: u8) -> char {
@@ -88,6 +91,15 @@ mod tests {
         assert_eq!(
             decoded(b"\x8aimi\xe6 \x80 \x81").as_deref(),
             Ok("Šimiæ € \u{fffd}")
+        );
+    }
+
+    #[test]
+    fn characters_that_make_names_look_different_are_removed() {
+        let text = "Adler\u{202e}, Jo\u{200b}nas\u{2066}\nمی\u{200c}نا\n";
+        assert_eq!(
+            decoded(text.as_bytes()).as_deref(),
+            Ok("Adler, Jonas\nمی\u{200c}نا\n")
         );
     }
 

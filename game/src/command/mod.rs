@@ -6,6 +6,7 @@
 mod announced;
 mod decision;
 mod file;
+pub mod marks;
 mod naming;
 mod refusal;
 mod written;
@@ -441,8 +442,9 @@ impl Command {
         if bytes > Self::MAX_BYTES {
             return Err(InvalidCommand::TooLong { bytes });
         }
-        let fields = fields(text)?;
+        let mut fields = fields(text)?;
         check_texts(&fields)?;
+        remove_marks(&mut fields);
         Self::from_fields(fields)
     }
 
@@ -642,6 +644,17 @@ fn check_names(fields: &Map<String, Value>) -> Result<(), InvalidCommand> {
         }
     }
     Ok(())
+}
+
+/// Removes the characters from names and from the sender that make them look like others.
+fn remove_marks(fields: &mut Map<String, Value>) {
+    for (name, value) in fields {
+        match value {
+            Value::Object(facts) => remove_marks(facts),
+            Value::String(text) if is_name(name) || name == "by" => marks::remove(text),
+            _ => {}
+        }
+    }
 }
 
 /// Maximum length of a text, such as a note, in characters.

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 fn error(text: &str) -> String {
@@ -133,4 +135,12 @@ fn long_names_are_refused_wherever_they_are() {
     }
     let text = format!(r#"{{"id":"7","do":"set_players","white":"{}"}}"#, name(120));
     assert!(Command::parse(&text).is_ok());
+}
+
+#[test]
+fn names_lose_characters_that_make_them_look_like_others() {
+    let text = r#"{"id":"7","do":"set_players","by":"A\u202e. Meier","white":"Ad\u2066ler","black_player":{"team":"\u200bRooks"}}"#;
+    let command = Command::parse(text).unwrap();
+    let expected = json!({"white": "Adler", "black_player": {"team": "Rooks"}});
+    assert_eq!((command.by.as_str(), command.arguments), ("A. Meier", expected));
 }

@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use kiebitz_game::command::marks;
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{EndReason, GameResult, Players, time_text};
 use kiebitz_game::laws::TimeControl;
@@ -206,12 +207,12 @@ const fn termination(reason: EndReason) -> &'static str {
     }
 }
 
-/// Escapes a tag's value: backslashes are escaped, control characters such as line breaks removed. A quotation mark
-/// becomes an apostrophe, as not every reader knows the escape of the standard.
+/// Escapes a tag's value: backslashes are escaped, control characters such as line breaks and [marks] removed. A
+/// quotation mark becomes an apostrophe, as not every reader knows the escape of the standard.
 fn quoted(value: &str) -> String {
     value
         .chars()
-        .filter(|c| !c.is_control())
+        .filter(|c| !c.is_control() && !marks::is_mark(*c))
         .fold(String::new(), |mut text, c| {
             match c {
                 '"' => text.push('\''),
