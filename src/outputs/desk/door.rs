@@ -68,6 +68,8 @@ pub(super) struct DeskState {
     pub(super) hall: ToHall,
     /// `None` at a hub: pairings are managed in the hall of each board. The lock admits one request at a time.
     pub(super) pairings: Option<Arc<sync::Mutex<PairingFiles>>>,
+    /// Admits uploads, whose bodies are kept in memory.
+    pub(super) uploads: sync::Semaphore,
     page_places: Places,
     pub(super) passwords: Arc<PasswordChecks>,
     pub(super) first: FirstUserCode,
@@ -114,6 +116,7 @@ pub(super) async fn serve(
         test_restarts,
         hall,
         pairings: pairings.map(|pairings| Arc::new(sync::Mutex::new(pairings))),
+        uploads: sync::Semaphore::new(pairings::UPLOADS_AT_ONCE),
         page_places: Listener::Desk.stream_places(),
         passwords: Arc::new(PasswordChecks::new()),
         outputs: Outputs::of(trials),
@@ -579,6 +582,7 @@ mod tests {
             test_restarts: mpsc::channel(1).0,
             hall: ToHall::of_commands(mpsc::channel(1).0),
             pairings: None,
+            uploads: sync::Semaphore::new(pairings::UPLOADS_AT_ONCE),
             page_places: Places::new(PAGES),
             passwords: Arc::new(PasswordChecks::new()),
             outputs: Outputs::of(Trials::default()),

@@ -12,11 +12,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{AcquireError, Mutex};
 
 use super::door::{DeskState, IN_HALL, Operator, SharedDesk, refused};
 use crate::tournament::files::{FileName, NoFileName, PairingFiles};
 use crate::tournament::{self, Change, Check, ReadError, Totals, Tournament};
+
+/// Maximum number of uploads whose bodies are in memory at the same time; others wait. A body may have 8 MB.
+pub(super) const UPLOADS_AT_ONCE: usize = 2;
 
 type PairingsResponse = Result<Response, PairingsRefusal>;
 
@@ -97,6 +100,7 @@ pub(super) async fn upload(
     let name = file_name(&name)?;
     let only_checked = request.uri().query() == Some("check");
     // The body is read after the checks above, as only operators may send large ones.
+    let _upload = state.uploads.acquire().await.map_err(closed)?;
     let content = read_body(request.into_body()).await?;
     with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
@@ -143,6 +147,11 @@ fn file_name(name: &str) -> Result<FileName, PairingsRefusal> {
 
 fn missing() -> Response {
     refused(StatusCode::NOT_FOUND, "there is no uploaded file of this name")
+}
+
+/// The semaphore is never closed.
+fn closed(error: AcquireError) -> PairingsRefusal {
+    PairingsRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }
 
 async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {

@@ -14,6 +14,7 @@ use kiebitz_game::events::{
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::tournament::{Byes, Pairing, Round, Tournament};
 
@@ -29,7 +30,31 @@ pub(super) struct Rounds {
     starts: BTreeMap<u32, RoundStart>,
     /// Rounds that may differ from `sent`.
     changed: BTreeSet<u32>,
-    sent: BTreeMap<u32, Value>,
+    sent: BTreeMap<u32, SentRound>,
+}
+
+/// A round that was sent to pages, as JSON text. Parsed, the tables of a large event would take some 50 MB.
+#[derive(Debug)]
+struct SentRound {
+    begun: Option<Timestamp>,
+    tables: BTreeMap<u32, Box<RawValue>>,
+    byes: Box<RawValue>,
+    others: Box<RawValue>,
+}
+
+/// The parts of a round that have changed.
+#[derive(Debug, Serialize)]
+struct RoundUpdate<'r> {
+    round: u32,
+    #[serde(serialize_with = "rfc3339_option")]
+    begun: Option<Timestamp>,
+    tables: Vec<&'r RawValue>,
+    /// Numbers of the tables that are gone.
+    without: Vec<u32>,
+    /// `None` if they have not changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byes: Option<&'r RawValue>,
+    others: &'r RawValue,
 }
 
 /// A game of a board, without its moves.
@@ -233,9 +258,12 @@ impl Rounds {
 
     /// Returns all rounds, as JSON.
     pub(super) fn all(&self) -> String {
-        let rounds = self.views(|_| true);
-        let rounds: Vec<&Value> = rounds.values().collect();
-        serde_json::json!({ "rounds": rounds }).to_string()
+        #[derive(Serialize)]
+        struct All<'r> {
+            rounds: Vec<RoundView<'r>>,
+        }
+        let rounds = self.views(|_| true).into_values().collect();
+        serde_json::to_string(&All { rounds }).unwrap_or_default()
     }
 
     /// Returns the parts of rounds that have changed since the last call, each as JSON.
@@ -244,22 +272,25 @@ impl Rounds {
         if changed.is_empty() {
             return Vec::new();
         }
+        let mut all_sent = core::mem::take(&mut self.sent);
         let mut views = self.views(|round| changed.contains(&round));
         let mut updates = Vec::new();
         for round in changed {
-            let sent = self.sent.remove(&round);
-            let Some(view) = views.remove(&round) else {
-                updates.extend(sent.map(|_| serde_json::json!({ "round": round, "gone": true })));
+            let sent = all_sent.remove(&round);
+            let Some(view) = views.remove(&round).and_then(|view| view.written().ok()) else {
+                let gone = || serde_json::json!({ "round": round, "gone": true }).to_string();
+                updates.extend(sent.map(|_| gone()));
                 continue;
             };
-            updates.extend(difference(sent.as_ref(), &view));
-            self.sent.insert(round, view);
+            let update = view.difference(round, sent.as_ref());
+            updates.extend(update.and_then(|update| serde_json::to_string(&update).ok()));
+            all_sent.insert(round, view);
         }
-        updates.iter().map(Value::to_string).collect()
+        self.sent = all_sent;
+        updates
     }
 
-    /// Returns the wanted rounds, as JSON.
-    fn views(&self, is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, Value> {
+    fn views(&self, is_wanted: impl Fn(u32) -> bool) -> BTreeMap<u32, RoundView<'_>> {
         let mut games: BTreeMap<(u32, u32), Vec<&RoundGame>> = BTreeMap::new();
         for game in self.games.values() {
             if let (Some(round), Some(table)) = game.paired.place()
@@ -287,7 +318,6 @@ impl Rounds {
             let of_round = self.tournament.rounds.get(&round);
             (round, self.view(round, of_round, &games))
         });
-        let views = views.filter_map(|(round, view)| Some((round, serde_json::to_value(view).ok()?)));
         views.collect()
     }
 
@@ -397,6 +427,49 @@ impl Rounds {
     }
 }
 
+impl RoundView<'_> {
+    fn written(&self) -> serde_json::Result<SentRound> {
+        let tables = self.tables.iter();
+        let tables = tables.map(|table| Ok((table.table, to_raw_value(table)?)));
+        Ok(SentRound {
+            begun: self.begun,
+            tables: tables.collect::<serde_json::Result<_>>()?,
+            byes: to_raw_value(&self.byes)?,
+            others: to_raw_value(&self.others)?,
+        })
+    }
+}
+
+impl SentRound {
+    /// Returns the update for pages that have `sent`: the tables that have changed, the numbers of those that are gone,
+    /// `byes` if they have changed, and all other fields. `None` if nothing has changed.
+    fn difference(&self, round: u32, sent: Option<&Self>) -> Option<RoundUpdate<'_>> {
+        let sent_table = |number| sent.and_then(|sent| sent.tables.get(number));
+        let is_same =
+            |one: &RawValue, other: Option<&Box<RawValue>>| Some(one.get()) == other.map(|other| other.get());
+        let changed = self.tables.iter();
+        let changed = changed.filter(|(number, table)| !is_same(table, sent_table(number)));
+        let tables: Vec<&RawValue> = changed.map(|(_, table)| &**table).collect();
+        let before = sent.into_iter().flat_map(|sent| sent.tables.keys());
+        let without: Vec<u32> = before
+            .filter(|number| !self.tables.contains_key(number))
+            .copied()
+            .collect();
+        let has_new_byes = !is_same(&self.byes, sent.map(|sent| &sent.byes));
+        let has_new_others = !is_same(&self.others, sent.map(|sent| &sent.others));
+        let begins = sent.map(|sent| sent.begun) != Some(self.begun);
+        let is_news = begins || has_new_byes || has_new_others || !tables.is_empty() || !without.is_empty();
+        is_news.then_some(RoundUpdate {
+            round,
+            begun: self.begun,
+            tables,
+            without,
+            byes: has_new_byes.then_some(&self.byes),
+            others: &self.others,
+        })
+    }
+}
+
 impl RoundGame {
     fn begin(event: &Event) -> Option<Self> {
         let EventKind::GameStarted { players, .. } = &event.kind else {
@@ -480,44 +553,6 @@ impl AsRef<PairedGame> for RoundGame {
 
 fn name(player: Option<&crate::tournament::Player>) -> Option<&str> {
     player.map(|player| &*player.name)
-}
-
-/// Returns the update that turns one view of a round into another: the tables that have changed, the numbers of those
-/// that are gone, `byes` if they have changed, and all other fields. `None` if the views are the same.
-fn difference(sent: Option<&Value>, view: &Value) -> Option<Value> {
-    if sent == Some(view) {
-        return None;
-    }
-    let tables = |view: &Value| view["tables"].as_array().cloned().unwrap_or_default();
-    let before: BTreeMap<u64, Value> = sent
-        .map_or_else(Vec::new, tables)
-        .into_iter()
-        .filter_map(by_number)
-        .collect();
-    let after: BTreeMap<u64, Value> = tables(view).into_iter().filter_map(by_number).collect();
-    let gone: Vec<u64> = before
-        .keys()
-        .filter(|table| !after.contains_key(table))
-        .copied()
-        .collect();
-    let changed: Vec<&Value> = after
-        .iter()
-        .filter(|(number, table)| before.get(number) != Some(table))
-        .map(|(_, table)| table)
-        .collect();
-    let mut update = view.clone();
-    update["tables"] = serde_json::json!(changed);
-    update["without"] = serde_json::json!(gone);
-    if let Some(fields) = update.as_object_mut()
-        && sent.is_some_and(|sent| sent["byes"] == view["byes"])
-    {
-        fields.remove("byes");
-    }
-    Some(update)
-}
-
-fn by_number(table: Value) -> Option<(u64, Value)> {
-    Some((table["table"].as_u64()?, table))
 }
 
 #[cfg(test)]
