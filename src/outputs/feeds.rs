@@ -21,6 +21,7 @@ use crate::outputs::broadcast::task::{Follower, RelayedSnapshot, Snapshot};
 use crate::outputs::mqtt::MqttConfig;
 use crate::outputs::shared::board_status::BoardStatus;
 use crate::outputs::shared::reports::Reports;
+use crate::outputs::shared::thread::BROADCAST;
 use crate::outputs::shared::to_hall::ToHall;
 use crate::outputs::shared::trial::{Trial, Trials};
 use crate::secret_file::{SecretReader, exposed, is_open_to_all};
@@ -194,6 +195,11 @@ impl Starting {
         self.tasks.push(tokio::spawn(task));
     }
 
+    /// Starts a task of the broadcast, which may have thousands of files, on its own thread. Shutdown waits for it.
+    pub(super) fn spawn_with_files(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.push(BROADCAST.spawn(task));
+    }
+
     /// Also sends the statuses of boards to the tasks.
     pub(super) const fn want_statuses(&mut self) {
         self.wants_statuses = true;
@@ -228,7 +234,7 @@ impl Feeds {
         for output in settings.outputs {
             output.start(&mut starting);
         }
-        starting.tasks.push(tokio::spawn(starting.follower.work()));
+        starting.tasks.push(BROADCAST.spawn(starting.follower.work()));
         let feeds = Self {
             outlet: Outlet(starting.input),
             held: None,

@@ -20,6 +20,7 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::tls::Tls;
 use crate::outputs::shared::http;
 use crate::outputs::shared::trial::Trial;
+use crate::system_time::moment;
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
@@ -28,6 +29,10 @@ pub(in crate::outputs) type RelayedSnapshot = watch::Receiver<Arc<RelayedEvent>>
 
 /// Time to wait for further input after a change, so that everything about one move is published together.
 const BATCH_TIME: Duration = Duration::from_millis(150);
+
+/// Time to wait after making files, as a multiple of the time that this took. In an event with thousands of pairings, the
+/// files would otherwise take all the time of a core.
+const PAUSES_PER_WORK: u32 = 4;
 
 impl Output for Publish {
     fn start(&self, starting: &mut Starting) {
@@ -38,7 +43,7 @@ impl Output for Publish {
         let reports = starting.reports.clone();
         for target in &self.to {
             let target_files = TargetFiles::new(target.clone(), self.clone());
-            starting.spawn(target_files.follow(files.clone(), reports.clone()));
+            starting.spawn_with_files(target_files.follow(files.clone(), reports.clone()));
         }
         if let Some(address) = self.listen {
             // This task serves until the program ends. Shutdown does not wait for it.
@@ -153,16 +158,18 @@ impl Follower {
     }
 
     pub(in crate::outputs) async fn work(mut self) {
+        let mut pause = BATCH_TIME;
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
             self.apply_input(now, &input);
             if self.advance(now) {
-                tokio::time::sleep(BATCH_TIME).await;
+                tokio::time::sleep(pause).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
                     self.apply_input(at, &input);
                 }
             }
+            let begun = moment();
             for entry in self.by_delay.values_mut() {
                 if entry.broadcast.advance(now) && self.paired {
                     entry
@@ -173,6 +180,7 @@ impl Follower {
                     }
                 }
             }
+            pause = BATCH_TIME.max(PAUSES_PER_WORK * moment().since(begun));
         }
     }
 

@@ -3,10 +3,9 @@
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -18,43 +17,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Handle};
-use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 
 use crate::limits::{Client, Place, Places};
+use crate::outputs::shared::thread::WEB;
 
-/// Runs a task of a web server on the thread that all of them share. The event loop therefore never waits for web
-/// clients, whatever they do. The task ends with the caller's runtime.
+/// Runs a task of a web server on the [thread](WEB) that all of them share. The task ends with the caller's runtime.
 pub(in crate::outputs) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
-    static WEB: LazyLock<Option<Handle>> = LazyLock::new(|| {
-        let started = start_runtime();
-        if let Err(error) = &started {
-            tracing::warn!(
-                "boards may wait for web clients, because the thread for these cannot start: {error}"
-            );
-        }
-        started.ok()
-    });
-    let mut running = JoinSet::new();
-    match &*WEB {
-        Some(web) => running.spawn_on(task, web),
-        None => running.spawn(task),
-    };
-    tokio::spawn(async move { running.join_next().await });
+    WEB.spawn(task);
 }
-
-/// Starts a runtime on a thread of its own, which runs until the program ends.
-fn start_runtime() -> io::Result<Handle> {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let handle = runtime.handle().clone();
-    let work = move || runtime.block_on(core::future::pending::<()>());
-    std::thread::Builder::new().name(THREAD.to_owned()).spawn(work)?;
-    Ok(handle)
-}
-
-/// Name of the thread of all web servers.
-const THREAD: &str = "web";
 
 #[derive(Debug, Clone, Copy)]
 pub(in crate::outputs) struct Deadlines {
@@ -448,7 +419,7 @@ mod tests {
         release.send(()).expect("the task waits");
         // Blocks the thread of the caller.
         let thread = thread.recv_timeout(LIMIT).expect("the task ends");
-        assert_eq!(thread.as_deref(), Some(THREAD));
+        assert_eq!(thread.as_deref(), Some("web"));
     }
 
     #[tokio::test]

@@ -21,6 +21,7 @@ pub mod reports;
 #[cfg(target_os = "linux")]
 pub(super) mod retry;
 #[cfg(target_os = "linux")]
+pub(super) mod thread;
 pub(crate) mod to_hall;
 #[cfg(target_os = "linux")]
 pub(super) mod trial;
