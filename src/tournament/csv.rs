@@ -92,15 +92,10 @@ struct CsvLine<'t> {
     titles: &'t Titles,
 }
 
-/// Maximum length of a line in bytes. The fields of a line take many times as much memory as its text.
-const MAX_LINE: usize = 64 << 10;
-
 /// Reads a file. Pairings without a round number belong to the round `assumed`.
 pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
-    if let Some((number, _)) = (1..).zip(text.lines()).find(|(_, line)| line.len() > MAX_LINE) {
-        return Err(FileError::LongLine.at(&file, number, 1));
-    }
+    super::text::check_lines(text, &file)?;
     let (separator, from) = find_header(text);
     let mut titles = Titles::default();
     let above = text.get(..from).unwrap_or_default();

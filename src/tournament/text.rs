@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use kiebitz_game::command::marks;
 
+use super::ReadError;
+use super::doubt::FileError;
 use crate::text_file::{self, NoText, UTF16_MARKS};
 
 /// Decodes text and ends each line with a single line feed.
@@ -21,6 +23,18 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<String, NoText> {
     let lines = text_file::in_bytes(bytes)?.split_inclusive(|byte| matches!(byte, b'\n' | b'\r'));
     let text: String = lines.map(line).collect();
     Ok(with_line_feeds(&text))
+}
+
+/// Maximum length of a line of a table or a report, in bytes. The fields of a line take many times as much memory as its
+/// text.
+const MAX_LINE: usize = 64 << 10;
+
+/// Fails if a line of a table or a report is too long.
+pub(super) fn check_lines(text: &str, file: &str) -> Result<(), ReadError> {
+    match (1..).zip(text.lines()).find(|(_, line)| line.len() > MAX_LINE) {
+        Some((number, _)) => Err(FileError::LongLine.at(file, number, 1)),
+        None => Ok(()),
+    }
 }
 
 /// Decodes one line.

@@ -30,6 +30,7 @@ pub(super) fn read(
     doubts: &mut Doubts,
 ) -> Result<(Tournament, BTreeMap<u32, Player>), ReadError> {
     let place = doubts.place(1, 1);
+    super::text::check_lines(text, &place.file)?;
     let mut header = TrfHeader::default();
     let mut entries = Entries::default();
     for (number, line) in (1..).zip(text.lines()) {

@@ -139,6 +139,24 @@ fn a_table_with_a_line_of_many_fields_is_refused() {
 }
 
 #[test]
+fn a_report_with_a_line_of_many_rounds_is_refused() {
+    let read = |rounds: usize| {
+        let round = "     2 w 1".repeat(rounds);
+        let text = format!(
+            "001    1 m    Adler, Jonas{}\n{:91}{round}\n",
+            "", "001    2 m    Berg, Ina"
+        );
+        read_bytes("r.trf", text.as_bytes())
+    };
+    assert!(read(100).is_ok());
+    let error = read(10_000).expect_err("too long").to_string();
+    assert!(
+        error.starts_with("r.trf:2:1: this line is longer than 64 kB"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_round_with_more_pairings_than_any_event_is_refused() {
     let read = |pairings: usize| {
         let lines: String = (1..=pairings)
