@@ -50,3 +50,25 @@ fn install() -> PathBuf {
     }
     folder
 }
+
+#[test]
+fn the_scripts_of_the_pages_use_only_names_that_they_have() {
+    let outputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/outputs");
+    let pages = ["broadcast/page", "desk/page"].map(|page| outputs.join(page));
+    let files = pages
+        .iter()
+        .flat_map(|page| fs::read_dir(page).expect("a folder"));
+    let files = files.map(|file| file.expect("a file").path());
+    let page_scripts: Vec<_> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "js"))
+        .collect();
+    assert!(page_scripts.len() > 50, "{page_scripts:?}");
+    let checked = Command::new("node")
+        .arg("names.mjs")
+        .args(&page_scripts)
+        .current_dir(scripts())
+        .output()
+        .expect("node: install it, or let tests/run do so");
+    let found = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{found}");
+}

@@ -22,6 +22,7 @@ pub mod reports;
 pub(super) mod retry;
 #[cfg(target_os = "linux")]
 pub(super) mod thread;
+#[cfg(target_os = "linux")]
 pub(crate) mod to_hall;
 #[cfg(target_os = "linux")]
 pub(super) mod trial;
