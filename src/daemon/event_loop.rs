@@ -98,7 +98,7 @@ pub(super) enum LoopEnd {
 
 /// Sleeping time if no deadline is set.
 const IDLE: Duration = Duration::from_secs(3600);
-/// Time for the tasks of the ports to read what has arrived.
+/// Time in which the tasks of the ports read the bytes that have arrived.
 const READING: Duration = Duration::from_millis(50);
 /// Grace period for the last writes at shutdown.
 const MAX_FINISH: Duration = Duration::from_secs(2);
@@ -206,7 +206,7 @@ impl EventLoop {
         since: Timestamp,
         inputs: &mut mpsc::Receiver<(PortId, PortInput)>,
     ) {
-        // The tasks of the ports read what their buffers hold.
+        // The tasks of the ports empty the buffers of their ports.
         tokio::time::sleep(READING).await;
         let mut late = Vec::new();
         while let Ok(input) = inputs.try_recv() {

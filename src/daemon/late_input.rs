@@ -15,11 +15,12 @@ use kiebitz_hardware::port::SCAN_INTERVAL;
 
 use crate::port::PortInput;
 
-/// Time after which the event loop was late: it runs at least once for each scan of the ports.
+/// Time between two runs of the event loop after which the second one is late. The loop runs at least once for each scan
+/// of the ports.
 pub(super) const LATE: Duration = SCAN_INTERVAL.saturating_add(Duration::from_millis(500));
 
-/// Assigns times after `since`, at most `until`, to the inputs of ports, which are in the order of reading. Returns the
-/// inputs in the order of these times, with the bytes of a port in pieces.
+/// Assigns times from `since` to `until` to the inputs of ports. `inputs` are in the order in which they were read. Returns
+/// them in the order of these times, with the bytes of a port in pieces.
 pub(super) fn spread<K: Copy + PartialEq>(
     since: Timestamp,
     until: Timestamp,

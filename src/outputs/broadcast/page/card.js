@@ -19,7 +19,7 @@ export function squares(uci) {
   return uci ? [uci.slice(0, 2), uci.slice(2, 4)] : undefined;
 }
 
-/** A read-only board. With `moves`, its pieces are animated. */
+/** A read-only board. With `moves`, its pieces are animated; with `coordinates`, its squares have them. */
 export function board(element, placement, uci, moves, coordinates = false) {
   return Chessground(element, {
     fen: placement,
