@@ -1,4 +1,4 @@
-// Measures what the wall costs a spectator: node load.mjs ADDRESS [MINUTES] [WIDTH], while games are on. Prints a line
+// Measures what the wall costs a spectator: node cost.mjs ADDRESS [MINUTES] [WIDTH], while games are on. Prints a line
 // for each minute. It is run by hand, because the figures depend on the machine.
 
 import { mkdtempSync } from "node:fs";
