@@ -170,6 +170,37 @@ fn a_longer_gap_is_read_from_the_memory() {
     }
 }
 
+/// The cable is plugged in again while Black's knight is in a hand, and nobody waits for the board.
+#[test]
+fn plies_of_a_gap_are_found_while_play_goes_on() {
+    let mut world = playing();
+    let g8 = Field::new(6).expect("a field");
+    world.plays_unheard(&PLIES[2..5]);
+    let knight = world.board.contents(g8);
+    world.board.set(world.now, g8, None);
+    world.pass(Duration::from_millis(900));
+    world
+        .board
+        .set(world.now, Field::new(21).expect("a field"), knight);
+    world.plays(&[(57, 42), (5, 26), (51, 43)], Duration::from_millis(300));
+    world.pass(Duration::from_secs(3));
+    assert_eq!(world.course(), "Inferred: Nf3 Nc6 Bc4 Nf6 Nc3 Bc5 d3");
+    assert_eq!(world.recalled, []);
+}
+
+/// Its memory has nothing of a gap in which it had no power, which takes 8 s to find out.
+#[test]
+fn the_memory_of_a_board_without_power_in_gaps_is_read_once() {
+    let mut world = playing();
+    for (nth, plies) in [&PLIES[2..6], &PLIES[6..]].into_iter().enumerate() {
+        world.plays_unheard(plies);
+        world.board.power_off(world.now);
+        world.board.power_on(world.now);
+        world.pass(Duration::from_secs(60));
+        assert_eq!(world.recalled.len(), 1, "gap {nth}");
+    }
+}
+
 /// The daemon meets the board in the middle of a game.
 #[test]
 fn how_a_game_began_is_read_from_the_memory_of_a_board_that_is_new() {

@@ -1,6 +1,6 @@
 //! The legal lines of several plies between two known placements.
 
-use shakmaty::{Bitboard, Board, Color, Move};
+use shakmaty::{Bitboard, Board, Color, Move, Role};
 
 use super::difference;
 use super::state::State;
@@ -48,6 +48,66 @@ pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize
     }
 }
 
+/// Returns all lines of 1 to `most` plies from `start` to a position that `target` shows, except that pieces may be in
+/// hands: at most one of each side, of which `target` shows nothing. Visits at most `budget` positions. Also returns up
+/// to which number of plies the search is complete.
+pub(crate) fn reaching(start: &State, target: &Board, most: usize, budget: usize) -> (Vec<Vec<Move>>, usize) {
+    let mut search = Reaching {
+        target,
+        left: budget,
+        found: Vec::new(),
+        line: Vec::new(),
+    };
+    for plies in 1..=most {
+        let known = search.found.len();
+        search.deepen(start, plies);
+        if search.left == 0 {
+            search.found.truncate(known);
+            return (search.found, plies - 1);
+        }
+    }
+    (search.found, most)
+}
+
+struct Reaching<'a> {
+    target: &'a Board,
+    left: usize,
+    found: Vec<Vec<Move>>,
+    line: Vec<Move>,
+}
+
+impl Reaching<'_> {
+    fn deepen(&mut self, state: &State, plies: usize) {
+        let differs = difference(state.board(), self.target);
+        if plies == 0 {
+            if differs.is_disjoint(self.target.occupied()) && is_in_hands(state, differs) {
+                self.found.push(self.line.clone());
+            }
+            return;
+        }
+        if !in_reach(state, self.target, plies, 1) {
+            return;
+        }
+        for m in state.legal_moves() {
+            // After an illegal move, a king may be in check while the other player is to move.
+            if m.capture() == Some(Role::King) {
+                continue;
+            }
+            let leaves = m.from().is_some_and(|from| differs.contains(from));
+            if !leaves && !differs.contains(m.to()) && !m.is_castle() {
+                continue;
+            }
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            self.line.push(m);
+            self.deepen(&state.after(m), plies - 1);
+            self.line.pop();
+        }
+    }
+}
+
 struct LineSearch<'a> {
     target: &'a Board,
     /// Number of positions that may still be visited.
@@ -69,7 +129,7 @@ impl LineSearch<'_> {
             }
             return;
         }
-        if self.several || !self.in_reach(state, differs, plies) {
+        if self.several || !in_reach(state, self.target, plies, 0) {
             return;
         }
         for m in state.legal_moves() {
@@ -96,28 +156,41 @@ impl LineSearch<'_> {
             Some(found) => self.several |= !same_moves(found, &self.line),
         }
     }
+}
 
-    /// Whether `plies` plies can bring all pieces to their target squares. A ply brings one piece there, castling two;
-    /// and a ply removes one piece from a square, by moving or capturing it.
-    fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
-        Color::ALL.into_iter().all(|color| {
-            let own_plies = plies.div_ceil(2);
-            let own_plies = if color == state.turn() {
-                own_plies
-            } else {
-                plies - own_plies
-            };
-            let castles =
-                usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
-            let arrive = (differs & self.target.by_color(color)).count();
-            let leave = (differs & state.board().by_color(color)).count();
-            arrive <= own_plies + castles && leave <= plies + castles
-        })
-    }
+/// Whether a hand may have lifted the pieces on these squares: one of the player to move, and one that it may capture.
+fn is_in_hands(state: &State, lifted: Bitboard) -> bool {
+    let own = lifted & state.board().by_color(state.turn());
+    let others = lifted.without(own);
+    let captures = |square| {
+        state
+            .legal_moves()
+            .iter()
+            .any(|m| m.is_capture() && m.to() == square)
+    };
+    own.count() <= 1 && (others.is_empty() || others.single_square().is_some_and(captures))
+}
+
+/// Whether `plies` plies can bring all pieces to their squares in `target`, except for `in_hand` of each side. A ply
+/// brings one piece there, castling two; and a ply removes one piece from a square, by moving or capturing it.
+fn in_reach(state: &State, target: &Board, plies: usize, in_hand: usize) -> bool {
+    let differs = difference(state.board(), target);
+    Color::ALL.into_iter().all(|color| {
+        let own_plies = plies.div_ceil(2);
+        let own_plies = if color == state.turn() {
+            own_plies
+        } else {
+            plies - own_plies
+        };
+        let castles = usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
+        let arrive = (differs & target.by_color(color)).count();
+        let leave = (differs & state.board().by_color(color)).count();
+        arrive <= own_plies + castles && leave <= plies + castles + in_hand
+    })
 }
 
 /// Whether two lines of the same length consist of the same moves, in any order.
-fn same_moves(a: &[Move], b: &[Move]) -> bool {
+pub(crate) fn same_moves(a: &[Move], b: &[Move]) -> bool {
     let same =
         |a: &Move, b: &Move| a.from() == b.from() && a.to() == b.to() && a.promotion() == b.promotion();
     a.iter().all(|a| b.iter().any(|b| same(a, b)))

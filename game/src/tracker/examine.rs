@@ -11,6 +11,8 @@
 //! 3. In a gap, or if reports were lost, between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest
 //!    first. They count only if exactly one line leads to the board, if the clock agrees with the turn, and if the line
 //!    does not leave out a ply that was seen before the gap.
+//! 4. In a gap, `over_gap` shows by the play since the first dump which plies were played. This does not wait for a quiet
+//!    board.
 //!
 //! Each call of `examine` makes a few searches of at most `MAX_POSITIONS` positions, so that no observation takes long.
 //! If the clock runs for the side to move after an inferred line, all plies of the line count as pressed.
@@ -37,6 +39,7 @@ use super::finding::Finding;
 use super::hearing::Hearing;
 use super::line::Press;
 use super::node::{Node, NodeId, Played, PlyStatus};
+use super::over_gap::GapPlies;
 use super::tree::Tree;
 use crate::events::{CompletedBy, CorrectionReason, DoubtfulPlies, Recovery};
 use crate::model::{
@@ -155,7 +158,7 @@ impl Tracker {
     }
 
     /// Returns the player whose clock runs, if White's side is beyond doubt.
-    fn clock_turn(&self, now: Timestamp) -> Option<Color> {
+    pub(super) fn clock_turn(&self, now: Timestamp) -> Option<Color> {
         // A clock reading from after `now` does not show the turn at `now`.
         let ahead = self.clock.reading().is_some_and(|(at, _)| at > now) && self.polled.is_none();
         let heard = !self.clock.is_unheard() && !ahead;
@@ -166,6 +169,11 @@ impl Tracker {
 
     /// Examines a quiet board that the line does not explain. Returns whether the board must be judged again.
     pub(super) fn examine(&mut self, now: Timestamp) -> bool {
+        if let Some(plies) = self.plies_of_gap(now)
+            && self.infer_by_play(now, plies)
+        {
+            return true;
+        }
         let gap = self.gap_since.is_some();
         let unheard = self.hearing.unheard().filter(|_| gap);
         if unheard.is_some_and(|unheard| unheard.refuted) {
@@ -281,6 +289,32 @@ impl Tracker {
             self.wake_at(given_up);
         }
         false
+    }
+
+    /// Adds the plies of a gap that the play since then shows. Returns whether it did.
+    fn infer_by_play(&mut self, now: Timestamp, plies: GapPlies) -> bool {
+        let Some(tree) = self.tree() else { return false };
+        let tip = tree.tip();
+        let (before, expected) = (&plies.before, &tree.node(tip).state);
+        if expected.board() != before.board() || expected.turn() != before.turn() {
+            return false;
+        }
+        let last = plies.moves.iter().fold(plies.before, |state, m| state.after(*m));
+        let view = View {
+            at: plies.dumped_at,
+            board: last.board().clone(),
+            turn: None,
+        };
+        let length = plies.moves.len();
+        let found = match plies.any_order {
+            true => FoundLines::AnyOrder(plies.moves),
+            false => FoundLines::Only(plies.moves),
+        };
+        let infers = self.infer(&view, tip, length, found);
+        if let Some(line) = self.line.as_mut().filter(|_| infers) {
+            line.tree.update(&self.sensors, now);
+        }
+        infers
     }
 
     fn view(&self, at: Timestamp) -> View {

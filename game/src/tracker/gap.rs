@@ -3,9 +3,10 @@
 //! A gap begins when the port closes, or when a board on a bus loses its power. While the gap is open, a board at rest
 //! is no evidence: the tracker judges as of the last moment at which the board was heard. When the port opens again,
 //! `examine` searches for lines of one or two plies that lead to the first dump. If there is exactly one, later reports
-//! continue it. Otherwise the tracker wants the board's memory, and longer lines, takebacks, start positions and
-//! `joining` wait for it. The memory is not read after every opening, because the board reports nothing while it sends
-//! its memory.
+//! continue it; `over_gap` also finds lines while play goes on. Otherwise the tracker wants the board's memory, and longer
+//! lines, takebacks, start positions and `joining` wait for it. The memory is not read after every opening, because the
+//! board reports nothing while it sends its memory. It is not read again after gaps of a board that loses its power with
+//! the cable: it has nothing of such gaps.
 //!
 //! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
 //! reports (`playback`); only the difference is announced. The memory records the order of changes, but not their
@@ -180,7 +181,7 @@ impl Tracker {
         };
         back.is_some_and(|unheard| {
             let unknown = unheard.refuted || !self.stands_over_gap(line);
-            unheard.suspected.is_some() || self.gap_since.is_some() && unknown
+            unheard.suspected.is_some() || self.gap_since.is_some() && unknown && !self.loses_power
         })
     }
 
@@ -228,7 +229,12 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let Some(missed) = unheard.covered_by(elements) else {
+        let covered = unheard.covered_by(elements);
+        if !unheard.rewinds {
+            let powerless = |missed: &[Element]| memory::begins_with_power(elements, missed);
+            self.loses_power = covered.map_or_else(|| elements.contains(&Element::PowerUp), powerless);
+        }
+        let Some(missed) = covered else {
             if unheard.refuted {
                 self.give_up_line(now);
                 return;

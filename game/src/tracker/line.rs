@@ -9,6 +9,7 @@ use super::Tracker;
 use super::announcements::Announcements;
 use super::examine::View;
 use super::hearing::{Hearing, Unheard};
+use super::over_gap::OverGap;
 use super::tree::Tree;
 use crate::events::DoubtfulPlies;
 use crate::position::State;
@@ -35,6 +36,8 @@ pub(super) struct LineOfPlay {
     pub(super) checkpoint: Option<Unheard>,
     /// Placement of the first dump after a gap, until the search for a line to it has ended.
     pub(super) found: Option<View>,
+    /// The lines over the open gap.
+    pub(super) over_gap: Option<OverGap>,
     /// Number of searches for unobserved plies on the quiet board; see [`examine`](Tracker::examine). At
     /// `MAX_UNSEEN_PLIES`, the search has ended.
     pub(super) examined: usize,
@@ -63,6 +66,7 @@ impl LineOfPlay {
             before_doubt: None,
             checkpoint: None,
             found: None,
+            over_gap: None,
             examined: 0,
             reopened: Timestamp::default(),
         };

@@ -36,7 +36,8 @@
 //! | a ply is confirmed | `press`, `judgement` | it was pressed, it was answered, or the board has rested for **doubt**; not while an equally credible line has a piece on a square that does not read it |
 //! | confirmed plies are opened again | `reopen` | the line leaves squares unexplained, and another line of the last plies explains more of them |
 //! | an earlier position is restored | `examine` | withdrawing the plies after it costs less than the squares that the line leaves unexplained; in a gap, only plies that were not pressed, and at most as many plies as remain |
-//! | plies are inferred over a gap | `examine` | the shortest line to the first dump, to the pieces that the board listed when its power came back, or to the present placement is the only one of its length, and the clock agrees |
+//! | plies are inferred over a gap | `over_gap` | the play after the first dump is more credible with them than with any others |
+//! | | `examine` | the shortest line to the first dump, to the pieces that the board listed when its power came back, or to the present placement is the only one of its length, and the clock agrees |
 //! | inferred plies are withdrawn | `examine` | a piece stands on a square that they leave empty, or the plies after them are unusual |
 //! | the last plies before an undecidable gap are withdrawn | `examine` | they are unconfirmed, the piece of the first of them has left its square, and this costs more than withdrawing them |
 //! | plies turn out to be pieces being set up | `signals` | for each ply from the last one back: its cost as play against its cost as setting up |
@@ -53,7 +54,7 @@
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
 //! | a line and its doubts | `line`, `examine`, `reopen` |
-//! | gaps and lost reports | `hearing`, `gap`, `rewind`, `playback`, `joining` |
+//! | gaps and lost reports | `hearing`, `gap`, `over_gap`, `rewind`, `playback`, `joining` |
 //! | set-up, results and jolts | `signals`, `jolt` |
 //! | input from outside | `given` (an arbiter), `resume` (the journal) |
 //! | output | `finding` |
@@ -80,6 +81,7 @@ mod made;
 mod memory;
 mod motion;
 mod node;
+mod over_gap;
 mod patience;
 mod playback;
 mod press;
@@ -142,6 +144,9 @@ pub(crate) struct Tracker {
     memory_requested_at: Option<Timestamp>,
     /// Whether the memory has been requested since the port was opened, or the time for that is over.
     recalled: bool,
+    /// Whether the board had lost its power in the last gap for which its memory was read, so that it had nothing of the
+    /// gap.
+    loses_power: bool,
     /// While the board sends its memory, it holds its reports back: the time at which the memory was requested, and the
     /// time until which a report counts as held back.
     held_back: Option<(Timestamp, Timestamp)>,
@@ -246,6 +251,7 @@ impl Tracker {
         let changed = self.sensors.set_all(now, dump);
         if is_first {
             self.find(now);
+            self.look_over_gap(now);
         }
         if changed {
             self.joining.clear();
@@ -300,6 +306,7 @@ impl Tracker {
             }
         }
         self.follow_joining(now);
+        self.follow_over_gap(now);
     }
 
     fn show_squares(&mut self, now: Timestamp) {
