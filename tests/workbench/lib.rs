@@ -21,6 +21,7 @@
 
 pub mod bus;
 pub mod captures;
+pub mod gaps;
 pub mod hands;
 pub mod messages;
 pub mod room;

@@ -3,6 +3,7 @@
 mod bus;
 mod files;
 mod fit;
+mod gaps;
 mod hands;
 mod irregular;
 mod messages;
@@ -45,6 +46,8 @@ enum Command {
     /// Rounds of two hours with all kinds of faults.
     #[command(subcommand)]
     Soak(soak::Command),
+    /// Blitz games on boards that lose their power with the cable.
+    Gaps(gaps::Gaps),
     /// Measure the effect of each parameter of the tracker's model, and search for a better model.
     Fit(fit::Fit),
     /// The captures in tests/captures.
@@ -61,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Irregular(command) => command.run(),
         Command::Bus(command) => command.run(),
         Command::Soak(command) => command.run(),
+        Command::Gaps(command) => command.run(),
         Command::Fit(command) => command.run(),
         Command::Captures(command) => command.run(),
         Command::Messages(command) => command.run(),
