@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Error;
 use axum::Json;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::{AcquireError, Mutex};
@@ -154,15 +155,26 @@ fn closed(error: AcquireError) -> PairingsRefusal {
     PairingsRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }
 
-async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {
-    let too_large = |_| {
+/// Reads a body part by part. To collect the parts first would take its memory twice.
+async fn read_body(body: Body) -> Result<Vec<u8>, PairingsRefusal> {
+    let too_large = || {
         PairingsRefusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             tournament::FileError::TooLong.to_string(),
         )
     };
     let limit = usize::try_from(tournament::MAX_FILE_BYTES).unwrap_or(usize::MAX);
-    to_bytes(body, limit).await.map_err(too_large)
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut content = Vec::with_capacity(announced.min(limit));
+    let mut parts = body.into_data_stream();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| too_large())?;
+        if part.len() > limit - content.len() {
+            return Err(too_large());
+        }
+        content.extend_from_slice(&part);
+    }
+    Ok(content)
 }
 
 /// Runs an operation on the files, one request at a time, on a thread that may block.
@@ -199,7 +211,7 @@ fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -
         }
         Err(ReadError::Wrong { place, error }) => Err(json!({
             "error": error.to_string(),
-            "file": place.file,
+            "file": &*place.file,
             "line": place.line,
             "column": place.column,
         })),
