@@ -218,3 +218,96 @@ fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -
         Err(error) => Err(json!({ "error": format!("{:#}", Error::from(error)) })),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::convert::Infallible;
+    use core::pin::Pin;
+
+    use futures_util::{FutureExt, stream};
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::outputs::desk::door::tests::desk_state;
+    use crate::outputs::desk::sessions::Guest;
+    use crate::outputs::desk::users::Role;
+
+    const PAIRINGS: &str = "round,board,white,black\n1,1,Adler,Berg\n";
+
+    /// A check of an upload, and the sender of its body.
+    struct SlowUpload {
+        response: Pin<Box<dyn Future<Output = PairingsResponse>>>,
+        body: mpsc::UnboundedSender<&'static str>,
+        /// Receives a message when the body is read for the first time.
+        read: mpsc::UnboundedReceiver<()>,
+    }
+
+    impl SlowUpload {
+        fn begin(state: &Arc<DeskState>) -> Self {
+            let (body, parts) = mpsc::unbounded_channel::<&'static str>();
+            let (is_read, read) = mpsc::unbounded_channel();
+            let parts = stream::unfold(parts, |mut parts| async move {
+                let part = parts.recv().await?;
+                Some((Ok::<_, Infallible>(part), parts))
+            });
+            let begin = stream::once(async move {
+                let _ = is_read.send(());
+                Ok("")
+            });
+            let request = Request::builder()
+                .uri("/pairings/round-1.csv?check")
+                .body(Body::from_stream(begin.chain(parts)))
+                .expect("a request");
+            let operator = Operator(Guest {
+                name: "chief".to_owned(),
+                role: Role::Operator,
+            });
+            let name = Path("round-1.csv".to_owned());
+            Self {
+                response: Box::pin(upload(State(Arc::clone(state)), operator, name, request)),
+                body,
+                read,
+            }
+        }
+
+        /// Lets the upload proceed until it waits. Returns whether its body has been read since the last call.
+        fn proceed(&mut self) -> bool {
+            assert!(
+                (&mut self.response).now_or_never().is_none(),
+                "the body has not ended"
+            );
+            self.read.try_recv().is_ok()
+        }
+
+        /// Sends the body, and returns the status of the response.
+        async fn finish(self) -> StatusCode {
+            self.body.send(PAIRINGS).expect("a receiver");
+            drop(self.body);
+            self.response.await.into_response().status()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_bodies_of_two_uploads_are_read_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = PairingFiles::new(Vec::new(), Some(folder.path().join("pairings")));
+        let mut state = desk_state(folder.path(), "", mpsc::channel(1).0).await;
+        state.pairings = Some(Arc::new(Mutex::new(files)));
+        let state = Arc::new(state);
+        let mut waiting: Vec<SlowUpload> = (0..5).map(|_| SlowUpload::begin(&state)).collect();
+        let read = |uploads: &mut [SlowUpload]| -> Vec<bool> {
+            uploads.iter_mut().map(SlowUpload::proceed).collect()
+        };
+        assert_eq!(read(&mut waiting), [true, true, false, false, false]);
+        assert_eq!(read(&mut waiting), [false; 5], "the others still wait");
+        assert_eq!(waiting.remove(1).finish().await, StatusCode::OK);
+        assert_eq!(read(&mut waiting), [false, true, false, false]);
+        // A client that hangs up makes room, too.
+        drop(waiting.remove(0));
+        assert_eq!(read(&mut waiting), [false, true, false]);
+        for upload in waiting.drain(..2) {
+            assert_eq!(upload.finish().await, StatusCode::OK);
+        }
+        assert_eq!(read(&mut waiting), [true]);
+    }
+}
