@@ -122,6 +122,7 @@ fn start(
     let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
+        rounds: None,
         tests: watch::Sender::default(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
@@ -133,6 +134,8 @@ fn start(
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
+    /// The message with all rounds, which all pages share. `None` after a change.
+    rounds: Option<Bytes>,
     /// The tests of squares to store.
     tests: watch::Sender<SquareTests>,
 }
@@ -164,8 +167,8 @@ impl DeskTask {
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
                     let pairings = message("pairings", &self.desk.pairings());
-                    let rounds = message("rounds", &self.desk.rounds());
-                    let first = [all, pairings, rounds];
+                    let rounds = self.rounds.get_or_insert_with(|| message("rounds", &self.desk.rounds()));
+                    let first = [all, pairings, rounds.clone()];
                     if first.into_iter().all(|part| page.try_send(part).is_ok()) {
                         self.pages.push(page);
                     }
@@ -203,7 +206,10 @@ impl DeskTask {
                 DeskUpdate::Board(input) => message("board", &input),
                 DeskUpdate::Gone(board) => message("gone", &board),
                 DeskUpdate::Pairings(pairings) => message("pairings", &pairings),
-                DeskUpdate::Round(round) => message("round", &round),
+                DeskUpdate::Round(round) => {
+                    self.rounds = None;
+                    message("round", &round)
+                }
                 DeskUpdate::Kept(kept) => message("kept", &kept),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());
