@@ -20,7 +20,7 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::tls::Tls;
 use crate::outputs::shared::http;
 use crate::outputs::shared::trial::Trial;
-use crate::system_time::moment;
+use crate::system_time::{Moment, moment};
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
@@ -133,6 +133,13 @@ impl Follower {
     }
 
     pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
+        let entry = self.entry(delay);
+        entry.broadcast.set_only_pgn(false);
+        entry.files.subscribe()
+    }
+
+    /// Subscribes to the files, of which only `games.pgn` of each round is needed.
+    pub(in crate::outputs) fn subscribe_pgn(&mut self, delay: Duration) -> Snapshot {
         self.entry(delay).files.subscribe()
     }
 
@@ -144,26 +151,40 @@ impl Follower {
     /// is the public address of the page.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration, address: Option<String>) {
         let entry = self.entry(delay);
+        entry.broadcast.set_only_pgn(false);
         entry.broadcast.bring_page(address);
         entry.files.send_replace(Arc::new(page::files()));
     }
 
     fn entry(&mut self, delay: Duration) -> &mut DelayedBroadcast {
         let facts = &self.facts;
-        self.by_delay.entry(delay).or_insert_with(|| DelayedBroadcast {
-            broadcast: Broadcast::new(delay, facts.clone()),
-            files: watch::channel(Arc::default()).0,
-            relayed: watch::channel(Arc::default()).0,
+        self.by_delay.entry(delay).or_insert_with(|| {
+            let mut broadcast = Broadcast::new(delay, facts.clone());
+            // Until an output needs more.
+            broadcast.set_only_pgn(true);
+            DelayedBroadcast {
+                broadcast,
+                files: watch::channel(Arc::default()).0,
+                relayed: watch::channel(Arc::default()).0,
+            }
         })
     }
 
-    pub(in crate::outputs) async fn work(mut self) {
+    pub(in crate::outputs) async fn work(self) {
+        self.work_with(moment, tokio::time::sleep).await;
+    }
+
+    /// Like [`work`](Self::work), with the function that measures the time, and the one that waits.
+    async fn work_with<S>(mut self, moment: impl Fn() -> Moment + Send, wait: impl Fn(Duration) -> S + Send)
+    where
+        S: Future<Output = ()> + Send,
+    {
         let mut pause = BATCH_TIME;
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
             self.apply_input(now, &input);
             if self.advance(now) {
-                tokio::time::sleep(pause).await;
+                wait(pause).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
                     self.apply_input(at, &input);
@@ -172,9 +193,7 @@ impl Follower {
             let begun = moment();
             for entry in self.by_delay.values_mut() {
                 if entry.broadcast.advance(now) && self.paired {
-                    entry
-                        .files
-                        .send_replace(Arc::new(entry.broadcast.files().clone()));
+                    entry.files.send_replace(Arc::clone(entry.broadcast.files()));
                     if !entry.relayed.is_closed() {
                         entry.relayed.send_replace(Arc::new(entry.broadcast.relayed()));
                     }
