@@ -236,3 +236,102 @@ impl Follower {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// The work of a follower whose files seem to take a second each time, and whose pauses end when the test says so.
+    struct SlowWork {
+        inputs: mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>,
+        files: Snapshot,
+        pauses: Arc<Mutex<Vec<Duration>>>,
+        ends: Arc<Semaphore>,
+    }
+
+    impl SlowWork {
+        fn start() -> Self {
+            let (inputs, receiver) = mpsc::unbounded_channel();
+            let mut follower = Follower::new(receiver, EventFacts::default());
+            let files = follower.subscribe(Duration::ZERO);
+            let (pauses, ends) = (
+                Arc::<Mutex<Vec<Duration>>>::default(),
+                Arc::new(Semaphore::new(0)),
+            );
+            let seconds = AtomicU64::new(0);
+            let moment = move || Moment::after(Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)));
+            let (begun, ended) = (Arc::clone(&pauses), Arc::clone(&ends));
+            let wait = move |pause| {
+                begun.lock().expect("no panic").push(pause);
+                let ended = Arc::clone(&ended);
+                async move { ended.acquire().await.expect("it is open").forget() }
+            };
+            tokio::spawn(follower.work_with(moment, wait));
+            Self {
+                inputs,
+                files,
+                pauses,
+                ends,
+            }
+        }
+
+        fn send(&self, input: FeedInput) {
+            let input = (Timestamp::default(), Arc::new(input));
+            self.inputs.send(input).expect("it works");
+        }
+
+        fn name(&self, name: &str) {
+            self.send(FeedInput::Facts(EventFacts {
+                name: Some(name.to_owned()),
+                ..EventFacts::default()
+            }));
+        }
+
+        /// Waits until the pause with this number has begun. Returns its length.
+        async fn pause(&self, number: usize) -> Duration {
+            loop {
+                if let Some(pause) = self.pauses.lock().expect("no panic").get(number) {
+                    return *pause;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+
+        /// Ends a pause. Returns the next files' list of rounds.
+        async fn files_after_pause(&mut self) -> String {
+            self.ends.add_permits(1);
+            self.files.changed().await.expect("it works");
+            let files = self.files.borrow_and_update();
+            String::from_utf8_lossy(&files["wall.json"].content).into_owned()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_broadcast_pauses_four_times_as_long_as_its_files_took() {
+        let mut work = SlowWork::start();
+        work.send(FeedInput::Pairings(Some(Arc::default())));
+        assert_eq!(work.pause(0).await, BATCH_TIME, "no files have been made yet");
+        work.name("first");
+        assert!(work.files_after_pause().await.contains("first"));
+        work.name("second");
+        assert_eq!(work.pause(1).await, Duration::from_secs(4));
+        work.name("third");
+        work.name("fourth");
+        tokio::task::yield_now().await;
+        assert!(!work.files.has_changed().expect("it works"), "it is pausing");
+        assert!(work.files_after_pause().await.contains("fourth"));
+        work.name("fifth");
+        assert_eq!(work.pause(2).await, Duration::from_secs(4));
+        assert!(work.files_after_pause().await.contains("fifth"));
+        assert_eq!(
+            work.pauses.lock().expect("no panic").len(),
+            3,
+            "one for each batch"
+        );
+    }
+}
