@@ -122,6 +122,7 @@ fn start(
     let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
+        pairings: None,
         rounds: None,
         tests: watch::Sender::default(),
     };
@@ -134,7 +135,8 @@ fn start(
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
-    /// The message with all rounds, which all pages share. `None` after a change.
+    /// The messages with the pairings of the round and with all rounds, which all pages share. `None` after a change.
+    pairings: Option<Bytes>,
     rounds: Option<Bytes>,
     /// The tests of squares to store.
     tests: watch::Sender<SquareTests>,
@@ -166,9 +168,11 @@ impl DeskTask {
                 Some(board) = restarts.recv() => self.desk.restart_test(&board),
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
-                    let pairings = message("pairings", &self.desk.pairings());
+                    let pairings = self
+                        .pairings
+                        .get_or_insert_with(|| message("pairings", &self.desk.pairings()));
                     let rounds = self.rounds.get_or_insert_with(|| message("rounds", &self.desk.rounds()));
-                    let first = [all, pairings, rounds.clone()];
+                    let first = [all, pairings.clone(), rounds.clone()];
                     if first.into_iter().all(|part| page.try_send(part).is_ok()) {
                         self.pages.push(page);
                     }
@@ -205,7 +209,10 @@ impl DeskTask {
             let message = match change {
                 DeskUpdate::Board(input) => message("board", &input),
                 DeskUpdate::Gone(board) => message("gone", &board),
-                DeskUpdate::Pairings(pairings) => message("pairings", &pairings),
+                DeskUpdate::Pairings(pairings) => {
+                    self.pairings = None;
+                    message("pairings", &pairings)
+                }
                 DeskUpdate::Round(round) => {
                     self.rounds = None;
                     message("round", &round)
