@@ -29,9 +29,11 @@ pub(super) struct Commands {
     requests: mpsc::Receiver<Request>,
     recall: Recall,
     /// Outcomes of the latest commands, by board and id.
-    done: HashMap<(String, String), Done>,
-    /// The keys of `done`, oldest first.
-    order: VecDeque<(String, String)>,
+    done: HashMap<CommandKey, Done>,
+    /// The keys of commands in `done` that were carried out, oldest first.
+    carried_out: VecDeque<CommandKey>,
+    /// The keys of refused commands in `done`, oldest first. Many of them do not displace those that were carried out.
+    refused: VecDeque<CommandKey>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,9 @@ pub(super) struct PendingCommand {
     asker: Option<Asker>,
 }
 
+/// Board and id of a command.
+type CommandKey = (String, String);
+
 #[derive(Debug)]
 struct Done {
     action: Action,
@@ -64,7 +69,7 @@ struct Done {
 }
 
 pub(super) const WAITING: usize = 64;
-/// Number of commands that are remembered. A sender repeats a command soon or never.
+/// Number of commands that are remembered, and of refused ones. A sender repeats a command soon or never.
 const REMEMBERED: usize = 1000;
 /// Number of events per board that a restart searches for commands. A day has fewer.
 const SEARCHED_EVENTS: u64 = 5000;
@@ -84,47 +89,22 @@ impl Commands {
             requests,
             recall: Recall::start(journal)?,
             done: HashMap::new(),
-            order: VecDeque::new(),
+            carried_out: VecDeque::new(),
+            refused: VecDeque::new(),
         })
     }
 
     /// Reads the latest commands from the journal, so that none of them is carried out again.
     pub(super) fn restore(&mut self, journal: &Journal) {
         match last_commands(journal) {
-            Ok(events) => events.iter().for_each(|event| self.recall(event)),
+            Ok(commands) => commands
+                .into_iter()
+                .for_each(|(_, key, done)| self.remember(key, done)),
             Err(error) => tracing::warn!(
                 "cannot read the last commands from the journal; a repeated command is \
                 carried out twice: {error}"
             ),
         }
-    }
-
-    fn recall(&mut self, event: &Event) {
-        let EventKind::CommandTaken {
-            id,
-            action,
-            by,
-            arguments,
-            error,
-            note,
-        } = &event.kind
-        else {
-            return;
-        };
-        let done = Done {
-            action: *action,
-            by: by.clone(),
-            arguments: as_sent(arguments),
-            answer: Answer {
-                id: Some(id.clone()),
-                ok: error.is_none(),
-                note: note.clone(),
-                error: error.clone(),
-                standing: None,
-                kept: true,
-            },
-        };
-        self.remember((event.board.clone(), id.clone()), done);
     }
 
     /// The next command. Cancel safe.
@@ -271,12 +251,17 @@ impl Commands {
         answer
     }
 
-    fn remember(&mut self, key: (String, String), done: Done) {
+    fn remember(&mut self, key: CommandKey, done: Done) {
+        let order = if done.answer.ok {
+            &mut self.carried_out
+        } else {
+            &mut self.refused
+        };
         if self.done.insert(key.clone(), done).is_none() {
-            self.order.push_back(key);
+            order.push_back(key);
         }
-        while self.order.len() > REMEMBERED {
-            if let Some(oldest) = self.order.pop_front() {
+        while order.len() > REMEMBERED {
+            if let Some(oldest) = order.pop_front() {
                 self.done.remove(&oldest);
             }
         }
@@ -284,6 +269,35 @@ impl Commands {
 }
 
 impl Done {
+    /// The outcome that an event records, with its board and id. `None` if the event is not about a command.
+    fn recorded(event: &Event) -> Option<(CommandKey, Self)> {
+        let EventKind::CommandTaken {
+            id,
+            action,
+            by,
+            arguments,
+            error,
+            note,
+        } = &event.kind
+        else {
+            return None;
+        };
+        let done = Self {
+            action: *action,
+            by: by.clone(),
+            arguments: as_sent(arguments),
+            answer: Answer {
+                id: Some(id.clone()),
+                ok: error.is_none(),
+                note: note.clone(),
+                error: error.clone(),
+                standing: None,
+                kept: true,
+            },
+        };
+        Some(((event.board.clone(), id.clone()), done))
+    }
+
     /// The answer to a repeated command, or an error if `command` has the same id but other contents.
     fn answer_again(&self, command: &Command) -> Answer {
         let is_same = (self.action, &*self.by) == (command.action, &*command.by)
@@ -422,14 +436,19 @@ fn as_sent(arguments: &serde_json::Value) -> Digest {
     digest(&SHA256, arguments.to_string().as_bytes())
 }
 
-/// The commands among the latest events of all boards, oldest first.
-fn last_commands(journal: &Journal) -> Result<Vec<Event>, JournalError> {
-    let mut events = Vec::new();
+/// The outcomes of the commands among the latest events of all boards, oldest first, with their keys.
+fn last_commands(journal: &Journal) -> Result<Vec<(Timestamp, CommandKey, Done)>, JournalError> {
+    let mut commands = Vec::new();
     for (board, last) in journal.boards(LIVE_STREAM)? {
-        events.extend(journal.commands(LIVE_STREAM, &board, last.saturating_sub(SEARCHED_EVENTS))?);
+        let events = journal.commands(LIVE_STREAM, &board, last.saturating_sub(SEARCHED_EVENTS))?;
+        // The events of all boards at a time, with their arguments, could take a hundred megabytes.
+        commands.extend(events.iter().filter_map(|event| {
+            let (key, done) = Done::recorded(event)?;
+            Some((event.ts, key, done))
+        }));
     }
-    events.sort_by_key(|event| event.ts);
-    Ok(events)
+    commands.sort_by_key(|(at, ..)| *at);
+    Ok(commands)
 }
 
 fn log_outcome(board: &str, answer: &Answer) {
@@ -562,7 +581,9 @@ mod tests {
         assert_eq!(events.len(), 1);
         assert_eq!(events[0].board, "board-1");
         let mut restarted = World::new();
-        events.iter().for_each(|event| restarted.commands.recall(event));
+        for (key, done) in events.iter().filter_map(Done::recorded) {
+            restarted.commands.remember(key, done);
+        }
         assert_eq!(restarted.send("board-1", Some("meier"), NAMES), answer);
         // The same command from another sender is a different command.
         let other = restarted.send("board-1", Some("mayer"), NAMES);
@@ -577,8 +598,33 @@ mod tests {
             let text = format!(r#"{{"id":"{id}","do":"annotate","text":"{id}"}}"#);
             world.send("board-1", None, text.as_bytes());
         }
+        // Without a game, all of these are refused.
         assert_eq!(world.commands.done.len(), REMEMBERED);
-        assert_eq!(world.commands.order.len(), REMEMBERED);
+        assert_eq!(world.commands.refused.len(), REMEMBERED);
+    }
+
+    /// A sender must not fill the journal, nor make kiebitz forget which commands it has carried out.
+    #[test]
+    fn a_flood_of_refused_commands_leaves_few_events_and_displaces_no_other() {
+        let mut world = World::new();
+        let answer = world.send("board-1", None, NAMES);
+        assert_eq!(answer["ok"], true, "{answer}");
+        for id in 0..3 * REMEMBERED {
+            let text = format!(r#"{{"id":"flood-{id}","do":"end_game","reason":"void"}}"#);
+            let refused = world.send("board-1", None, text.as_bytes());
+            assert_eq!(refused["ok"], false, "{refused}");
+        }
+        let events = world.events();
+        assert!((2..100).contains(&events.len()), "{} events", events.len());
+        assert_eq!(world.send("board-1", None, NAMES), answer, "the same answer");
+        assert!(world.events().is_empty());
+        let named = br#"{"id":"2","do":"set_players","white":"C"}"#;
+        assert_eq!(world.send("board-1", None, named)["ok"], true);
+        assert_eq!(
+            world.events().len(),
+            1,
+            "commands with an effect are always stored"
+        );
     }
 
     /// A sender must not fill memory, log and journal with commands that are refused.

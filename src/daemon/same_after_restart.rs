@@ -277,7 +277,7 @@ impl ShownOutputs {
         let mut shown = BTreeMap::new();
         for (nth, broadcast) in self.broadcasts.iter_mut().enumerate() {
             broadcast.advance(self.now);
-            for (path, file) in broadcast.files() {
+            for (path, file) in broadcast.files().iter() {
                 shown.insert(format!("{nth}/{path}"), text(&file.content));
             }
         }

@@ -175,6 +175,12 @@ impl Starting {
         self.follower.subscribe(own_delay.unwrap_or(self.delay))
     }
 
+    /// The files of the broadcast, of which only `games.pgn` of each round is needed, with the output's own delay, or else
+    /// the common one.
+    pub(super) fn pgn_files(&mut self, own_delay: Option<Duration>) -> Snapshot {
+        self.follower.subscribe_pgn(own_delay.unwrap_or(self.delay))
+    }
+
     /// The event for a site with pages of its own, with the output's own delay, or else the common one.
     pub(super) fn relayed(&mut self, own_delay: Option<Duration>) -> RelayedSnapshot {
         self.follower.subscribe_relayed(own_delay.unwrap_or(self.delay))

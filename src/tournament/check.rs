@@ -1,6 +1,7 @@
 //! Check of an event before a round: reports missing and contradictory data.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kiebitz_game::laws::TimeControl;
 use serde::Serialize;
@@ -135,7 +136,7 @@ impl Check<'_> {
         let mut found = found.finish();
         let order = |finding: &Finding| {
             let place = finding.place.as_ref();
-            let place = place.map(|place| (place.file.clone(), place.line, place.column));
+            let place = place.map(|place| (Arc::clone(&place.file), place.line, place.column));
             (finding.severity, place.is_none(), place)
         };
         found.sort_by_key(order);
@@ -423,7 +424,7 @@ pub(crate) fn report(findings: &[Finding], totals: Totals) -> Value {
             json!({
                 "severity": finding.severity,
                 "kind": finding.about,
-                "file": place.map(|place| &place.file),
+                "file": place.map(|place| &*place.file),
                 "line": place.map(|place| place.line),
                 "column": place.map(|place| place.column),
                 "text": finding.text,

@@ -7,6 +7,7 @@
 use core::fmt;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use kiebitz_game::vocabulary;
 use thiserror::Error;
@@ -207,7 +208,7 @@ pub enum FileError {
 impl FileError {
     pub(super) fn at(self, file: &str, line: usize, column: usize) -> ReadError {
         let place = FilePosition {
-            file: file.to_owned(),
+            file: file.into(),
             line,
             column,
         };
@@ -325,7 +326,7 @@ impl Problem for Doubt {
 /// Collects the doubts about one file while it is read.
 #[derive(Debug)]
 pub(super) struct Doubts {
-    file: String,
+    file: Arc<str>,
     list: Capped<Doubt>,
     /// Number of players and pairings so far.
     entries: usize,
@@ -334,7 +335,7 @@ pub(super) struct Doubts {
 impl Doubts {
     pub(super) fn about(file: &str) -> Self {
         Self {
-            file: file.to_owned(),
+            file: file.into(),
             list: Capped::default(),
             entries: 0,
         }
@@ -369,7 +370,7 @@ impl Doubts {
 
     pub(super) fn place(&self, line: usize, column: usize) -> FilePosition {
         FilePosition {
-            file: self.file.clone(),
+            file: Arc::clone(&self.file),
             line,
             column,
         }

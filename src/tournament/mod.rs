@@ -31,7 +31,7 @@ pub(crate) mod watch;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use byes::Byes;
 pub(crate) use changes::{Change, changes};
@@ -182,8 +182,8 @@ pub struct Player {
 /// A position in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilePosition {
-    /// Name of the file.
-    pub file: String,
+    /// Name of the file, shared by all positions in it.
+    pub file: Arc<str>,
     /// Line number, counted from 1.
     pub line: usize,
     /// Column, in characters, counted from 1.

@@ -1,6 +1,7 @@
 //! Identification of players: joins mentions of the same player by FIDE id, or else by name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::doubt::{Capped, Doubt, DoubtKind, Severity};
 use super::{FilePosition, Player, names};
@@ -18,7 +19,7 @@ pub(super) struct People {
     /// FIDE ids that occur with a name, by the key of the name.
     ids: BTreeMap<String, BTreeSet<u32>>,
     /// Names that were reported as ambiguous, by key and file.
-    reported: BTreeSet<(String, String)>,
+    reported: BTreeSet<(String, Arc<str>)>,
 }
 
 impl People {
@@ -73,7 +74,10 @@ impl People {
             [id] => self.find_or_add_by_id(*id, player, doubts),
             [] => self.find_or_add_by_name(key, player),
             [one, two, ..] => {
-                if self.reported.insert((key.clone(), player.place.file.clone())) {
+                if self
+                    .reported
+                    .insert((key.clone(), Arc::clone(&player.place.file)))
+                {
                     let text = format!(
                         "{} may be the player with the FIDE id {one} or {two}, and is treated as neither: add \
                          the id here",

@@ -552,7 +552,12 @@ fn command(action: &str, (round, table): (u32, u32), mut fields: Map<String, Val
     fields.insert("do".to_owned(), json!(action));
     fields.insert("by".to_owned(), json!(PAIRINGS));
     // Parsing cannot fail, because all fields are valid.
-    Command::parse(&Value::Object(fields).to_string()).ok()
+    let command = Command::parse(&Value::Object(fields).to_string()).ok()?;
+    // A command that a board has refused is not sent again, which the record shows.
+    Some(Command {
+        always_recorded: true,
+        ..command
+    })
 }
 
 #[cfg(test)]

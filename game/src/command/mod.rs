@@ -44,6 +44,9 @@ pub struct Command {
     /// The game that the command names, read from the journal; `None` if it names none, or if its board still has the
     /// game.
     pub recalled: Option<Box<ResumableGame>>,
+    /// Whether its board records the command even if it is one of many without an effect: the journal has it already,
+    /// or the sender goes by the record.
+    pub always_recorded: bool,
 }
 
 /// A command with its parsed arguments.
@@ -470,6 +473,7 @@ impl Command {
             action,
             arguments,
             recalled: None,
+            always_recorded: false,
         })
     }
 
@@ -538,6 +542,7 @@ impl Command {
             order: order(*action, arguments).ok()?,
             arguments: arguments.clone(),
             recalled: None,
+            always_recorded: true,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use kiebitz_hardware::{Observation, Observed, Timestamp};
 use shakmaty::Bitboard;
 
+use super::allowance::Allowance;
 use super::presence::Presence;
 use super::steps::Steps;
 use crate::clock::{ClockFace, Side};
@@ -42,6 +43,8 @@ pub struct Board {
     seen: Seen,
     /// Steps of the computer's clock, which the board's own time does not have.
     steps: Steps,
+    /// Limit of the recorded commands without an effect.
+    without_effect: Allowance,
 }
 
 impl Board {
@@ -65,6 +68,7 @@ impl Board {
             early: Vec::new(),
             seen: Seen::default(),
             steps: Steps::default(),
+            without_effect: Allowance::default(),
         }
     }
 
@@ -318,6 +322,8 @@ impl Board {
     }
 
     /// Carries out a command, unless it is refused. Every deadline up to `now` fires first, with its own time.
+    ///
+    /// A command that changes nothing is recorded only within an [allowance](Allowance), as no replay needs it.
     pub fn command(&mut self, now: Timestamp, command: &Command) -> Answer {
         self.advance(now);
         self.referee.recall(command.recalled.as_deref());
@@ -337,10 +343,12 @@ impl Board {
             error: answer.error.clone(),
             note: answer.note.clone(),
         };
-        let about = command.game().and_then(|id| self.referee.game_with(id));
-        let game = about.or_else(|| self.referee.game());
-        let game = game.map(|game| game.id.as_str());
-        self.emit(ExplainedEvent::new(now, &self.name, game, event));
+        if self.is_recorded(now, command, &answer) {
+            let about = command.game().and_then(|id| self.referee.game_with(id));
+            let game = about.or_else(|| self.referee.game());
+            let game = game.map(|game| game.id.as_str());
+            self.emit(ExplainedEvent::new(now, &self.name, game, event));
+        }
         if let Ok(checked) = checked {
             self.forgotten |= command.order == Order::Forget;
             if let Some(given) = self.referee.given(&checked) {
@@ -351,6 +359,18 @@ impl Board {
         }
         self.referee.recall(None);
         answer
+    }
+
+    /// Whether a command becomes an event. Counts it if it has no effect.
+    fn is_recorded(&mut self, now: Timestamp, command: &Command, answer: &Answer) -> bool {
+        if answer.ok && command.order != Order::Identify {
+            return true;
+        }
+        let is_recorded = command.always_recorded || self.without_effect.is_left(now);
+        if is_recorded {
+            self.without_effect.take(now);
+        }
+        is_recorded
     }
 
     /// Id of the game that a command names, if the board no longer has that game.

@@ -7,6 +7,7 @@
 //! ([`Hall::set_clock`]): they get the time without these steps.
 
 mod agenda;
+mod allowance;
 mod board;
 mod line;
 mod names;

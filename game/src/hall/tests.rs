@@ -814,3 +814,67 @@ fn the_points_of_a_bye_are_required() {
     assert!(parsed(r#","points":"0""#).is_ok() && parsed(r#","points":null"#).is_ok());
     assert!(parsed("").is_err() && parsed(r#","points":"2""#).is_err());
 }
+
+/// A replay needs the commands with an effect only, so a flood of others leaves few events.
+#[test]
+fn refused_commands_are_recorded_within_limits_and_a_replay_gives_the_same_events() {
+    let entry = RosterEntry {
+        known_by: KnownBy::Port("/dev/ttyUSB0".into()),
+        name: "board-1".to_owned(),
+        regulations: Regulations::default(),
+    };
+    let hall = || {
+        let roster = Roster {
+            boards: vec![entry.clone()],
+            ..Roster::default()
+        };
+        Hall::new("live", Names::Configured(roster))
+    };
+    let events_of = |hall: &mut Hall| -> Vec<Event> {
+        let events = hall.take_events().into_iter();
+        events.map(|explained| explained.event).collect()
+    };
+    let send = |hall: &mut Hall, minute: u32, id: &str, order: &str| {
+        let command = Command::parse(&format!(r#"{{"id":"{id}",{order}}}"#)).expect("a command");
+        hall.command(START + Duration::from_secs(60) * minute, "board-1", &command)
+    };
+    let mut live = hall();
+    for minute in 0..600 {
+        for number in 0..10 {
+            let id = format!("{minute}-{number}");
+            assert!(!send(&mut live, minute, &id, r#""do":"end_game","reason":"void""#).ok);
+            assert!(send(&mut live, minute, &id, r#""do":"identify""#).ok);
+        }
+        if minute % 60 == 0 {
+            let names = format!(r#""do":"set_players","white":"Player {minute}""#);
+            assert!(send(&mut live, minute, "names", &names).ok);
+        }
+    }
+    let events = events_of(&mut live);
+    let is_effective =
+        |event: &&Event| matches!(&event.kind, EventKind::CommandTaken { id, .. } if id == "names");
+    assert_eq!(events.iter().filter(is_effective).count(), 10);
+    let others = events.len() - 10;
+    assert_eq!(others, 30 + 599 / 5, "30 at once, and one every five minutes");
+
+    let mut replayed = hall();
+    for event in &events {
+        let command = Command::taken(&event.kind).expect("a command");
+        replayed.command(event.ts, &event.board, &command);
+    }
+    assert_eq!(events_of(&mut replayed), events);
+    // Both go on alike.
+    for minute in 600..620 {
+        for hall in [&mut live, &mut replayed] {
+            send(
+                hall,
+                minute,
+                &minute.to_string(),
+                r#""do":"end_game","reason":"void""#,
+            );
+        }
+    }
+    let after = events_of(&mut live);
+    assert_eq!(after.len(), 4);
+    assert_eq!(events_of(&mut replayed), after);
+}

@@ -20,11 +20,16 @@ pub(crate) const CACHE_CONTROL: &str = "public, max-age=0, must-revalidate, s-ma
 /// All files by path, such as "round-1/games.pgn".
 pub(crate) type Files = BTreeMap<Arc<str>, PublishedFile>;
 
+/// Minimum size of a file that is compressed, in bytes. A smaller one fits into one packet with its headers.
+const MIN_COMPRESSED: usize = 1000;
+
 #[derive(Debug, Clone)]
 pub(crate) struct PublishedFile {
-    pub(crate) content: Arc<[u8]>,
-    /// The content in gzip, once a client has asked for it. `None` if gzip does not make it smaller.
-    compressed: Arc<OnceLock<Option<Bytes>>>,
+    /// May be a part of another file, whose memory it then keeps.
+    pub(crate) content: Bytes,
+    /// The content in gzip, once a client has asked for it. The inner value is `None` if gzip does not make it smaller,
+    /// the outer one for a file that is never compressed.
+    compressed: Option<Arc<OnceLock<Option<Bytes>>>>,
 }
 
 impl PartialEq for PublishedFile {
@@ -37,9 +42,16 @@ impl Eq for PublishedFile {}
 
 impl PublishedFile {
     pub(crate) fn new(content: impl Into<Vec<u8>>) -> Self {
+        // As a boxed slice, so that the file keeps no spare capacity.
+        Self::of(content.into().into_boxed_slice().into())
+    }
+
+    /// Creates a file without copying its content.
+    pub(crate) fn of(content: Bytes) -> Self {
+        let is_large = content.len() >= MIN_COMPRESSED;
         Self {
-            content: content.into().into(),
-            compressed: Arc::default(),
+            compressed: is_large.then(Arc::default),
+            content,
         }
     }
 
@@ -48,7 +60,7 @@ impl PublishedFile {
     pub(crate) fn response(&self, path: &str, request: &HeaderMap) -> Response {
         let compressed = accepts_gzip(request).then(|| self.compressed()).flatten();
         let is_compressed = compressed.is_some();
-        let content = compressed.unwrap_or_else(|| Bytes::from_owner(Arc::clone(&self.content)));
+        let content = compressed.unwrap_or_else(|| self.content.clone());
         let mut response = content.into_response();
         let headers = response.headers_mut();
         let media_type = HeaderValue::from_static(Self::media_type(path));
@@ -60,9 +72,9 @@ impl PublishedFile {
         response
     }
 
-    /// Returns the content in gzip; `None` if gzip does not make it smaller.
+    /// Returns the content in gzip; `None` if the file is small, or gzip does not make it smaller.
     fn compressed(&self) -> Option<Bytes> {
-        let compressed = self.compressed.get_or_init(|| {
+        let compressed = self.compressed.as_ref()?.get_or_init(|| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
             encoder.write_all(&self.content).ok()?;
             let compressed = encoder.finish().ok()?;
@@ -148,6 +160,20 @@ mod tests {
         };
         assert_eq!(encoding("gzip"), Some(HeaderValue::from_static("gzip")));
         assert_eq!(encoding("br"), None);
-        assert_eq!(PublishedFile::new("x").compressed(), None, "gzip makes it longer");
+        let small = PublishedFile::new("x".repeat(MIN_COMPRESSED - 1));
+        assert_eq!(small.compressed(), None, "it fits into one packet");
+        let mut noise = 1_u32;
+        let noise = core::iter::repeat_with(|| {
+            noise ^= noise << 13;
+            noise ^= noise >> 17;
+            noise ^= noise << 5;
+            noise.to_le_bytes()[0]
+        });
+        let noise: Vec<u8> = noise.take(MIN_COMPRESSED).collect();
+        assert_eq!(
+            PublishedFile::new(noise).compressed(),
+            None,
+            "gzip makes it longer"
+        );
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::body::Bytes;
 use kiebitz_game::laws::{END_REASON_SHORT, Language, words_of};
 
 use super::files::{Files, PublishedFile};
@@ -81,7 +82,7 @@ pub(crate) fn in_all_languages(
 /// Converts the files of a page into published files.
 pub(crate) fn files_of(assets: Assets) -> Files {
     let all = assets.iter();
-    all.map(|(path, content)| ((*path).into(), PublishedFile::new(*content)))
+    all.map(|(path, content)| ((*path).into(), PublishedFile::of(Bytes::from_static(content))))
         .collect()
 }
 

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use tokio::sync::watch;
 
 use super::files::Files;
@@ -49,9 +50,9 @@ async fn closed<T>(content: &mut watch::Receiver<Arc<T>>) {
 }
 
 /// The PGN of all rounds, by round number.
-pub(in crate::outputs) fn rounds(files: &Files) -> impl Iterator<Item = (u32, Arc<[u8]>)> {
+pub(in crate::outputs) fn rounds(files: &Files) -> impl Iterator<Item = (u32, Bytes)> {
     files.iter().filter_map(|(path, file)| {
         let number = path.strip_prefix("round-")?.strip_suffix("/games.pgn")?;
-        Some((number.parse().ok()?, Arc::clone(&file.content)))
+        Some((number.parse().ok()?, file.content.clone()))
     })
 }

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -33,7 +34,9 @@ pub(in crate::outputs) struct TargetFiles {
     settings: Publish,
     /// The files that this run of the program has written to the target, except those found missing. `None` if the
     /// content is unknown, because a write was begun but not confirmed: the target may have the old content or the new.
-    written: BTreeMap<Arc<str>, Option<PublishedFile>>,
+    written: BTreeMap<Arc<str>, Option<WrittenContent>>,
+    /// Makes the digests of the contents. Its keys are random, so that nobody can prepare two contents with one digest.
+    digests: RandomState,
     /// Files written again because the target listed them with another size. If the size still differs, the target
     /// converts files when it stores them, and they are not written a third time.
     resized: BTreeSet<Arc<str>>,
@@ -45,6 +48,13 @@ pub(in crate::outputs) struct TargetFiles {
     opening: Option<JoinHandle<Result<OpenedTarget>>>,
     /// Maximum time to open the target, and for one operation.
     patience: Duration,
+}
+
+/// Identifies the content of a file without keeping it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WrittenContent {
+    bytes: u64,
+    digest: u64,
 }
 
 /// First and longest pause after failures. The pause doubles with each failure.
@@ -66,11 +76,12 @@ const MAX_SINGLE_CHECKS: usize = 40;
 const SERVER_PAUSE: Duration = Duration::from_secs(1);
 
 impl TargetFiles {
-    pub(in crate::outputs) const fn new(target: Target, settings: Publish) -> Self {
+    pub(in crate::outputs) fn new(target: Target, settings: Publish) -> Self {
         Self {
             target,
             settings,
             written: BTreeMap::new(),
+            digests: RandomState::new(),
             resized: BTreeSet::new(),
             unlisted: None,
             checks: 0,
@@ -147,9 +158,7 @@ impl TargetFiles {
         };
         let due = files
             .iter()
-            .filter(
-                |(path, file)| !matches!(self.written.get(*path), Some(Some(written)) if written == *file),
-            )
+            .filter(|(path, file)| self.written.get(*path) != Some(&Some(self.content_of(file))))
             .map(|(path, file)| (Arc::clone(path), file.clone()));
         // The list of a round refers to its games, so the games are written first.
         let (lists, games): (Vec<_>, Vec<_>) = due.partition(|(path, _)| is_list(path));
@@ -187,12 +196,14 @@ impl TargetFiles {
                 && let Some((path, file)) = due.next()
             {
                 self.written.insert(Arc::clone(&path), None);
-                running.spawn(put(store.clone(), path, file));
+                let written = self.content_of(&file);
+                let put = put(store.clone(), path, file);
+                running.spawn(async move { anyhow::Ok((put.await?, written)) });
             }
             match running.join_next().await {
                 None => break,
-                Some(Ok(Ok((path, file)))) => {
-                    self.written.insert(path, Some(file));
+                Some(Ok(Ok((path, written)))) => {
+                    self.written.insert(path, Some(written));
                     count += 1;
                 }
                 // Other writes in progress may still succeed, and must be recorded.
@@ -201,6 +212,13 @@ impl TargetFiles {
             }
         }
         failed.map_or(Ok(count), Err)
+    }
+
+    fn content_of(&self, file: &PublishedFile) -> WrittenContent {
+        WrittenContent {
+            bytes: file.content.len() as u64,
+            digest: self.digests.hash_one(&*file.content),
+        }
     }
 
     /// Forgets files that the target has lost, and those that it has with another size, so that they are written again.
@@ -266,7 +284,7 @@ impl TargetFiles {
                 continue;
             };
             let Some(known) = file else { continue };
-            if size.is_none_or(|size| size == known.content.len() as u64) {
+            if size.is_none_or(|size| size == known.bytes) {
                 self.resized.remove(&**path);
             } else if self.resized.insert(path.as_str().into()) {
                 *file = None;
@@ -380,11 +398,11 @@ fn in_turn(files: &[Arc<str>], check: usize, max: usize) -> Vec<Arc<str>> {
         .collect()
 }
 
-async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result<(Arc<str>, PublishedFile)> {
-    let content = bytes::Bytes::copy_from_slice(&file.content);
-    let put = store.put(&path, content).await;
+/// Writes a file. Returns its path.
+async fn put(store: OpenedTarget, path: Arc<str>, file: PublishedFile) -> Result<Arc<str>> {
+    let put = store.put(&path, file.content).await;
     put.with_context(|| format!("cannot write {path}"))?;
-    Ok((path, file))
+    Ok(path)
 }
 
 /// Whether a file refers to other files, which must be written first.
@@ -592,6 +610,18 @@ mod tests {
         let deleted = runtime().block_on(target.sync(&mut None, &Files::new()));
         assert_eq!(deleted.expect("deleted"), 1);
         assert!(!root.join("games.pgn").exists());
+    }
+
+    #[tokio::test]
+    async fn a_file_with_another_content_of_the_same_size_is_written_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (mut target, mut store) = (to_folder(directory.path()), None);
+        for (content, count) in [("1-0", 1), ("0-1", 1), ("0-1", 0)] {
+            let all = Files::from([(Arc::from("games.pgn"), PublishedFile::new(content))]);
+            assert_eq!(target.sync(&mut store, &all).await.expect("written"), count);
+            let written = fs::read(directory.path().join("games.pgn")).expect("a file");
+            assert_eq!(written, content.as_bytes());
+        }
     }
 
     #[tokio::test]

@@ -96,9 +96,9 @@ pub(super) fn follow(mut files: Snapshot, places: Places) -> Live {
         size: 0,
     });
     tokio::spawn(async move {
-        let mut before = Arc::clone(&files.borrow_and_update());
+        let mut before = streamed(&files.borrow_and_update());
         while files.changed().await.is_ok() {
-            let now = Arc::clone(&files.borrow_and_update());
+            let now = streamed(&files.borrow_and_update());
             let messages = messages(&before, &now);
             if !messages.is_empty() {
                 sender.send_modify(|recent| messages.into_iter().for_each(|message| recent.add(&message)));
@@ -206,6 +206,15 @@ impl RecentMessages {
             self.size -= oldest.len();
         }
     }
+}
+
+/// The files whose changes are streamed. Keeping all of them until the next message would take the memory of all games
+/// once more.
+fn streamed(files: &Files) -> Files {
+    let streamed = { files.iter() }.filter(|(path, _)| &***path == LIST || round_of(path).is_some());
+    streamed
+        .map(|(path, file)| (Arc::clone(path), file.clone()))
+        .collect()
 }
 
 fn messages(before: &Files, now: &Files) -> Vec<String> {

@@ -20,7 +20,7 @@ use crate::outputs::feeds::{FeedInput, Output, Starting};
 use crate::outputs::mqtt::tls::Tls;
 use crate::outputs::shared::http;
 use crate::outputs::shared::trial::Trial;
-use crate::system_time::moment;
+use crate::system_time::{Moment, moment};
 
 pub(in crate::outputs) type Snapshot = watch::Receiver<Arc<Files>>;
 
@@ -133,6 +133,13 @@ impl Follower {
     }
 
     pub(in crate::outputs) fn subscribe(&mut self, delay: Duration) -> Snapshot {
+        let entry = self.entry(delay);
+        entry.broadcast.set_only_pgn(false);
+        entry.files.subscribe()
+    }
+
+    /// Subscribes to the files, of which only `games.pgn` of each round is needed.
+    pub(in crate::outputs) fn subscribe_pgn(&mut self, delay: Duration) -> Snapshot {
         self.entry(delay).files.subscribe()
     }
 
@@ -144,26 +151,40 @@ impl Follower {
     /// is the public address of the page.
     pub(in crate::outputs) fn bring_page(&mut self, delay: Duration, address: Option<String>) {
         let entry = self.entry(delay);
+        entry.broadcast.set_only_pgn(false);
         entry.broadcast.bring_page(address);
         entry.files.send_replace(Arc::new(page::files()));
     }
 
     fn entry(&mut self, delay: Duration) -> &mut DelayedBroadcast {
         let facts = &self.facts;
-        self.by_delay.entry(delay).or_insert_with(|| DelayedBroadcast {
-            broadcast: Broadcast::new(delay, facts.clone()),
-            files: watch::channel(Arc::default()).0,
-            relayed: watch::channel(Arc::default()).0,
+        self.by_delay.entry(delay).or_insert_with(|| {
+            let mut broadcast = Broadcast::new(delay, facts.clone());
+            // Until an output needs more.
+            broadcast.set_only_pgn(true);
+            DelayedBroadcast {
+                broadcast,
+                files: watch::channel(Arc::default()).0,
+                relayed: watch::channel(Arc::default()).0,
+            }
         })
     }
 
-    pub(in crate::outputs) async fn work(mut self) {
+    pub(in crate::outputs) async fn work(self) {
+        self.work_with(moment, tokio::time::sleep).await;
+    }
+
+    /// Like [`work`](Self::work), with the function that measures the time, and the one that waits.
+    async fn work_with<S>(mut self, moment: impl Fn() -> Moment + Send, wait: impl Fn(Duration) -> S + Send)
+    where
+        S: Future<Output = ()> + Send,
+    {
         let mut pause = BATCH_TIME;
         while let Some((now, input)) = self.inputs.recv().await {
             let mut now = now;
             self.apply_input(now, &input);
             if self.advance(now) {
-                tokio::time::sleep(pause).await;
+                wait(pause).await;
                 while let Ok((at, input)) = self.inputs.try_recv() {
                     now = now.max(at);
                     self.apply_input(at, &input);
@@ -172,9 +193,7 @@ impl Follower {
             let begun = moment();
             for entry in self.by_delay.values_mut() {
                 if entry.broadcast.advance(now) && self.paired {
-                    entry
-                        .files
-                        .send_replace(Arc::new(entry.broadcast.files().clone()));
+                    entry.files.send_replace(Arc::clone(entry.broadcast.files()));
                     if !entry.relayed.is_closed() {
                         entry.relayed.send_replace(Arc::new(entry.broadcast.relayed()));
                     }
@@ -215,5 +234,104 @@ impl Follower {
                 | FeedInput::Tick => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// The work of a follower whose files seem to take a second each time, and whose pauses end when the test says so.
+    struct SlowWork {
+        inputs: mpsc::UnboundedSender<(Timestamp, Arc<FeedInput>)>,
+        files: Snapshot,
+        pauses: Arc<Mutex<Vec<Duration>>>,
+        ends: Arc<Semaphore>,
+    }
+
+    impl SlowWork {
+        fn start() -> Self {
+            let (inputs, receiver) = mpsc::unbounded_channel();
+            let mut follower = Follower::new(receiver, EventFacts::default());
+            let files = follower.subscribe(Duration::ZERO);
+            let (pauses, ends) = (
+                Arc::<Mutex<Vec<Duration>>>::default(),
+                Arc::new(Semaphore::new(0)),
+            );
+            let seconds = AtomicU64::new(0);
+            let moment = move || Moment::after(Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)));
+            let (begun, ended) = (Arc::clone(&pauses), Arc::clone(&ends));
+            let wait = move |pause| {
+                begun.lock().expect("no panic").push(pause);
+                let ended = Arc::clone(&ended);
+                async move { ended.acquire().await.expect("it is open").forget() }
+            };
+            tokio::spawn(follower.work_with(moment, wait));
+            Self {
+                inputs,
+                files,
+                pauses,
+                ends,
+            }
+        }
+
+        fn send(&self, input: FeedInput) {
+            let input = (Timestamp::default(), Arc::new(input));
+            self.inputs.send(input).expect("it works");
+        }
+
+        fn name(&self, name: &str) {
+            self.send(FeedInput::Facts(EventFacts {
+                name: Some(name.to_owned()),
+                ..EventFacts::default()
+            }));
+        }
+
+        /// Waits until the pause with this number has begun. Returns its length.
+        async fn pause(&self, number: usize) -> Duration {
+            loop {
+                if let Some(pause) = self.pauses.lock().expect("no panic").get(number) {
+                    return *pause;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+
+        /// Ends a pause. Returns the next files' list of rounds.
+        async fn files_after_pause(&mut self) -> String {
+            self.ends.add_permits(1);
+            self.files.changed().await.expect("it works");
+            let files = self.files.borrow_and_update();
+            String::from_utf8_lossy(&files["wall.json"].content).into_owned()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_broadcast_pauses_four_times_as_long_as_its_files_took() {
+        let mut work = SlowWork::start();
+        work.send(FeedInput::Pairings(Some(Arc::default())));
+        assert_eq!(work.pause(0).await, BATCH_TIME, "no files have been made yet");
+        work.name("first");
+        assert!(work.files_after_pause().await.contains("first"));
+        work.name("second");
+        assert_eq!(work.pause(1).await, Duration::from_secs(4));
+        work.name("third");
+        work.name("fourth");
+        tokio::task::yield_now().await;
+        assert!(!work.files.has_changed().expect("it works"), "it is pausing");
+        assert!(work.files_after_pause().await.contains("fourth"));
+        work.name("fifth");
+        assert_eq!(work.pause(2).await, Duration::from_secs(4));
+        assert!(work.files_after_pause().await.contains("fifth"));
+        assert_eq!(
+            work.pauses.lock().expect("no panic").len(),
+            3,
+            "one for each batch"
+        );
     }
 }

@@ -543,7 +543,7 @@ async fn status(State(state): SharedDesk, _operator: Operator) -> Result<Respons
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::net::SocketAddr;
     use std::path::Path;
 
@@ -568,7 +568,12 @@ mod tests {
         _folder: TempDir,
     }
 
-    async fn desk_state(folder: &Path, settings: &str, pages: mpsc::Sender<PageSender>) -> DeskState {
+    /// The state of a desk with its files in `folder`, without pairing files.
+    pub(in super::super) async fn desk_state(
+        folder: &Path,
+        settings: &str,
+        pages: mpsc::Sender<PageSender>,
+    ) -> DeskState {
         let text = format!("users_file = {:?}\n{settings}", folder.join("users"));
         let settings: DeskSettings = toml::from_str(&text).expect("settings");
         let logins = Logins::open(folder.join("logins"), settings.users_file.clone()).await;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Error;
 use axum::Json;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::{AcquireError, Mutex};
@@ -154,15 +155,26 @@ fn closed(error: AcquireError) -> PairingsRefusal {
     PairingsRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }
 
-async fn read_body(body: Body) -> Result<Bytes, PairingsRefusal> {
-    let too_large = |_| {
+/// Reads a body part by part. To collect the parts first would take its memory twice.
+async fn read_body(body: Body) -> Result<Vec<u8>, PairingsRefusal> {
+    let too_large = || {
         PairingsRefusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             tournament::FileError::TooLong.to_string(),
         )
     };
     let limit = usize::try_from(tournament::MAX_FILE_BYTES).unwrap_or(usize::MAX);
-    to_bytes(body, limit).await.map_err(too_large)
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut content = Vec::with_capacity(announced.min(limit));
+    let mut parts = body.into_data_stream();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| too_large())?;
+        if part.len() > limit - content.len() {
+            return Err(too_large());
+        }
+        content.extend_from_slice(&part);
+    }
+    Ok(content)
 }
 
 /// Runs an operation on the files, one request at a time, on a thread that may block.
@@ -199,10 +211,103 @@ fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -
         }
         Err(ReadError::Wrong { place, error }) => Err(json!({
             "error": error.to_string(),
-            "file": place.file,
+            "file": &*place.file,
             "line": place.line,
             "column": place.column,
         })),
         Err(error) => Err(json!({ "error": format!("{:#}", Error::from(error)) })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::convert::Infallible;
+    use core::pin::Pin;
+
+    use futures_util::{FutureExt, stream};
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::outputs::desk::door::tests::desk_state;
+    use crate::outputs::desk::sessions::Guest;
+    use crate::outputs::desk::users::Role;
+
+    const PAIRINGS: &str = "round,board,white,black\n1,1,Adler,Berg\n";
+
+    /// A check of an upload, and the sender of its body.
+    struct SlowUpload {
+        response: Pin<Box<dyn Future<Output = PairingsResponse>>>,
+        body: mpsc::UnboundedSender<&'static str>,
+        /// Receives a message when the body is read for the first time.
+        read: mpsc::UnboundedReceiver<()>,
+    }
+
+    impl SlowUpload {
+        fn begin(state: &Arc<DeskState>) -> Self {
+            let (body, parts) = mpsc::unbounded_channel::<&'static str>();
+            let (is_read, read) = mpsc::unbounded_channel();
+            let parts = stream::unfold(parts, |mut parts| async move {
+                let part = parts.recv().await?;
+                Some((Ok::<_, Infallible>(part), parts))
+            });
+            let begin = stream::once(async move {
+                let _ = is_read.send(());
+                Ok("")
+            });
+            let request = Request::builder()
+                .uri("/pairings/round-1.csv?check")
+                .body(Body::from_stream(begin.chain(parts)))
+                .expect("a request");
+            let operator = Operator(Guest {
+                name: "chief".to_owned(),
+                role: Role::Operator,
+            });
+            let name = Path("round-1.csv".to_owned());
+            Self {
+                response: Box::pin(upload(State(Arc::clone(state)), operator, name, request)),
+                body,
+                read,
+            }
+        }
+
+        /// Lets the upload proceed until it waits. Returns whether its body has been read since the last call.
+        fn proceed(&mut self) -> bool {
+            assert!(
+                (&mut self.response).now_or_never().is_none(),
+                "the body has not ended"
+            );
+            self.read.try_recv().is_ok()
+        }
+
+        /// Sends the body, and returns the status of the response.
+        async fn finish(self) -> StatusCode {
+            self.body.send(PAIRINGS).expect("a receiver");
+            drop(self.body);
+            self.response.await.into_response().status()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_bodies_of_two_uploads_are_read_at_a_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = PairingFiles::new(Vec::new(), Some(folder.path().join("pairings")));
+        let mut state = desk_state(folder.path(), "", mpsc::channel(1).0).await;
+        state.pairings = Some(Arc::new(Mutex::new(files)));
+        let state = Arc::new(state);
+        let mut waiting: Vec<SlowUpload> = (0..5).map(|_| SlowUpload::begin(&state)).collect();
+        let read = |uploads: &mut [SlowUpload]| -> Vec<bool> {
+            uploads.iter_mut().map(SlowUpload::proceed).collect()
+        };
+        assert_eq!(read(&mut waiting), [true, true, false, false, false]);
+        assert_eq!(read(&mut waiting), [false; 5], "the others still wait");
+        assert_eq!(waiting.remove(1).finish().await, StatusCode::OK);
+        assert_eq!(read(&mut waiting), [false, true, false, false]);
+        // A client that hangs up makes room, too.
+        drop(waiting.remove(0));
+        assert_eq!(read(&mut waiting), [false, true, false]);
+        for upload in waiting.drain(..2) {
+            assert_eq!(upload.finish().await, StatusCode::OK);
+        }
+        assert_eq!(read(&mut waiting), [true]);
     }
 }

@@ -122,6 +122,8 @@ fn start(
     let task = DeskTask {
         desk: Desk::default(),
         pages: Vec::new(),
+        pairings: None,
+        rounds: None,
         tests: watch::Sender::default(),
     };
     // Both run until the program ends; nothing has to be finished at shutdown.
@@ -133,6 +135,9 @@ fn start(
 struct DeskTask {
     desk: Desk,
     pages: Vec<PageSender>,
+    /// The messages with the pairings of the round and with all rounds, which all pages share. `None` after a change.
+    pairings: Option<Bytes>,
+    rounds: Option<Bytes>,
     /// The tests of squares to store.
     tests: watch::Sender<SquareTests>,
 }
@@ -163,9 +168,11 @@ impl DeskTask {
                 Some(board) = restarts.recv() => self.desk.restart_test(&board),
                 Some(page) = opened.recv() => {
                     let all = message("all", &self.desk.all());
-                    let pairings = message("pairings", &self.desk.pairings());
-                    let rounds = message("rounds", &self.desk.rounds());
-                    let first = [all, pairings, rounds];
+                    let pairings = self
+                        .pairings
+                        .get_or_insert_with(|| message("pairings", &self.desk.pairings()));
+                    let rounds = self.rounds.get_or_insert_with(|| message("rounds", &self.desk.rounds()));
+                    let first = [all, pairings.clone(), rounds.clone()];
                     if first.into_iter().all(|part| page.try_send(part).is_ok()) {
                         self.pages.push(page);
                     }
@@ -202,8 +209,14 @@ impl DeskTask {
             let message = match change {
                 DeskUpdate::Board(input) => message("board", &input),
                 DeskUpdate::Gone(board) => message("gone", &board),
-                DeskUpdate::Pairings(pairings) => message("pairings", &pairings),
-                DeskUpdate::Round(round) => message("round", &round),
+                DeskUpdate::Pairings(pairings) => {
+                    self.pairings = None;
+                    message("pairings", &pairings)
+                }
+                DeskUpdate::Round(round) => {
+                    self.rounds = None;
+                    message("round", &round)
+                }
                 DeskUpdate::Kept(kept) => message("kept", &kept),
             };
             self.pages.retain(|page| page.try_send(message.clone()).is_ok());

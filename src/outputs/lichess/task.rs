@@ -11,6 +11,7 @@ use core::fmt;
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -150,7 +151,7 @@ enum NotesFile {
 
 #[derive(Debug, Default)]
 struct SentRound {
-    text: String,
+    text: Arc<str>,
     /// Whether Lichess has all plies.
     whole: bool,
     /// Problems to report, as messages for people.
@@ -238,7 +239,7 @@ impl Relay {
             problems.splice(0..0, text.problems.iter().cloned());
             whole &= complete;
             let sent = SentRound {
-                text: round.pgn.clone(),
+                text: Arc::clone(&round.pgn),
                 whole: complete,
                 problems,
             };

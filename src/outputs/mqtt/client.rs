@@ -120,6 +120,8 @@ pub(super) fn for_subscriber(
             let mut properties = five::ConnectProperties::new();
             properties.max_packet_size = Some(packet_bytes);
             options.set_connect_properties(properties);
+            // By default, the client reserves 14 MB for messages that are not acknowledged.
+            options.set_outgoing_inflight_upper_limit(MAX_WINDOW);
             five(options, room)
         }
         Dialect::Four => {
@@ -480,6 +482,18 @@ fn old_options(config: &MqttConfig, will: &Message, missing: MissingFeatures) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The client reserves memory for as many messages that are not acknowledged, 14 MB by default.
+    #[test]
+    fn a_subscriber_reserves_little_memory() {
+        let config = MqttConfig::from_url("mqtt://localhost").expect("a URL");
+        let (_, events) = for_subscriber(Dialect::Five, &config, "id", 1000, 1);
+        let Loop::Five(events) = events else {
+            panic!("it speaks MQTT 5")
+        };
+        let limit = events.options.get_outgoing_inflight_upper_limit();
+        assert_eq!(limit, Some(MAX_WINDOW));
+    }
 
     #[test]
     fn the_limit_of_mqtt_3_is_that_of_rumqttc() {

@@ -10,6 +10,7 @@ mod main_line;
 mod tags;
 
 use core::fmt::Write;
+use std::borrow::Cow;
 
 use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::events::{EndReason, GameResult, Players};
@@ -230,9 +231,9 @@ pub(crate) const fn result(result: GameResult) -> &'static str {
 
 /// Writes a result that PGN cannot express into the tag `Result` of a game, for readers that accept it there. The
 /// movetext still ends with `*`, because `0-0` among the moves is castling.
-pub(crate) fn with_penalty(pgn: &str, result: GameResult) -> String {
+pub(crate) fn with_penalty(pgn: &str, result: GameResult) -> Cow<'_, str> {
     if !result.is_penalty() {
-        return pgn.to_owned();
+        return pgn.into();
     }
     // The value of a tag has no quotation marks, so the first match is the tag.
     pgn.replacen(
@@ -240,6 +241,7 @@ pub(crate) fn with_penalty(pgn: &str, result: GameResult) -> String {
         &format!("[Result \"{result}\"]"),
         1,
     )
+    .into()
 }
 
 /// Comment with the result in words, before the moves, if PGN cannot express it.

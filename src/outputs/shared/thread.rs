@@ -61,3 +61,58 @@ fn start_runtime(name: &str) -> io::Result<Handle> {
     std::thread::Builder::new().name(name.to_owned()).spawn(work)?;
     Ok(handle)
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{mpsc, oneshot};
+
+    use super::*;
+
+    static TESTED: Thread = Thread::named("tested");
+
+    #[tokio::test]
+    async fn a_task_that_blocks_its_thread_holds_up_no_other_thread() {
+        static BLOCKED: Thread = Thread::named("blocked");
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let blocking = BLOCKED.spawn(async move {
+            let name = std::thread::current().name().map(str::to_owned);
+            let _ = begin.send(name);
+            // Ends when the sender is dropped.
+            let _ = released.recv();
+        });
+        assert_eq!(begun.await.expect("it runs").as_deref(), Some("blocked"));
+        assert!(!blocking.is_finished());
+        // If the task were on this thread, it would block it before the sender is dropped.
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        TESTED.spawn(async move {
+            let _ = sender.send(());
+        });
+        assert_eq!(receiver.recv().await, Some(()), "another thread works");
+        assert!(!blocking.is_finished());
+        drop(release);
+        blocking.await.expect("no panic");
+    }
+
+    #[test]
+    fn a_task_ends_with_the_runtime_of_its_caller() {
+        let runtime = Builder::new_current_thread().build().expect("a runtime");
+        let (alive, mut ended) = mpsc::channel::<()>(1);
+        let (begin, begun) = oneshot::channel();
+        runtime.block_on(async {
+            TESTED.spawn(async move {
+                let _alive = alive;
+                let _ = begin.send(());
+                core::future::pending::<()>().await;
+            });
+            begun.await.expect("it runs");
+        });
+        assert!(
+            ended
+                .try_recv()
+                .is_err_and(|error| error == mpsc::error::TryRecvError::Empty)
+        );
+        drop(runtime);
+        assert_eq!(ended.blocking_recv(), None, "the task was dropped");
+    }
+}

@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use axum::body::Bytes;
 
 use super::settings::Webhook;
 use super::task::address;
@@ -26,7 +27,7 @@ pub(super) async fn follow(settings: Webhook, files: Snapshot, reports: Reports)
 struct RoundPoster {
     address: Address,
     /// The content of each round that the address accepted last.
-    sent: BTreeMap<u32, Arc<[u8]>>,
+    sent: BTreeMap<u32, Bytes>,
     reports: Reports,
 }
 

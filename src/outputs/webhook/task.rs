@@ -12,7 +12,7 @@ impl Output for Webhook {
         let reports = starting.reports.clone();
         match self.send {
             WebhookContent::Pgn => {
-                let files = starting.files(self.delay);
+                let files = starting.pgn_files(self.delay);
                 starting.spawn(rounds::follow(self.clone(), files, reports));
             }
             WebhookContent::Events => {

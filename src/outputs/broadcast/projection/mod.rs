@@ -12,6 +12,7 @@ pub(in crate::outputs) mod rounds;
 mod standings;
 pub(in crate::outputs) mod tree;
 mod wall;
+mod written;
 
 use core::fmt::Write;
 use core::hash::{Hash, Hasher};
@@ -21,7 +22,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kiebitz_game::events::pairing::{EnteredResult, TableResults};
+use kiebitz_game::events::pairing::TableResults;
 use kiebitz_game::events::record::GameRecord;
 use kiebitz_game::events::{EndReason, Event, EventKind};
 use kiebitz_game::laws::{DrawnStart, Regulations, Rounds, TimeControl};
@@ -35,6 +36,7 @@ use crate::outputs::shared::delayed::{Delayed, Due};
 use crate::tournament::{Byes, Round, TieBreak, Tournament};
 use game::ShownGame;
 use rounds::Slot;
+use written::WrittenRound;
 
 /// The facts of the event from the configuration. Pairing files may add more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,6 +58,8 @@ pub(crate) struct Broadcast {
     delay: Duration,
     facts: EventFacts,
     tournament: Arc<Tournament>,
+    /// Whether only `games.pgn` of each round is made.
+    only_pgn: bool,
     /// Whether the daemon is still replaying its recordings after a restart.
     restarts: bool,
     boards: BTreeMap<String, BroadcastBoard>,
@@ -63,7 +67,7 @@ pub(crate) struct Broadcast {
     /// Results entered by arbiters for pairings without a game.
     results: TableResults,
     byes: Byes,
-    files: Files,
+    files: Arc<Files>,
     /// Files of the web page; empty if the page is off.
     page: Files,
     /// The public address of the page; `None` if links have no preview.
@@ -73,8 +77,8 @@ pub(crate) struct Broadcast {
     /// Rounds that have changed since the files were last made.
     changed: BTreeSet<u32>,
     all_changed: bool,
-    /// The last content of each game, by round and table. It is reused if the game has not changed.
-    written: BTreeMap<(u32, u32), WrittenGame>,
+    /// The last content of each round. Games that have not changed are copied from it.
+    written: BTreeMap<u32, WrittenRound>,
     /// The latest standings; `None` if unknown.
     standings: Option<WrittenStandings>,
     /// The latest `players.json`, with its version; `None` if no player is known.
@@ -89,25 +93,6 @@ struct WrittenStandings {
     /// A hash of the content.
     version: String,
     tie_breaks: Vec<TieBreak>,
-}
-
-#[derive(Debug)]
-struct WrittenGame {
-    stamp: GameStamp,
-    pgn: Option<PublishedFile>,
-    json: PublishedFile,
-    /// The entry of the game in `round-N/wall.json`, without its moves.
-    card: String,
-    /// The content of `round-N/board-M.json`, with the moves.
-    moves: Option<PublishedFile>,
-}
-
-/// Identifies the data from which the content of a game was made.
-#[derive(Debug, PartialEq, Eq)]
-struct GameStamp {
-    game: Option<(String, u64)>,
-    entered: Option<EnteredResult>,
-    clock: Option<(ClockView, Timestamp)>,
 }
 
 #[derive(Debug)]
@@ -140,12 +125,13 @@ impl Broadcast {
             delay,
             facts,
             tournament: Arc::default(),
+            only_pgn: false,
             restarts: false,
             boards: BTreeMap::new(),
             games: BTreeMap::new(),
             results: TableResults::default(),
             byes: Byes::default(),
-            files: Files::new(),
+            files: Arc::default(),
             page: Files::new(),
             address: None,
             pictures: BTreeMap::new(),
@@ -156,6 +142,12 @@ impl Broadcast {
             players: None,
             standings_changed: true,
         }
+    }
+
+    /// Sets whether only `games.pgn` of each round is made. The other files take several times its memory.
+    pub(crate) fn set_only_pgn(&mut self, only_pgn: bool) {
+        self.all_changed |= self.only_pgn != only_pgn;
+        self.only_pgn = only_pgn;
     }
 
     /// Adds the web page to the files. `address` is its public address, for previews of links.
@@ -261,14 +253,14 @@ impl Broadcast {
     }
 
     /// Returns all files as of the last [`advance`](Self::advance).
-    pub(crate) fn files(&mut self) -> &Files {
+    pub(crate) fn files(&mut self) -> &Arc<Files> {
         if !self.all_changed && self.changed.is_empty() {
             return &self.files;
         }
         if self.all_changed {
             self.written.clear();
         }
-        if self.all_changed || self.standings_changed {
+        if (self.all_changed || self.standings_changed) && !self.only_pgn {
             let tie_breaks = self.facts.tie_breaks.as_deref();
             let rounds = self.rounds();
             let standings = standings::standings(&self.tournament, &rounds, &self.byes, tie_breaks);
@@ -286,7 +278,9 @@ impl Broadcast {
         for (number, slots) in &rounds {
             let folder = format!("round-{number}/");
             if self.all_changed || self.changed.contains(number) {
-                self.put_round(*number, &folder, slots, &mut files, &mut written);
+                let before = written.remove(number).unwrap_or_default();
+                let round = self.put_round(*number, &folder, slots, &mut files, before);
+                written.insert(*number, round);
                 self.put_previews(slots, &mut files, &mut pictures);
             } else {
                 let from = (Bound::Included(&*folder), Bound::Unbounded);
@@ -295,15 +289,29 @@ impl Broadcast {
                 files.extend(round_files.map(|(path, file)| (Arc::clone(path), file.clone())));
             }
         }
+        if !self.only_pgn {
+            self.put_lists(&rounds, &mut files);
+        }
+        self.files = Arc::new(files);
+        self.written = written;
+        self.pictures = pictures;
+        self.changed.clear();
+        self.all_changed = false;
+        self.standings_changed = false;
+        &self.files
+    }
+
+    /// Adds the files about all rounds, and those of rounds without pairings.
+    fn put_lists(&self, rounds: &BTreeMap<u32, Vec<Slot<'_>>>, files: &mut Files) {
         // Readers fetch every round of the list, and some give up at the first one that is missing.
-        for number in contents::listed_rounds(&rounds).filter(|number| !rounds.contains_key(number)) {
-            let index = tree::index(self.date(number, &[]).as_deref(), &[]).to_string();
+        for number in contents::listed_rounds(rounds).filter(|number| !rounds.contains_key(number)) {
+            let index = tree::index(self.date(number, &[]).as_deref(), &[]);
             files.insert(
                 format!("round-{number}/index.json").into(),
                 PublishedFile::new(index),
             );
         }
-        let summary = serde_json::to_vec(&self.summary(&rounds)).unwrap_or_default();
+        let summary = serde_json::to_vec(&self.summary(rounds)).unwrap_or_default();
         files.insert("tournament.json".into(), PublishedFile::new(summary));
         if let Some(standings) = &self.standings {
             files.insert("standings.json".into(), standings.content.clone());
@@ -311,16 +319,9 @@ impl Broadcast {
         if let Some((file, _)) = &self.players {
             files.insert("players.json".into(), file.clone());
         }
-        let contents = serde_json::to_vec(&self.contents(&rounds)).unwrap_or_default();
+        let contents = serde_json::to_vec(&self.contents(rounds)).unwrap_or_default();
         files.insert("wall.json".into(), PublishedFile::new(contents));
-        self.put_preview_of_page(&rounds, &mut files);
-        self.files = files;
-        self.written = written;
-        self.pictures = pictures;
-        self.changed.clear();
-        self.all_changed = false;
-        self.standings_changed = false;
-        &self.files
+        self.put_preview_of_page(rounds, files);
     }
 
     /// Returns all rounds with their tables in order.
@@ -343,38 +344,21 @@ impl Broadcast {
         self.facts.site.as_deref().or(self.tournament.site.as_deref())
     }
 
+    /// Adds the files of a round, of which `before` is the last content. Returns the new content.
     fn put_round(
         &self,
         number: u32,
         folder: &str,
         slots: &[Slot<'_>],
         files: &mut Files,
-        written: &mut BTreeMap<(u32, u32), WrittenGame>,
-    ) {
-        let mut games = Vec::new();
-        let mut put = |name: &str, file: PublishedFile| {
-            files.insert(format!("{folder}{name}").into(), file);
-        };
-        for (nth, slot) in (1..).zip(slots) {
-            let entry = written.remove(&(slot.round, slot.table));
-            let entry = self.write(slot, entry);
-            if let Some(pgn) = &entry.pgn {
-                if !games.is_empty() {
-                    games.push(b'\n');
-                }
-                games.extend_from_slice(&pgn.content);
-                put(&format!("game-{nth}.pgn"), pgn.clone());
-            }
-            put(&format!("game-{nth}.json"), entry.json.clone());
-            if let Some(moves) = &entry.moves {
-                put(&format!("board-{nth}.json"), moves.clone());
-            }
-            written.insert((slot.round, slot.table), entry);
+        before: WrittenRound,
+    ) -> WrittenRound {
+        let games_path: Arc<str> = format!("{folder}games.pgn").into();
+        if self.only_pgn {
+            let round = self.write_round(None, slots, before);
+            files.insert(games_path, PublishedFile::of(round.pgn.clone()));
+            return round;
         }
-        let cards = slots
-            .iter()
-            .filter_map(|slot| written.get(&(slot.round, slot.table)));
-        let cards: Vec<&str> = cards.map(|entry| entry.card.as_str()).collect();
         let date = self.date(number, slots);
         let index = tree::index(date.as_deref(), slots);
         let head = wall::Head {
@@ -384,9 +368,35 @@ impl Broadcast {
             starts: self.starts(number),
             matches: wall::matches(slots),
         };
-        put("index.json", PublishedFile::new(index.to_string()));
-        put("wall.json", PublishedFile::new(wall::round(&head, &cards)));
-        put("games.pgn", PublishedFile::new(games));
+        let round = self.write_round(Some(&head), slots, before);
+        files.insert(games_path, PublishedFile::of(round.pgn.clone()));
+        let mut put = |name: &str, file: PublishedFile| {
+            let path = format!("{folder}{name}");
+            // A path that is known shares its memory with the earlier files.
+            let known = self.files.get_key_value(&*path);
+            let path = known.map_or_else(|| path.as_str().into(), |(path, _)| Arc::clone(path));
+            files.insert(path, file);
+        };
+        // Pairings without a game have the same file as all others with the same result.
+        let mut unplayed: BTreeMap<Option<&str>, PublishedFile> = BTreeMap::new();
+        for (nth, slot) in (1..).zip(slots) {
+            if let Some(pgn) = round.pgn_file_of(slot.table) {
+                put(&format!("game-{nth}.pgn"), pgn);
+            }
+            let json = format!("game-{nth}.json");
+            if let Some(game) = round.files_of(slot.table) {
+                put(&json, game.json.clone());
+                put(&format!("board-{nth}.json"), game.moves.clone());
+            } else {
+                let word = tree::result_word(slot.result(), slot.reason());
+                let shared = unplayed.entry(word);
+                let shared = shared.or_insert_with(|| PublishedFile::new(self.json_of(slot)));
+                put(&json, shared.clone());
+            }
+        }
+        put("index.json", PublishedFile::new(index));
+        put("wall.json", PublishedFile::of(round.wall.clone()));
+        round
     }
 
     /// The planned start of a round, in milliseconds since 1970.
@@ -403,35 +413,6 @@ impl Broadcast {
             games.map(|game| game.record.started).min()
         };
         date.or_else(|| first_start().map(day))
-    }
-
-    /// Makes the content of a game, or reuses `before` if its stamp is unchanged.
-    fn write(&self, slot: &Slot<'_>, before: Option<WrittenGame>) -> WrittenGame {
-        let clock = slot.game.and_then(|game| self.clock_of(game));
-        let stamp = GameStamp {
-            game: slot
-                .game
-                .map(|game| (game.record.game.clone(), game.record.revision)),
-            entered: slot.entered.cloned(),
-            clock,
-        };
-        if let Some(before) = before.filter(|before| before.stamp == stamp) {
-            return before;
-        }
-        let of_round = self.tournament.rounds.get(&slot.round);
-        let pgn = self.pgn(of_round, slot).map(PublishedFile::new);
-        let json = tree::game(slot, clock, self.unplayed_number());
-        let drawn = self.unplayed_start();
-        let start = pgn.is_some().then(|| drawn.as_deref().unwrap_or(pgn::STANDARD));
-        WrittenGame {
-            stamp,
-            card: wall::card(slot, start, clock),
-            moves: slot
-                .game
-                .map(|game| PublishedFile::new(wall::moves(&game.record))),
-            pgn,
-            json: PublishedFile::new(json.to_string()),
-        }
     }
 
     /// The PGN of a game. `None` for a game that has not begun, if its players are unknown or its Chess960 position is

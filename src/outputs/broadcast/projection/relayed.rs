@@ -1,6 +1,7 @@
 //! The event for sites that have pages of their own for it, such as Lichess.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kiebitz_hardware::Timestamp;
 
@@ -25,7 +26,7 @@ pub(in crate::outputs) struct RelayedRound {
     /// The planned start.
     pub(in crate::outputs) starts: Option<Timestamp>,
     /// The games in the order of the tables. Unlike in the files, the tag `Result` may be "0-0", "1/2-0" or "0-1/2".
-    pub(in crate::outputs) pgn: String,
+    pub(in crate::outputs) pgn: Arc<str>,
 }
 
 impl Broadcast {
@@ -48,14 +49,19 @@ impl Broadcast {
     }
 
     fn relayed_round(&self, round: u32, slots: &[Slot<'_>]) -> RelayedRound {
-        let games = slots.iter().filter_map(|slot| {
-            let written = self.written.get(&(slot.round, slot.table))?;
-            let game = String::from_utf8_lossy(&written.pgn.as_ref()?.content);
-            Some(pgn::with_penalty(&game, slot.result()))
-        });
+        let written = self.written.get(&round);
+        let mut games = String::new();
+        for slot in slots {
+            if let Some(game) = written.and_then(|written| written.pgn_of(slot.table)) {
+                if !games.is_empty() {
+                    games.push('\n');
+                }
+                games.push_str(&pgn::with_penalty(&String::from_utf8_lossy(game), slot.result()));
+            }
+        }
         RelayedRound {
             starts: self.facts.rounds.planned_start(round),
-            pgn: games.collect::<Vec<_>>().join("\n"),
+            pgn: games.into(),
         }
     }
 }
@@ -77,7 +83,7 @@ mod tests {
         assert!(!relayed.has_teams);
         let round = &relayed.rounds[&3];
         assert_eq!(round.starts, Some(at(7200)));
-        assert_eq!(round.pgn, text(&mut broadcast, "round-3/games.pgn"));
+        assert_eq!(*round.pgn, text(&mut broadcast, "round-3/games.pgn"));
         broadcast.pair(team_event());
         broadcast.files();
         assert!(broadcast.relayed().has_teams, "the pairings have changed");
@@ -101,7 +107,7 @@ mod tests {
             let relayed = broadcast.relayed().rounds[&3].pgn.clone();
             let tag = format!("[Result \"{result}\"]");
             assert_eq!(relayed.replacen(&tag, "[Result \"*\"]", 1), games);
-            assert_ne!(relayed, games);
+            assert_ne!(*relayed, games);
         }
     }
 }

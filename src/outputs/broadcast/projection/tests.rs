@@ -1,6 +1,7 @@
 mod previews;
 mod standings;
 mod wall;
+mod written;
 
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use kiebitz_game::events::record::MoveRecord;
 use kiebitz_game::events::{EndReason, GameResult, PlayerFacts, Players};
 use kiebitz_game::position::Variant;
 use kiebitz_hardware::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use shakmaty::Color;
 
@@ -36,24 +36,55 @@ pub(in crate::outputs) struct RoundSummary {
     pub(in crate::outputs) live: usize,
 }
 
-/// `round-N/index.json`.
-pub(in crate::outputs) fn index(date: Option<&str>, slots: &[Slot<'_>]) -> Value {
-    let pairings: Vec<Value> = slots.iter().map(pairing).collect();
-    json!({ "date": date, "pairings": pairings })
+/// `round-N/index.json`. It is written pairing by pairing, because thousands of them take much memory as values.
+#[derive(Serialize)]
+struct Index<'i> {
+    date: Option<&'i str>,
+    #[serde(serialize_with = "pairings")]
+    pairings: &'i [Slot<'i>],
 }
 
-fn pairing(slot: &Slot<'_>) -> Value {
-    let players = slot.players();
-    let side = |color| player(players.as_ref(), color);
-    json!({
-        "white": side(Color::White),
-        "black": side(Color::Black),
-        "result": pgn::result(slot.result()),
-        "live": slot.is_live(),
-    })
+#[derive(Serialize)]
+struct IndexPairing {
+    black: IndexPlayer,
+    live: bool,
+    result: &'static str,
+    white: IndexPlayer,
 }
 
-pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Value {
+#[derive(Debug, Serialize)]
+pub(in crate::outputs) struct IndexPlayer {
+    federation: Option<String>,
+    fideid: Option<u32>,
+    fname: Option<String>,
+    gender: Option<&'static str>,
+    lname: Option<String>,
+    mname: Option<&'static str>,
+    title: Option<String>,
+}
+
+/// Builds `round-N/index.json`.
+pub(in crate::outputs) fn index(date: Option<&str>, slots: &[Slot<'_>]) -> Vec<u8> {
+    let index = Index {
+        date,
+        pairings: slots,
+    };
+    serde_json::to_vec(&index).unwrap_or_default()
+}
+
+fn pairings<S: Serializer>(slots: &[Slot<'_>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(slots.iter().map(|slot| {
+        let players = slot.players();
+        IndexPairing {
+            black: player(players.as_ref(), Color::Black),
+            live: slot.is_live(),
+            result: pgn::result(slot.result()),
+            white: player(players.as_ref(), Color::White),
+        }
+    }))
+}
+
+pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> IndexPlayer {
     let name = players
         .and_then(|players| players.name(color))
         .unwrap_or_default();
@@ -68,15 +99,15 @@ pub(in crate::outputs) fn player(players: Option<&Players>, color: Color) -> Val
     } = facts;
     let (last, first) = name.split_once(',').unwrap_or((name, ""));
     let part = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    json!({
-        "fname": part(first),
-        "mname": null,
-        "lname": part(last),
-        "title": title,
-        "federation": federation,
-        "gender": null,
-        "fideid": fide_id,
-    })
+    IndexPlayer {
+        federation,
+        fideid: fide_id,
+        fname: part(first),
+        gender: None,
+        lname: part(last),
+        mname: None,
+        title,
+    }
 }
 
 /// `round-N/game-M.json`, also of a game that has not begun. `clock` contains the time from which viewers count down,

@@ -8,7 +8,6 @@ use kiebitz_game::events::record::{GameRecord, MoveRecord};
 use kiebitz_game::events::{EndReason, GameResult, Players, color};
 use kiebitz_hardware::Timestamp;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use shakmaty::Color;
 
 use super::rounds::Slot;
@@ -63,7 +62,7 @@ pub(super) struct RoundLine<'c> {
     pub(super) over: bool,
 }
 
-/// The head of `round-N/wall.json`, followed by a [card](card) for each game.
+/// The head of `round-N/wall.json`, followed by a [card](card) for each game. [`WrittenRound`](super::written) has both.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     pub(super) round: u32,
@@ -168,18 +167,6 @@ pub(super) fn card(slot: &Slot<'_>, start: Option<&str>, clock: Option<(ClockVie
         reason: record.and_then(|record| record.reason),
     };
     serde_json::to_string(&card).unwrap_or_default()
-}
-
-/// Builds the file of a round from its head and the cards of its games.
-pub(super) fn round(head: &Head, cards: &[&str]) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct WallFile<'f> {
-        head: &'f Head,
-        games: Vec<&'f RawValue>,
-    }
-    let games = cards.iter().filter_map(|card| serde_json::from_str(card).ok());
-    let games = games.collect();
-    serde_json::to_vec(&WallFile { head, games }).unwrap_or_default()
 }
 
 /// Builds the file with the moves of a game, up to the first illegal one.
