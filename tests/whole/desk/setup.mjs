@@ -87,6 +87,27 @@ async function uploadsPairings() {
   await until("boards are missing", async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
 }
 
+/** A click selects the number of a table. A number far above all tables is saved only if Enter is pressed again. */
+async function asksAboutFarTable(boards, row, field) {
+  await field.click();
+  await page.keyboard.type("34");
+  await eventually(async () => assert.equal(await field.inputValue(), "34", "typing replaces the number"));
+  await page.keyboard.press("Enter");
+  const question = row.locator(".of-table .doubt");
+  await until("the question", async () => /Table 34\? The last one is 2\./.test(await text(question)));
+  await assertUsable("the question about a table");
+  await page.keyboard.type("3");
+  await until("another number is typed", async () => (await text(question)) === "" && (await field.inputValue()) === "3");
+  await field.dblclick();
+  await page.keyboard.type("34");
+  await page.keyboard.press("Enter");
+  await until("the same question", async () => /Table 34\?/.test(await text(question)));
+  await page.keyboard.press("Enter");
+  await until("it is saved", async () => /board-1 at table 34/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await boards.locator(".sheet-foot .undo").click();
+  await until("it is undone", async () => (await field.inputValue()) === "1");
+}
+
 async function findsBoards() {
   const boards = step("Boards");
   await eventually(async () => assert.doesNotMatch(await text(step("Every square").locator("summary")), /64/, "nothing was tested without boards"));
@@ -98,6 +119,7 @@ async function findsBoards() {
   // The second board is typed to the table of the first one, which is refused before anything is sent.
   const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];
   await until("their tables", async () => (await other.inputValue()) === "2");
+  await asksAboutFarTable(boards, rows.nth(0), one);
   await other.fill("1");
   await eventually(async () => assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/));
   await other.press("Enter");

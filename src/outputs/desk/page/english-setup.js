@@ -57,6 +57,8 @@ export const TEXTS = {
     at: "{board} at table {table}",
     save: "Save the tables",
     taken: "Not saved: table {table} has several boards: {boards}. Each table takes one; change one of the numbers.",
+    far: "Table {table}? The last one is {last}. Enter again saves it.",
+    farFoot: "Not saved: {board} at table {table}, where the last one is {last}. Press Enter again to save it, or type another number.",
     noNumber: "Not saved: a table has a number from 1 to {last}.",
     identify: "Show",
     port: "on {port}",

@@ -57,6 +57,8 @@ export const TEXTS = {
     at: "{board} an Tisch {table}",
     save: "Tische speichern",
     taken: "Nicht gespeichert: An Tisch {table} stünden mehrere Bretter: {boards}. An jedem Tisch steht eines; bitte eine der Nummern ändern.",
+    far: "Tisch {table}? Der letzte ist {last}. Noch einmal Enter speichert.",
+    farFoot: "Nicht gespeichert: {board} an Tisch {table}, der letzte ist {last}. Noch einmal Enter speichert ihn; oder eine andere Nummer eingeben.",
     noNumber: "Nicht gespeichert: Ein Tisch hat eine Nummer von 1 bis {last}.",
     identify: "Anzeigen",
     port: "an {port}",

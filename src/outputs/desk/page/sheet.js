@@ -16,6 +16,13 @@ const OF_HUB = ["hall"];
 /** Highest number of a table, and of a table in a hall with a name. */
 const LAST_TABLE = 9999;
 const LAST_IN_HALL = 999;
+/** Without pairings, a number up to this far above the expected tables is saved without a question. */
+const MARGIN = 10;
+
+/** A click into a field selects its number, so that the number is replaced by typing. */
+function selectOnClick(input) {
+  input.addEventListener("click", () => input.select());
+}
 
 function compare(one, other) {
   return (one ?? "\uffff").localeCompare(other ?? "\uffff", undefined, { numeric: true });
@@ -55,9 +62,16 @@ class Row {
     this.facts = make("span", "facts");
     this.cells.get("board").append(make("div", "who", {}, make("b", "", {}, board), this.chips, this.facts));
     this.table = make("input", "", { type: "number", min: "1", inputmode: "numeric", autocomplete: "off" });
-    this.table.addEventListener("input", enter);
+    this.table.addEventListener("input", () => {
+      this.doubt("");
+      enter();
+    });
+    selectOnClick(this.table);
     this.hallName = make("span", "hall-name");
-    this.cells.get("table").append(this.hallName, this.table);
+    /** Number about which the sheet has asked. */
+    this.asked = null;
+    this.question = make("span", "doubt", { role: "status" });
+    this.cells.get("table").append(this.hallName, this.table, this.question);
     this.serial = make("span", "");
     this.cells.get("serial").append(this.serial);
     if (this.cells.has("squares")) {
@@ -92,10 +106,17 @@ class Row {
     const hall = table === null ? null : hallOf(table);
     this.base = hall?.base ?? 0;
     this.known = table;
+    this.doubt("");
     this.table.value = table === null ? "" : ownNumber(table);
     this.table.max = hall ? LAST_IN_HALL : LAST_TABLE;
     say(this.hallName, hall?.name ?? "");
     mark(this.table, "aria-label", `${[words.table, hall?.name].filter(Boolean).join(" ")}: ${this.board}`);
+  }
+
+  /** Shows a question about the number beside the field; an empty text removes it. */
+  doubt(text) {
+    this.asked = text ? this.number() : null;
+    say(this.question, text);
   }
 
   /** Whether the field differs from the table at which the board stands. */
@@ -233,6 +254,7 @@ export class Sheet {
     });
     const first = make("input", "", { type: "number", min: "1", max: `${LAST_TABLE}`, value: "1", inputmode: "numeric" });
     this.first = first;
+    selectOnClick(first);
     first.addEventListener("input", () => this.draw());
     first.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.number.start();
@@ -335,6 +357,31 @@ export class Sheet {
     return first ? fill(words.setup.boards.taken, { table: tableName(first[0]), boards: first[1].join(", ") }) : "";
   }
 
+  /** Highest expected table in the hall of a board: of the pairings, the other boards, and the number of boards. */
+  expected(row) {
+    const base = this.base(row.board);
+    const own = (table) => (table !== null && (hallOf(table)?.base ?? 0) === base ? table - base : 0);
+    const others = [...this.rows.values()].filter((other) => other !== row);
+    // A number that was confirmed for another board counts.
+    const taken = others.map((other) => own(other.asked ?? this.source.boards.get(other.board)?.stands_at ?? null));
+    const paired = this.source.pairings.tables.map(({ table }) => own(table));
+    const last = Math.max(this.rows.size, ...taken, ...paired);
+    return { last, limit: Math.max(0, ...paired) ? last : last + MARGIN };
+  }
+
+  /** Asks about the first of these numbers that is far above all tables. Returns whether it has asked. */
+  doubts(changed) {
+    const { boards } = words.setup;
+    const far = changed.find((row) => row.asked !== row.number() && row.number() - row.base > this.expected(row).limit);
+    if (!far) return false;
+    const values = { table: far.number() - far.base, last: this.expected(far).last };
+    far.doubt(fill(boards.far, values));
+    this.tell(fill(boards.farFoot, { board: far.board, ...values }), "");
+    far.table.focus();
+    far.table.select();
+    return true;
+  }
+
   /** Checks the numbers while they are typed. */
   check() {
     const text = this.conflict();
@@ -367,6 +414,7 @@ export class Sheet {
       if (!focused?.isChanged()) changed[0].table.focus();
       return;
     }
+    if (this.doubts(changed)) return;
     // Enter goes on to the next board, as in a spreadsheet.
     const next = rows[from + 1];
     if (from >= 0 && next) {
