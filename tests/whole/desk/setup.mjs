@@ -39,6 +39,15 @@ async function assertUsable(what) {
   await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
+/** Whether an element is in the window and not covered. */
+function isInView(locator) {
+  return locator.evaluate((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect();
+    const isInside = top >= 0 && bottom <= innerHeight;
+    return isInside && one.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  });
+}
+
 /** Presses a button, and confirms if the page asks. */
 async function confirm(button) {
   await button.click();
@@ -104,6 +113,10 @@ async function asksAboutFarTable(boards, row, field) {
   await until("the same question", async () => /Table 34\?/.test(await text(question)));
   await page.keyboard.press("Enter");
   await until("it is saved", async () => /board-1 at table 34/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await field.evaluate((one) => one.scrollIntoView({ block: "center" }));
+  await eventually(async () => assert.ok(await isInView(boards.locator(".sheet-foot .undo")), "the answer is in view"));
+  await page.setViewportSize({ width: 1280, height: 800 });
   await boards.locator(".sheet-foot .undo").click();
   await until("it is undone", async () => (await field.inputValue()) === "1");
 }
@@ -135,6 +148,15 @@ async function findsBoards() {
   await confirm(boards.getByRole("button", { name: "Number 1 to 2 in this order" }));
   await until("all are numbered", async () => /board-1 at table 1, board-2 at table 2/.test(await text(boards.locator(".numbering .answer"))));
   await until("the numbers are shown", async () => (await one.inputValue()) === "1" && (await other.inputValue()) === "2");
+  await eventually(async () => assert.equal(await text(boards.locator(".sheet-foot .answer")), "", "the earlier answer is wrong now"));
+  await other.fill("3");
+  await other.press("Enter");
+  await until("the question", async () => /Table 3\?/.test(await text(rows.nth(1).locator(".doubt"))));
+  await other.press("Enter");
+  await until("the third table", async () => /board-2 at table 3/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await eventually(async () => assert.equal(await boards.locator(".numbering .answer").isVisible(), false, "its answer is wrong now"));
+  await boards.locator(".sheet-foot .undo").click();
+  await until("table 2 again", async () => (await other.inputValue()) === "2");
 }
 
 /** A clock that shows another time than that of the pairing file is reported; a corrected file shows what it changes. */

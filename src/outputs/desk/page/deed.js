@@ -128,6 +128,12 @@ export class Deed {
     if (document.activeElement === document.body) this.button.focus();
   }
 
+  /** Removes the answer. */
+  forget() {
+    this.answer.hidden = true;
+    this.answer.replaceChildren();
+  }
+
   tell(text, how, undo = null) {
     this.answer.className = `answer ${how}`;
     this.answer.hidden = false;

@@ -202,10 +202,24 @@ export class Sheet {
       event.preventDefault();
       this.submit();
     });
-    this.context = {
-      send: ({ tables }) => this.setTables(tables),
-      did: (job) => announce(`${job.label}: ${told(job.answer)}`),
+    const did = (job) => announce(`${job.label}: ${told(job.answer)}`);
+    // An answer about tables stays until the next change of tables, which may contradict it.
+    this.ofFields = {
+      send: ({ tables }) => {
+        this.number.forget();
+        return this.setTables(tables);
+      },
+      did,
     };
+    this.ofNumbering = {
+      send: ({ tables }) => {
+        this.tell("", "");
+        return this.setTables(tables);
+      },
+      did,
+    };
+    /** Tables that the last answer names, whether the boards have been there, and how to remove the answer. */
+    this.told = null;
     this.element = make("div", "", {}, this.numbering(), this.form);
   }
 
@@ -259,7 +273,7 @@ export class Sheet {
     first.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.number.start();
     });
-    this.number = new Deed(this.context, {
+    this.number = new Deed(this.ofNumbering, {
       label: boards.number,
       command: () => {
         const tables = this.numbered();
@@ -267,6 +281,7 @@ export class Sheet {
       },
       ask: () => this.askNumbering(),
       undo: ({ tables }) => this.before(tables),
+      done: () => this.watch(this.set, () => this.number.forget()),
     });
     const orderField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.order), order);
     const firstField = make("label", "field short", {}, make("span", "", {}, boards.first), first);
@@ -330,6 +345,8 @@ export class Sheet {
   /** Puts boards at tables, one after another. Stops at the first refusal. */
   async setTables(tables) {
     let kept = true;
+    this.told = null;
+    this.set = tables;
     for (const [board, table] of tables) {
       const answer = await this.source.command(board, { do: "set_table", table });
       if (!answer.ok) return { ...answer, error: `${board}: ${answer.error}` };
@@ -341,6 +358,22 @@ export class Sheet {
     const shown = tables.slice(0, 6).map(([board, table]) => fill(words.setup.boards.at, { board, table: tableName(table) }));
     const names = shown.join(", ");
     return { ok: true, note: tables.length > 6 ? fill(words.setup.more, { names, n: tables.length - 6 }) : names, error: null, kept };
+  }
+
+  /** Calls `remove` once a board leaves the table at which it was put, for example by another operator. */
+  watch(tables, remove) {
+    this.told = { tables, remove, wereThere: false };
+    this.compare();
+  }
+
+  /** Removes the last answer if it has become wrong. */
+  compare() {
+    if (!this.told) return;
+    const areThere = this.told.tables.every(([board, table]) => this.source.boards.get(board)?.stands_at === table);
+    if (this.told.wereThere && !areThere) {
+      this.told.remove();
+      this.told = null;
+    } else if (areThere) this.told.wereThere = true;
   }
 
   /** Marks fields with the number of another board. Returns a text about the first of these tables; empty if there is none. */
@@ -425,9 +458,10 @@ export class Sheet {
     const tables = changed.map((row) => [row.board, row.number()]);
     const undo = this.before(tables);
     this.tell(words.deeds.sending, "");
-    const answer = await this.context.send({ tables });
+    const answer = await this.ofFields.send({ tables });
     const job = { label: boards.save, answer, undo: answer.ok ? undo : null, at: Date.now() };
-    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job));
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.ofFields, job));
+    if (answer.ok) this.watch(tables, () => this.tell("", ""));
     this.check();
   }
 
@@ -441,6 +475,7 @@ export class Sheet {
   }
 
   draw() {
+    this.compare();
     const sorted = this.sorted();
     const names = sorted.map(({ board }) => board);
     for (const [board, row] of this.rows) {
