@@ -242,14 +242,20 @@ async function setsClockSides() {
   await until("the levers", async () => /lever up on the (left|right)/.test(await text(rows.first())));
   // One press for all clocks, then another side for one of them.
   const siding = boards.locator(".siding");
-  await siding.locator("select").selectOption("left");
-  await siding.getByRole("button", { name: "Set it on 2 clocks" }).click();
-  for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
-  await eventually(async () => assert.match(await text(siding.locator(".answer")), /Done/));
-  await until("nothing is left", async () => !(await siding.getByRole("button").isVisible()));
+  const all = siding.getByRole("button", { name: "Set it on 2 clocks" });
+  await eventually(async () => assert.ok(await all.isDisabled(), "no side is chosen beforehand"));
+  await siding.locator("select").selectOption("right");
+  await all.click();
+  for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "right");
+  await eventually(async () => assert.match(await text(siding.locator(".answer")), /White is on the right of 2 clocks/));
+  await until("nothing is unknown", async () => !(await all.isVisible()));
+  // It was the wrong side, which can be set again at once.
+  await siding.getByRole("button", { name: "Set the left instead" }).click();
+  for (const at of [0, 1]) await until("the other side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
+  await eventually(async () => assert.match(await text(siding.locator(".answer")), /White is on the left of 2 clocks/));
   for (const [at, name] of ["board-1", "board-2"].entries()) {
     await rows.nth(at).locator("select").selectOption("right");
-    await until(`${name} is so`, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));
+    await until(`${name} is so`, async () => new RegExp(`${name}: Done: White is on the right of the clock`).test(await text(boards.locator(".sheet-foot .answer"))));
   }
   await until("what was checked", async () => /clocks set as in the time control: 2/.test(await text(boards.locator("summary"))));
 }

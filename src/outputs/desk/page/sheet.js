@@ -223,22 +223,34 @@ export class Sheet {
     this.element = make("div", "", {}, this.numbering(), this.form);
   }
 
-  /** The controls that set White's side of all clocks on which it is unknown. */
+  /** The controls that set White's side of all clocks on which it is unknown. No side is chosen beforehand. */
   siding() {
     const { boards } = words.setup;
-    const sides = ["left", "right"].map((side) => [side, words.deeds[side]]);
-    this.allSides = choose(boards.sideOfAll, sides, "left", () => {});
+    const sides = ["", "left", "right"].map((side) => [side, side ? words.deeds[side] : boards.chooseSide]);
+    this.allSides = choose(boards.sideOfAll, sides, "", () => this.draw());
     const context = {
       send: ({ white, unsure }) => this.setSides(unsure, white),
       did: (job) => this.announce(`${job.label}: ${told(job.answer)}`),
     };
     this.side = new Deed(context, {
       label: "",
-      command: () => ({ white: this.allSides.value, unsure: this.unsure() }),
+      command: () => (this.allSides.value ? { white: this.allSides.value, unsure: this.unsure() } : null),
+      done: () => {
+        this.allSides.value = "";
+        this.side.answer.append(" ", this.otherSide());
+      },
     });
     this.sideField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.sideOfAll), this.allSides);
     this.sides = make("div", "siding", { hidden: "" }, this.sideField, this.side.element);
     return this.sides;
+  }
+
+  /** The button that sets the other side on the clocks that were set last: the side cannot become unknown again. */
+  otherSide() {
+    const { clocks, white } = this.lastSides;
+    const other = white === "left" ? "right" : "left";
+    const label = fill(words.setup.boards.otherSide, { side: words.deeds[other] });
+    return button("undo", label, label, () => this.side.send({ white: other, unsure: clocks }));
   }
 
   /** Boards with a clock on which White's side is unknown. */
@@ -255,7 +267,8 @@ export class Sheet {
       if (!answer.ok) return { ...answer, error: `${board}: ${answer.error}` };
       kept = kept && answer.kept !== false;
     }
-    return { ok: true, note: null, error: null, kept };
+    this.lastSides = { clocks: boards, white };
+    return { ok: true, note: count(words.setup.boards.sidesSet, boards.length, { side: words.deeds[white] }), error: null, kept };
   }
 
   /** The row of controls that numbers all boards. */
@@ -469,6 +482,9 @@ export class Sheet {
   async act(board, command) {
     const answer = await this.source.command(board, command);
     if (command.do === "identify") return answer;
+    if (answer.ok) answer.note ??= fill(words.setup.boards.sideSet, { side: words.deeds[command.white] });
+    // The answer for all clocks would contradict it.
+    this.side.forget();
     this.tell(`${board}: ${told(answer)}`, answer.ok ? "good" : "bad");
     this.draw();
     return answer;
@@ -514,6 +530,7 @@ export class Sheet {
     this.sides.hidden = unsure === 0 && this.side.answer.hidden;
     this.sideField.hidden = unsure === 0;
     this.side.show(unsure > 0);
+    this.side.button.disabled = this.allSides.value === "";
     if (unsure) {
       const label = count(words.setup.boards.sideGo, unsure);
       this.side.label(label);
