@@ -119,6 +119,7 @@ async function asksAboutFarTable(boards, row, field) {
   await page.setViewportSize({ width: 1280, height: 800 });
   await boards.locator(".sheet-foot .undo").click();
   await until("it is undone", async () => (await field.inputValue()) === "1");
+  await eventually(async () => assert.match(await text(boards.locator(".sheet-foot .answer")), /^Done: board-1 at table 1$/));
 }
 
 async function findsBoards() {

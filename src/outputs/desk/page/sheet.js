@@ -294,6 +294,7 @@ export class Sheet {
       },
       ask: () => this.askNumbering(),
       undo: ({ tables }) => this.before(tables),
+      undone: ({ answer }) => this.number.tell(told(answer), answer.ok ? "good" : "bad"),
       done: () => this.watch(this.set, () => this.number.forget()),
     });
     const orderField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.order), order);
@@ -472,8 +473,9 @@ export class Sheet {
     const undo = this.before(tables);
     this.tell(words.deeds.sending, "");
     const answer = await this.ofFields.send({ tables });
+    const undone = (undo) => this.tell(told(undo.answer), undo.answer.ok ? "good" : "bad");
     const job = { label: boards.save, answer, undo: answer.ok ? undo : null, at: Date.now() };
-    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.ofFields, job));
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.ofFields, job, undone));
     if (answer.ok) this.watch(tables, () => this.tell("", ""));
     this.check();
   }
