@@ -93,6 +93,7 @@ export const TEXTS = {
     looking: "Checking {name} …",
     place: "{file}, line {line}, column {column}",
     fine: "Rounds: {rounds}, pairings: {pairings}, players: {players}. Nothing is missing.",
+    usable: "Rounds: {rounds}, pairings: {pairings}, players: {players}. The pairings can be used as they are.",
     lost: "Rounds: {rounds}, pairings: {pairings}, players: {players}. Need attention: {lost}.",
     severity: { lost: "Needs attention:", note: "Note:" },
     more: "and {n} more",

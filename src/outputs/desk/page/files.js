@@ -39,7 +39,8 @@ function report(told) {
   if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
   const folders = new Set(told.findings.map(({ file }) => file?.slice(0, file.lastIndexOf("/") + 1)).filter(Boolean));
   const bare = (text) => [...folders].reduce((short, folder) => short.replaceAll(folder, ""), text);
-  const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
+  const texts = told.lost ? files.lost : told.findings.length ? files.usable : files.fine;
+  const totals = make("p", told.lost ? "" : "answer good", {}, fill(texts, told));
   const listed = told.findings.slice(0, LISTED).map((finding) => {
     const sign = make("b", "", {}, files.severity[finding.severity] ?? finding.severity);
     return make("li", finding.severity, {}, sign, " ", make("span", "facts", {}, place(finding)), " ", bare(finding.text));

@@ -93,6 +93,7 @@ export const TEXTS = {
     looking: "{name} wird geprüft …",
     place: "{file}, Zeile {line}, Spalte {column}",
     fine: "Runden: {rounds}, Paarungen: {pairings}, Spieler: {players}. Es fehlt nichts.",
+    usable: "Runden: {rounds}, Paarungen: {pairings}, Spieler: {players}. Die Paarungen können so gelten.",
     lost: "Runden: {rounds}, Paarungen: {pairings}, Spieler: {players}. Anzusehen: {lost}.",
     severity: { lost: "Bitte ansehen:", note: "Hinweis:" },
     more: "und {n} weitere",
