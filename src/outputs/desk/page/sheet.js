@@ -6,7 +6,7 @@ import { Deed, told, undoing } from "./deed.js";
 import { toHall } from "./halls.js";
 import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
-import { count, fill, shownTime, words } from "./words.js";
+import { controlText, count, fill, shownTime, words } from "./words.js";
 
 const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "battery", "hall", "name"];
 /** Columns that only a hall has: squares and clocks are checked beside the board. */
@@ -176,7 +176,7 @@ class Row {
     const runs = up && !standing ? boards.runs : "–";
     say(this.times, standing ? (left === right ? shownTime(left) : `${shownTime(left)} · ${shownTime(right)}`) : runs);
     const isCompared = fits !== null && fits !== undefined;
-    say(this.verdict, isCompared ? fill(fits ? boards.fits : boards.differs, { control }) : control && standing ? "" : boards.noControl);
+    say(this.verdict, isCompared ? fill(fits ? boards.fits : boards.differs, { control: controlText(control) }) : control && standing ? "" : boards.noControl);
     this.verdict.className = isCompared ? `chip ${fits ? "fine" : "warn"}` : "facts";
     this.verdict.hidden = !standing || (!isCompared && Boolean(control));
   }
