@@ -248,8 +248,8 @@ async function beginsNext() {
   await page.locator(".begin-round").click();
   const dialog = page.locator("dialog[open]");
   await eventually(async () => assert.equal(await dialog.locator("select").inputValue(), "2"));
-  await dialog.getByRole("button", { name: "Start the round now" }).click();
-  await eventually(async () => assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Start round 2 now\?/));
+  await dialog.getByRole("button", { name: "Begin round 2" }).click();
+  await eventually(async () => assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Begin round 2 now\?/));
   await assertUsable("the question");
   await eventually(async () => assert.equal(await dialog.locator(".enter-them").getAttribute("href"), "#/results/1/5"));
   await eventually(async () => assert.ok(await dialog.locator(".enter-them").evaluate((link) => link === document.activeElement), "it does not begin by mistake"));

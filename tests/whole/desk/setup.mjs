@@ -68,6 +68,17 @@ async function logsIn() {
   viewer.ignoreNetworkErrors(false);
   await until("nothing is there", async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
   await until("nor pairings", async () => /no pairings yet/.test(await text(step("Pairings").locator(".wrong"))));
+  // The last step names what stops the round, and leads there.
+  const go = step("Start");
+  await eventually(async () => assert.match(await text(go), /The round cannot begin yet:Boards: no board was foundPairings: there are none yet/));
+  await eventually(async () => assert.ok(await go.locator(".again .main").isDisabled()));
+  const toPairings = go.getByRole("link", { name: "Pairings: there are none yet" });
+  for (const how of ["a new address", "the same address"]) {
+    await toPairings.click();
+    await until(`the pairings, at ${how}`, () => step("Pairings").evaluate((one) => one.contains(document.activeElement)));
+    await eventually(async () => assert.ok(await isInView(step("Pairings").locator("h3"))));
+    await page.evaluate(() => document.activeElement.blur());
+  }
   await assertUsable("an empty set-up");
 }
 
@@ -93,7 +104,7 @@ async function uploadsPairings() {
   await until("it is kept", async () => /round 3.csv is stored/.test(await text(answer)));
   await until("who plays whom", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
   // Boards named in the configuration have their pairings before they are plugged in.
-  await until("boards are missing", async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
+  await until("boards are missing", async () => /Not connected: Table 1 \(board-1\), Table 2 \(board-2\)/.test(await text(step("Boards").locator(".wrong"))));
 }
 
 /** A click selects the number of a table. A number far above all tables is saved only if Enter is pressed again. */
@@ -164,7 +175,7 @@ async function findsBoards() {
 async function comparesClocks() {
   const boards = step("Boards");
   const wrong = () => text(boards.locator(".wrong"));
-  await until("the clocks contradict", async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
+  await until("the clocks contradict", async () => /Table 1 \(board-1\) shows 1:30:00, the time control is 15\+10/.test(await wrong()));
   await page.locator(".back-to").click();
   const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).filter({ hasText: "Table 1" });
   await until("it is a task", () => task.isVisible());
@@ -193,10 +204,11 @@ async function testsSquares() {
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
   await step("Boards").locator(".sheet tbody tr").first().locator(".count").click();
   await eventually(async () => assert.equal(await squares.locator("select").inputValue(), "board-1"));
+  await eventually(async () => assert.deepEqual(await squares.locator("option").allTextContents(), ["Table 1 (board-1)", "Table 2 (board-2)"]));
   for (const square of ["e2", "d7"]) await until(`${square} was seen`, async () => (await state(square)) === "seen");
   await eventually(async () => assert.equal(await state("a1"), "open"));
   await squares.getByRole("button", { name: "I have tried every square" }).click();
-  await eventually(async () => assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/));
+  await eventually(async () => assert.match(await text(squares.locator(".wrong")), /Table 1 \(board-1\): \d+ of 64, Table 2 \(board-2\): 0 of 64/));
   await until("a1 may be dead", async () => (await state("a1")) === "dead");
   await eventually(async () => assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/));
   await page.reload();
@@ -275,9 +287,20 @@ async function testsOutputs() {
 /** Starts the round. The overview shows the names before the game, and then its first move. */
 async function startsRound() {
   const go = step("Start");
-  await eventually(async () => assert.match(await text(go), /Not in order: .*Every square/));
-  await confirm(go.getByRole("button", { name: "Start the round now" }));
-  await until("it has begun", async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
+  await eventually(async () => assert.match(await text(go), /The round can begin\. Not in order:Every square: boards with untested squares: 2/));
+  // The form of the bar says the same.
+  await page.locator(".begin-round").click();
+  const dialog = page.locator("dialog[open]");
+  await until("what is not in order", async () => /Every square: boards with untested squares: 2/.test(await text(dialog)));
+  await eventually(async () => assert.doesNotMatch(await text(dialog), /not checked/));
+  await assertUsable("the form");
+  await dialog.getByRole("link", { name: /^Every square/ }).click();
+  await until("the squares", () => step("Every square").evaluate((one) => one.contains(document.activeElement)));
+  await eventually(async () => assert.equal(await dialog.count(), 0));
+  await confirm(go.getByRole("button", { name: "Begin round 3" }));
+  await until("it has begun", async () => /Round 3 began at \d\d:\d\d\. Enter its results/.test(await text(go.locator(".begun"))));
+  await eventually(async () => assert.equal(await go.getByRole("button", { name: "Begin round 3" }).isVisible(), false, "it has begun already"));
+  await eventually(async () => assert.equal(await go.getByText("Boards that wait").isVisible(), false));
   await assertUsable("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();

@@ -3,7 +3,7 @@
 import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
-import { askedBoard, askedGames, askedResults, isSetup } from "./asked.js";
+import { askedBoard, askedGames, askedResults, askedStep, isSetup } from "./asked.js";
 import { forgetDrafts } from "./draft.js";
 import { attend } from "./going.js";
 import { Memory, isPlaying, keysOf, lines, singlesOf } from "./lines.js";
@@ -87,7 +87,7 @@ class Desk {
         this.beginning.close();
         this.bar.begin.focus({ preventScroll: true });
       };
-      parts.begin = new Part(PARTS.begin, ({ Begin }) => new Begin(source, announce, { done }), () => this.begin.update(true));
+      parts.begin = new Part(PARTS.begin, ({ Begin }) => new Begin(source, announce, { isHub, done }), () => this.begin.update(true));
     }
     return parts;
   }
@@ -175,6 +175,7 @@ class Desk {
     };
     this.source.roundsChanged = () => {
       this.repair = true;
+      this.setup?.changed();
       this.drawSoon();
     };
     halls?.show(true);
@@ -337,7 +338,7 @@ class Desk {
     this.drawList();
     if (this.parts.setup && isSetup()) {
       scrollTo(0, 0);
-      this.focus(this.parts.setup, (setup) => setup.title.focus({ preventScroll: true }));
+      this.focus(this.parts.setup, (setup) => setup.reveal(askedStep()));
     } else if (askedResults() !== null) {
       this.focus(this.parts.results, (results) => results.focus());
     } else if (this.opened !== null && this.opened !== before) {
