@@ -159,6 +159,44 @@ async function missesBoards() {
   assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
 }
 
+/** While a round is prepared, the list says which steps of the set-up are not in order. */
+async function preparesRound() {
+  const found = await page.evaluate(async () => {
+    const { lacking } = await import("/desk/before.js");
+    const fine = { board: "b", connected: true, stands_at: 7, lever: "left", white_side: "left", clock_fits: true, squares: "3".repeat(64), game: null };
+    const table = { table: 7, result: null, played: false };
+    const at = (change, { begun = null, played = false, paired = true, isHub = false } = {}) => {
+      const rounds = paired ? new Map([[1, { round: 1, begun, tables: new Map([[7, { ...table, played }]]) }]]) : new Map();
+      const pairings = paired ? { round: 1, rounds: [1], tables: [table] } : { round: null, rounds: [], tables: [] };
+      const boards = new Map(change ? [["b", { ...fine, ...change }]] : []);
+      return lacking({ boards, rounds, pairings, hasRounds: true }, isHub);
+    };
+    return {
+      fine: at({}),
+      empty: at(null, { paired: false }),
+      squares: at({ squares: null }),
+      squaresOfHub: at({ squares: null, lever: null }, { isHub: true }),
+      side: at({ white_side: null }),
+      elsewhere: at({ stands_at: 8 }),
+      begun: at({ white_side: null }, { begun: "2026-11-21T09:20:00Z" }),
+      played: at({ white_side: null }, { played: true }),
+      withoutRounds: at({ game: { ended: "2026-11-21T09:20:00Z" } }, { paired: false }),
+    };
+  });
+  const [boards, squares] = [["boards"], ["squares"]];
+  assert.deepEqual(found, {
+    fine: [],
+    empty: ["boards", "pairings"],
+    squares,
+    squaresOfHub: [],
+    side: boards,
+    elsewhere: boards,
+    begun: [],
+    played: [],
+    withoutRounds: [],
+  });
+}
+
 /** Many results that only the boards have shown are one line, which leads to the sheet. */
 async function groupsShownResults() {
   const found = await page.evaluate(async () => {
@@ -325,6 +363,7 @@ try {
   await roomShowsRound();
   await judgesStoppedClocks();
   await missesBoards();
+  await preparesRound();
   await groupsShownResults();
   await describesBoards();
   await seatsNextPlayers();

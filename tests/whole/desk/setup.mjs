@@ -63,7 +63,11 @@ async function logsIn() {
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
-  await page.locator(".to-setup").click();
+  // The list does not say that nothing is to be done.
+  const before = page.locator(".before");
+  await until("what the set-up lacks", async () => (await text(before)) === "Before the round: boards and pairings are not in order.");
+  await eventually(async () => assert.equal(await page.getByText("Nothing to do.").isVisible(), false));
+  await before.locator("a").click();
   await until("the set-up", () => page.locator(".setup h2").isVisible());
   viewer.ignoreNetworkErrors(false);
   await until("nothing is there", async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
@@ -179,6 +183,7 @@ async function comparesClocks() {
   await page.locator(".back-to").click();
   const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).filter({ hasText: "Table 1" });
   await until("it is a task", () => task.isVisible());
+  await eventually(async () => assert.equal(await text(page.locator(".before")), "Before the round: the boards are not in order."));
   // The opened board shows the text of the task, and the players of the pairing.
   await task.locator("a.line").click();
   await until("the reason", async () => /The clock shows 1:30:00, the time control is 15\+10/.test(await text(page.locator(".remarks li.advice"))));
@@ -306,6 +311,7 @@ async function startsRound() {
   await page.locator(".back-to").click();
   const seat = page.locator(".seat", { hasText: "Berg, Ines" });
   await until("the names in the room", () => seat.isVisible());
+  await eventually(async () => assert.equal(await page.locator(".before").isVisible(), false, "the round has begun"));
   await until("a move", async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
 }
 

@@ -53,6 +53,12 @@ export const ENGLISH = {
   needed: "Needs attention",
   hintsBelow: "Hints: check them when there is time, or after a complaint",
   nothing: "Nothing to do.",
+  before: {
+    boards: "Before the round: the boards are not in order.",
+    pairings: "Before the round: there are no pairings.",
+    boards_pairings: "Before the round: boards and pairings are not in order.",
+    squares: "Before the round: squares of boards are not tested.",
+  },
   nothingMore: "Nothing more to do.",
   room: "Room",
   halls: "All halls",

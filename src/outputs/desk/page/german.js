@@ -53,6 +53,12 @@ export const GERMAN = {
   needed: "Zu tun",
   hintsBelow: "Hinweise: wenn Zeit ist oder sich jemand beschwert",
   nothing: "Nichts zu tun.",
+  before: {
+    boards: "Vor der Runde: Die Bretter sind noch nicht in Ordnung.",
+    pairings: "Vor der Runde: Es gibt noch keine Paarungen.",
+    boards_pairings: "Vor der Runde: Bretter und Paarungen sind noch nicht in Ordnung.",
+    squares: "Vor der Runde: Es sind noch nicht alle Felder der Bretter geprüft.",
+  },
   nothingMore: "Sonst nichts zu tun.",
   room: "Turniersaal",
   halls: "Alle Säle",

@@ -4,6 +4,7 @@ import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
 import { askedBoard, askedGames, askedResults, askedStep, isSetup } from "./asked.js";
+import { lacking } from "./before.js";
 import { forgetDrafts } from "./draft.js";
 import { attend } from "./going.js";
 import { Memory, isPlaying, keysOf, lines, singlesOf } from "./lines.js";
@@ -296,7 +297,7 @@ class Desk {
     const single = all.flatMap(singlesOf);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
     this.board?.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
-    this.list.update(all, isOpened);
+    this.list.update(all, isOpened, lacking(this.source, this.isHub), this.isOperator);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint");
     document.title = `${grave.length ? `(${grave.length}) ` : ""}${words.title}`;
