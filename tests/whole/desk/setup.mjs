@@ -105,7 +105,9 @@ async function uploadsPairings() {
   await drop("round 3.csv", ROUND);
   await until("nothing is missed", async () => /Nothing is missing/.test(await text(answer)));
   await answer.locator(".main").click();
-  await until("it is kept", async () => /round 3.csv is stored/.test(await text(answer)));
+  await until("it is read", async () => /round 3\.csv is stored and is being read/.test(await text(answer)));
+  await eventually(async () => assert.doesNotMatch(await text(step("Pairings").locator(".wrong")), /no pairings yet/));
+  await until("it is in use", async () => /round 3\.csv is stored and in use/.test(await text(answer)));
   await until("who plays whom", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
   // Boards named in the configuration have their pairings before they are plugged in.
   await until("boards are missing", async () => /Not connected: Table 1 \(board-1\), Table 2 \(board-2\)/.test(await text(step("Boards").locator(".wrong"))));

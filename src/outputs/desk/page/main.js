@@ -171,12 +171,12 @@ class Desk {
     };
     this.source.paired = () => {
       this.repair = true;
-      this.setup?.changed();
+      this.setup?.paired();
       this.drawSoon();
     };
     this.source.roundsChanged = () => {
       this.repair = true;
-      this.setup?.changed();
+      this.setup?.paired();
       this.drawSoon();
     };
     halls?.show(true);

@@ -20,6 +20,8 @@ export class Readiness {
     /** Status of the outputs, and what the server says about the pairing files; each null while unknown. */
     this.status = null;
     this.files = null;
+    /** Name of a pairing file that is being read; else null. */
+    this.reading = null;
   }
 
   /** Loads what the updates of the boards do not contain. At a hub, that is known in the halls only. */
@@ -32,7 +34,7 @@ export class Readiness {
   problems() {
     const { pairings } = this.source;
     const boards = [...this.source.boards.values()].sort(order);
-    const found = { boards: ofBoards(boards, pairings), pairings: ofPairings(pairings, this.files, this.isHub) };
+    const found = { boards: ofBoards(boards, pairings), pairings: ofPairings(pairings, this.files, this.reading, this.isHub) };
     if (this.isHub) return found;
     found.boards.push(...(ofClocks(boards, pairings) ?? []));
     return { ...found, squares: ofSquares(boards, pairings, this.tests), outputs: ofOutputs(this.status) };

@@ -43,13 +43,16 @@ export function ofBoards(boards, pairings) {
   return found;
 }
 
-/** `files` is what the server says about the pairing files; null while unknown, and at a hub. */
-export function ofPairings({ rounds, tables }, files, isHub) {
+/**
+ * `files` is what the server says about the pairing files; null while unknown, and at a hub. `reading` is the name of a
+ * file that is being read, or null.
+ */
+export function ofPairings({ rounds, tables }, files, reading, isHub) {
   // Without a round, none can begin.
   const grade = rounds.length ? "look" : "stop";
   if (isHub) return rounds.length ? [] : [problem(grade, "noPairingsHub")];
   if (files?.error) return [problem(grade, "unread", { error: files.error })];
-  if (!tables.length) return [problem(grade, "noPairings")];
+  if (!tables.length) return [reading === null ? problem(grade, "noPairings") : problem(grade, "reading", { name: reading })];
   return files?.lost ? [problem("look", "findings", { n: files.lost })] : [];
 }
 

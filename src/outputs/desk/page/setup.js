@@ -130,6 +130,7 @@ export class Setup {
     this.isOver = true;
     clearInterval(this.timer);
     clearTimeout(this.soon);
+    this.files.stop();
   }
 
   async askOutputs() {
@@ -138,6 +139,12 @@ export class Setup {
     this.readiness.status = await answer.json();
     this.outputs.update(this.readiness.status);
     this.draw();
+  }
+
+  /** Handles new pairings. */
+  paired() {
+    this.files.arrived();
+    this.changed();
   }
 
   changed() {
@@ -156,6 +163,7 @@ export class Setup {
       this.squares.update(boards);
       this.files.update(boards, pairings);
       this.readiness.files = this.files.known;
+      this.readiness.reading = this.files.reading;
     }
     const problems = this.readiness.problems();
     const { pairings: paired, ...others } = checked(boards, pairings, this.readiness.status);
