@@ -122,6 +122,7 @@ async function asksAboutFarTable(boards, row, field) {
   const question = row.locator(".of-table .doubt");
   await until("the question", async () => /Table 34\? The last one is 2\./.test(await text(question)));
   await assertUsable("the question about a table");
+  await eventually(async () => assert.ok(await isInView(question), "nothing covers the question"));
   await page.keyboard.type("3");
   await until("another number is typed", async () => (await text(question)) === "" && (await field.inputValue()) === "3");
   await field.dblclick();
@@ -304,7 +305,13 @@ async function startsRound() {
   await dialog.getByRole("link", { name: /^Every square/ }).click();
   await until("the squares", () => step("Every square").evaluate((one) => one.contains(document.activeElement)));
   await eventually(async () => assert.equal(await dialog.count(), 0));
-  await confirm(go.getByRole("button", { name: "Begin round 3" }));
+  // The question is in view although the button is at the lower edge of the window.
+  const begin = go.getByRole("button", { name: "Begin round 3" });
+  await begin.evaluate((one) => scrollBy(0, one.getBoundingClientRect().bottom - innerHeight));
+  await begin.click();
+  await eventually(async () => assert.ok((await go.locator(".question").boundingBox()).y + (await go.locator(".question").boundingBox()).height <= 800));
+  await go.locator(".question").getByRole("button", { name: "No" }).click();
+  await confirm(begin);
   await until("it has begun", async () => /Round 3 began at \d\d:\d\d\. Enter its results/.test(await text(go.locator(".begun"))));
   await eventually(async () => assert.equal(await go.getByRole("button", { name: "Begin round 3" }).isVisible(), false, "it has begun already"));
   await eventually(async () => assert.equal(await go.getByText("Boards that wait").isVisible(), false));

@@ -102,6 +102,8 @@ export class Deed {
     this.question.hidden = false;
     this.button.hidden = true;
     (links[0] ?? choices[0]).focus();
+    // The focus brings only the button into view.
+    this.element.scrollIntoView({ block: "nearest" });
   }
 
   stop() {

@@ -426,6 +426,7 @@ export class Sheet {
     this.tell(fill(boards.farFoot, { board: far.board, ...values }), "");
     far.table.focus();
     far.table.select();
+    far.cells.get("table").scrollIntoView({ block: "nearest" });
     return true;
   }
 
