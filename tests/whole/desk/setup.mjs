@@ -86,6 +86,27 @@ async function logsIn() {
   await assertUsable("an empty set-up");
 }
 
+/** The form for the first operator states the rule for passwords beforehand, and a command only beside the code. */
+async function helpsFirstOperator() {
+  const [intro, ...helps] = await page.evaluate(async () => {
+    const { form } = await import("/desk/session.js");
+    const { element } = form(() => {}, "", true);
+    return [...element.querySelectorAll("p:not(.answer), small")].map((one) => one.textContent);
+  });
+  assert.doesNotMatch(intro, /journalctl/);
+  assert.match(helps[0], /journalctl -u kiebitz/);
+  assert.equal(helps[1], "at least 8 characters");
+}
+
+/** Time controls in the seconds of PGN are shown as on a clock. */
+async function formatsTimeControls() {
+  const shown = await page.evaluate(async () => {
+    const { controlText } = await import("/desk/words.js");
+    return ["5400+30", "300", "90+30", "40/7200:3600", null].map(controlText);
+  });
+  assert.deepEqual(shown, ["1:30:00 + 30 s", "5:00", "90+30", "40/7200:3600", null]);
+}
+
 async function drop(name, content) {
   await page.locator(".drop input").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(content) });
 }
@@ -347,6 +368,8 @@ try {
   page = viewer.page;
   viewer.ignoreNetworkErrors(true);
   await logsIn();
+  await helpsFirstOperator();
+  await formatsTimeControls();
   await uploadsPairings();
   await findsBoards();
   await comparesClocks();

@@ -20,7 +20,9 @@ export const ENGLISH = {
   },
   first: {
     title: "The first operator",
-    how: "Nobody can log in here yet. kiebitz has written a code into its log: look into the terminal in which kiebitz runs, or use journalctl -u kiebitz.",
+    how: "Nobody can log in here yet. kiebitz has written a code into its log, or into the terminal in which it runs.",
+    log: "The log of the service: journalctl -u kiebitz",
+    rule: "at least 8 characters",
     code: "Code from the log",
     go: "Create operator",
     wrong: "This code is wrong. Use the code in kiebitz's log; it changes at each start.",

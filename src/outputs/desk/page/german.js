@@ -20,7 +20,9 @@ export const GERMAN = {
   },
   first: {
     title: "Erste Anmeldung für die Technik",
-    how: "Hier kann sich noch niemand anmelden. kiebitz hat einen Code in sein Protokoll geschrieben: Er steht im Terminal, in dem kiebitz läuft, und bei journalctl -u kiebitz.",
+    how: "Hier kann sich noch niemand anmelden. kiebitz hat einen Code in sein Protokoll geschrieben, oder in das Terminal, in dem es läuft.",
+    log: "Das Protokoll des Dienstes: journalctl -u kiebitz",
+    rule: "mindestens 8 Zeichen",
     code: "Code aus dem Protokoll",
     go: "Anlegen",
     wrong: "Der Code stimmt nicht. Er steht im Protokoll von kiebitz, nach jedem Start ein neuer.",
