@@ -197,6 +197,37 @@ async function preparesRound() {
   });
 }
 
+/** If a round begins on some boards only, the form shows the error. It is folded away once all have begun the last round. */
+async function reportsBoardThatRefuses() {
+  const found = await page.evaluate(async () => {
+    const [{ Begin }, { loadTexts }] = await Promise.all([import("/desk/begin.js"), import("/desk/words.js")]);
+    await loadTexts("setup");
+    const at = async (refuses) => {
+      const boards = ["a", "b"].map((board, table) => ({ board, connected: true, stands_at: table + 1, lever: null, clock_fits: null, game: null }));
+      const round = { round: 1, begun: null, tables: new Map() };
+      const source = {
+        boards: new Map(boards.map((status) => [status.board, status])),
+        pairings: { round: 1, rounds: [1], tables: [{ table: 1 }, { table: 2 }] },
+        rounds: new Map([[1, round]]),
+        async command(board) {
+          round.begun = "2026-11-21T09:20:00Z";
+          return board === refuses ? { ok: false, note: null, error: "busy" } : { ok: true, note: null, error: null, kept: true };
+        },
+      };
+      const begin = new Begin(source, () => {}, { isHub: true });
+      begin.update(true);
+      const label = begin.deed.button.textContent;
+      await begin.deed.send({ do: "start_round", round: 1 });
+      begin.update();
+      return [label, begin.form.open, begin.deed.answer.textContent];
+    };
+    return [await at("b"), await at(null)];
+  });
+  assert.deepEqual(found[0].slice(0, 2), ["Begin round 1", true]);
+  assert.match(found[0][2], /b: busy/);
+  assert.deepEqual(found[1], ["Begin round 1", false, "Done: Round 1 has begun. Boards: 2."]);
+}
+
 /** Many results that only the boards have shown are one line, which leads to the sheet. */
 async function groupsShownResults() {
   const found = await page.evaluate(async () => {
@@ -364,6 +395,7 @@ try {
   await judgesStoppedClocks();
   await missesBoards();
   await preparesRound();
+  await reportsBoardThatRefuses();
   await groupsShownResults();
   await describesBoards();
   await seatsNextPlayers();

@@ -5,6 +5,7 @@ import { Deed, field, told } from "./deed.js";
 import { checked, waiting } from "./ready.js";
 import { Problems, Readiness } from "./readiness.js";
 import { sheet } from "./asked.js";
+import { isPlaying } from "./lines.js";
 import { without } from "./round.js";
 import { count, fill, hour, words } from "./words.js";
 
@@ -35,6 +36,7 @@ export class Begin {
   constructor(source, announce, { isHub, readiness = null, done = () => this.begun.focus() }) {
     Object.assign(this, { source, isHub });
     this.loads = readiness === null;
+    this.hasFailed = false;
     this.readiness = readiness ?? new Readiness(source, isHub);
     const { go } = words.setup;
     this.begun = make("p", "begun", { tabindex: "-1", hidden: "" });
@@ -46,7 +48,11 @@ export class Begin {
     this.deed = new Deed(
       {
         send: (command) => this.begin(command),
-        did: (job) => announce(`${job.label}: ${job.answer.ok ? told(job.answer) : job.answer.error}`),
+        did: (job) => {
+          this.hasFailed = !job.answer.ok;
+          if (this.hasFailed) this.form.open = true;
+          announce(`${job.label}: ${job.answer.ok ? told(job.answer) : job.answer.error}`);
+        },
       },
       {
         label: go.beginNone,
@@ -129,7 +135,7 @@ export class Begin {
     this.describe();
   }
 
-  /** Shows the round that has begun, or else what is not in order before it. */
+  /** Shows the round that has begun, and what is not in order before the next one. */
   describe() {
     const { pairings, rounds } = this.source;
     const { go } = words.setup;
@@ -144,13 +150,15 @@ export class Begin {
     }
     if (this.isLast !== isLast) {
       this.isLast = isLast;
-      this.form.open = !isLast;
+      // The form stays open if not all boards have begun the round.
+      this.form.open = !isLast || this.hasFailed;
       this.fold.hidden = !isLast;
     }
-    // Once a round has begun, the set-up is no longer what decides.
-    const problems = begun === null ? this.readiness.problems() : {};
+    // Boards in use are not ready for a round, and need not be.
+    const isPrepared = begun === null || (!isLast && !all.some(isPlaying));
+    const problems = isPrepared ? this.readiness.problems() : {};
     this.problems.update(problems);
-    this.summary.hidden = begun !== null;
+    this.summary.hidden = !isPrepared;
     const isReady = !Object.values(problems).some((found) => found === null || found.length);
     const what = Object.values(checked(all, pairings, this.readiness.status)).join("; ");
     const ready = this.isHub ? go.hubReady : fill(go.ready, { checked: what });
