@@ -49,6 +49,7 @@ pub fn run(data: &[u8]) {
         boards: &["board-1".to_owned(), "board-3".to_owned()],
         fide: list.as_ref(),
         round: None,
+        ids_optional: false,
     };
     let findings = check.findings(&event, doubts.clone());
     assert!(

@@ -49,6 +49,7 @@ fn found(request: &EventCheckRequest) -> Result<(Vec<Finding>, Totals), Error> {
         boards: &boards,
         fide: list.as_ref(),
         round: request.round,
+        ids_optional: false,
     };
     Ok((check.findings(&event, doubts), Totals::of(&event)))
 }

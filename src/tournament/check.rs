@@ -19,6 +19,8 @@ pub struct Check<'c> {
     pub fide: Option<&'c FideList>,
     /// Round to check. If `None`, checks all rounds with games without a result, or else the last round.
     pub round: Option<u32>,
+    /// Whether missing FIDE ids are only notes, as nothing is broadcast.
+    pub ids_optional: bool,
 }
 
 /// A result of the check.
@@ -181,18 +183,26 @@ impl Check<'_> {
                 "none of the {without_id} players has a FIDE id, which broadcasts need: export the pairings with \
                  ids, or add the FIDE report (TRF) or a list of players"
             );
-            return found.push(Finding::lost(DoubtKind::NoFideId, Some(&first.place), text));
+            return found.push(self.no_id(&first.place, text));
         }
         found.extend(players.iter().flat_map(|player| self.player(player)));
     }
 
+    fn no_id(&self, place: &FilePosition, text: String) -> Finding {
+        let severity = if self.ids_optional {
+            Severity::Note
+        } else {
+            Severity::Lost
+        };
+        Finding::new(severity, DoubtKind::NoFideId, Some(place), text)
+    }
+
     fn player(&self, player: &Player) -> Vec<Finding> {
         match (player.facts.fide_id, self.fide) {
-            (None, None) => vec![Finding::lost(
-                DoubtKind::NoFideId,
-                Some(&player.place),
-                format!("{} has no FIDE id: add it in the pairing program", player.name),
-            )],
+            (None, None) => {
+                let text = format!("{} has no FIDE id: add it in the pairing program", player.name);
+                vec![self.no_id(&player.place, text)]
+            }
             (None, Some(list)) => vec![missing_id(player, list)],
             (Some(id), Some(list)) => match list.player(id) {
                 Some(entry) => compare(player, entry),

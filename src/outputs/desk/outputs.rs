@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::door::{Decider, Operator, SharedDesk, refused};
+use crate::outputs::shared::reports::BROKER;
 use crate::outputs::shared::trial::{Trial, TrialResult, Trials};
 
 /// Timeout of a test.
@@ -31,6 +32,14 @@ impl Outputs {
             trials,
             turn: Arc::default(),
         }
+    }
+
+    /// Returns whether games are broadcast to Lichess or a target, where players are known by their FIDE ids.
+    pub(super) fn has_broadcast(&self) -> bool {
+        let trials = self.trials.all();
+        trials
+            .iter()
+            .any(|trial| !trial.is_alarm() && trial.name() != BROKER)
     }
 
     /// Returns the tests that operators may run one by one: all tests in the hall, none at a hub.

@@ -47,7 +47,8 @@ pub(super) fn in_hall(state: &DeskState) -> Result<&Arc<Mutex<PairingFiles>>, Pa
 
 /// Lists uploaded and configured files, with the findings of a check of all of them.
 pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> PairingsResponse {
-    with_files(&state, |files| {
+    let ids_optional = !state.outputs.has_broadcast();
+    with_files(&state, move |files| {
         let uploaded = files.dropped()?.into_iter().map(|file| {
             let changed = Timestamp::try_from(file.changed).ok();
             json!({
@@ -57,7 +58,7 @@ pub(super) async fn list(State(state): SharedDesk, _operator: Operator) -> Pairi
             })
         });
         let uploaded: Vec<Value> = uploaded.collect();
-        let mut answer = match check_report(tournament::read(&files.all())) {
+        let mut answer = match check_report(tournament::read(&files.all()), ids_optional) {
             Ok(report) => report,
             Err(wrong) => wrong,
         };
@@ -103,11 +104,12 @@ pub(super) async fn upload(
     // The body is read after the checks above, as only operators may send large ones.
     let _upload = state.uploads.acquire().await.map_err(closed)?;
     let content = read_body(request.into_body()).await?;
+    let ids_optional = !state.outputs.has_broadcast();
     with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
         let read = tournament::read_with(name.as_str(), &content, &others);
         let changes = read.as_ref().ok().map(|(after, _)| changes(files, after));
-        let mut report = match check_report(read) {
+        let mut report = match check_report(read, ids_optional) {
             Ok(report) => report,
             Err(wrong) => return Ok((StatusCode::UNPROCESSABLE_ENTITY, Json(wrong)).into_response()),
         };
@@ -200,13 +202,21 @@ fn changes(files: &PairingFiles, after: &Tournament) -> (Vec<Change>, usize) {
     tournament::changes(&before.unwrap_or_default(), after)
 }
 
-/// Returns the report of `kiebitz event check`, or the error with its line and column.
-fn check_report(read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>) -> Result<Value, Value> {
+/// Returns the report of `kiebitz event check`, or the error with its line and column. With `ids_optional`, missing FIDE
+/// ids are notes.
+fn check_report(
+    read: Result<(Tournament, Vec<tournament::Doubt>), ReadError>,
+    ids_optional: bool,
+) -> Result<Value, Value> {
     match read {
         Ok((event, _)) if event == Tournament::default() => Ok(tournament::report(&[], Totals::default())),
         Ok((event, doubts)) => {
             // Checked without boards: the page itself knows which boards exist and at which tables they stand.
-            let findings = Check::default().findings(&event, doubts);
+            let check = Check {
+                ids_optional,
+                ..Check::default()
+            };
+            let findings = check.findings(&event, doubts);
             Ok(tournament::report(&findings, Totals::of(&event)))
         }
         Err(ReadError::Wrong { place, error }) => Err(json!({

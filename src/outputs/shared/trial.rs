@@ -64,6 +64,10 @@ impl Trial {
         &self.name
     }
 
+    pub(in crate::outputs) fn is_alarm(&self) -> bool {
+        self.is_alarm
+    }
+
     pub(in crate::outputs) async fn try_out(&self) -> TrialResult {
         (self.begin)().await
     }

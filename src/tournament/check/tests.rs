@@ -164,3 +164,26 @@ fn ids_missing_for_all_players_are_reported_once() {
         ],
     );
 }
+
+/// Without a broadcast, FIDE ids that are missing are notes, for some players and for all.
+#[test]
+fn missing_ids_are_notes_if_they_are_optional() {
+    let check = Check {
+        ids_optional: true,
+        ..Check::default()
+    };
+    let some = found(check, "r.csv", PAIRINGS);
+    assert!(
+        some.contains(&"- r.csv:3:25 Berg Ina has no FIDE id: add it in the pairing program".to_owned()),
+        "{some:#?}"
+    );
+    let nobody = "round,board,white,black\n1,1,Adler Jonas,Berg Ina\n";
+    starts(
+        &found(check, "r.csv", nobody),
+        &["- r.csv:2:5 none of the 2 players has a FIDE id"],
+    );
+    starts(
+        &found(Check::default(), "r.csv", nobody),
+        &["! r.csv:2:5 none of the 2 players has a FIDE id"],
+    );
+}

@@ -159,6 +159,75 @@ async function missesBoards() {
   assert.deepEqual(found, [[["board_disconnected", "advice", "b"]], [], [], [], []]);
 }
 
+/** While a round is prepared, the list says which steps of the set-up are not in order. */
+async function preparesRound() {
+  const found = await page.evaluate(async () => {
+    const { lacking } = await import("/desk/before.js");
+    const fine = { board: "b", connected: true, stands_at: 7, lever: "left", white_side: "left", clock_fits: true, squares: "3".repeat(64), game: null };
+    const table = { table: 7, result: null, played: false };
+    const at = (change, { begun = null, played = false, paired = true, isHub = false } = {}) => {
+      const rounds = paired ? new Map([[1, { round: 1, begun, tables: new Map([[7, { ...table, played }]]) }]]) : new Map();
+      const pairings = paired ? { round: 1, rounds: [1], tables: [table] } : { round: null, rounds: [], tables: [] };
+      const boards = new Map(change ? [["b", { ...fine, ...change }]] : []);
+      return lacking({ boards, rounds, pairings, hasRounds: true }, isHub);
+    };
+    return {
+      fine: at({}),
+      empty: at(null, { paired: false }),
+      squares: at({ squares: null }),
+      squaresOfHub: at({ squares: null, lever: null }, { isHub: true }),
+      side: at({ white_side: null }),
+      elsewhere: at({ stands_at: 8 }),
+      begun: at({ white_side: null }, { begun: "2026-11-21T09:20:00Z" }),
+      played: at({ white_side: null }, { played: true }),
+      withoutRounds: at({ game: { ended: "2026-11-21T09:20:00Z" } }, { paired: false }),
+    };
+  });
+  const [boards, squares] = [["boards"], ["squares"]];
+  assert.deepEqual(found, {
+    fine: [],
+    empty: ["boards", "pairings"],
+    squares,
+    squaresOfHub: [],
+    side: boards,
+    elsewhere: boards,
+    begun: [],
+    played: [],
+    withoutRounds: [],
+  });
+}
+
+/** If a round begins on some boards only, the form shows the error. It is folded away once all have begun the last round. */
+async function reportsBoardThatRefuses() {
+  const found = await page.evaluate(async () => {
+    const [{ Begin }, { loadTexts }] = await Promise.all([import("/desk/begin.js"), import("/desk/words.js")]);
+    await loadTexts("setup");
+    const at = async (refuses) => {
+      const boards = ["a", "b"].map((board, table) => ({ board, connected: true, stands_at: table + 1, lever: null, clock_fits: null, game: null }));
+      const round = { round: 1, begun: null, tables: new Map() };
+      const source = {
+        boards: new Map(boards.map((status) => [status.board, status])),
+        pairings: { round: 1, rounds: [1], tables: [{ table: 1 }, { table: 2 }] },
+        rounds: new Map([[1, round]]),
+        async command(board) {
+          round.begun = "2026-11-21T09:20:00Z";
+          return board === refuses ? { ok: false, note: null, error: "busy" } : { ok: true, note: null, error: null, kept: true };
+        },
+      };
+      const begin = new Begin(source, () => {}, { isHub: true });
+      begin.update(true);
+      const label = begin.deed.button.textContent;
+      await begin.deed.send({ do: "start_round", round: 1 });
+      begin.update();
+      return [label, begin.form.open, begin.deed.answer.textContent];
+    };
+    return [await at("b"), await at(null)];
+  });
+  assert.deepEqual(found[0].slice(0, 2), ["Begin round 1", true]);
+  assert.match(found[0][2], /b: busy/);
+  assert.deepEqual(found[1], ["Begin round 1", false, "Done: Round 1 has begun. Boards: 2."]);
+}
+
 /** Many results that only the boards have shown are one line, which leads to the sheet. */
 async function groupsShownResults() {
   const found = await page.evaluate(async () => {
@@ -248,8 +317,8 @@ async function beginsNext() {
   await page.locator(".begin-round").click();
   const dialog = page.locator("dialog[open]");
   await eventually(async () => assert.equal(await dialog.locator("select").inputValue(), "2"));
-  await dialog.getByRole("button", { name: "Start the round now" }).click();
-  await eventually(async () => assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Start round 2 now\?/));
+  await dialog.getByRole("button", { name: "Begin round 2" }).click();
+  await eventually(async () => assert.match(await text(dialog.locator(".question")), /1 game of round 1 has no result\..*Begin round 2 now\?/));
   await assertUsable("the question");
   await eventually(async () => assert.equal(await dialog.locator(".enter-them").getAttribute("href"), "#/results/1/5"));
   await eventually(async () => assert.ok(await dialog.locator(".enter-them").evaluate((link) => link === document.activeElement), "it does not begin by mistake"));
@@ -325,6 +394,8 @@ try {
   await roomShowsRound();
   await judgesStoppedClocks();
   await missesBoards();
+  await preparesRound();
+  await reportsBoardThatRefuses();
   await groupsShownResults();
   await describesBoards();
   await seatsNextPlayers();

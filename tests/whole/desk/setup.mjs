@@ -39,6 +39,15 @@ async function assertUsable(what) {
   await eventually(async () => assert.deepEqual(await viewer.barriers(), [], what));
 }
 
+/** Whether an element is in the window and not covered. */
+function isInView(locator) {
+  return locator.evaluate((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect();
+    const isInside = top >= 0 && bottom <= innerHeight;
+    return isInside && one.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  });
+}
+
 /** Presses a button, and confirms if the page asks. */
 async function confirm(button) {
   await button.click();
@@ -54,12 +63,48 @@ async function logsIn() {
   await page.locator("[name=user]").fill(user);
   await page.locator("[name=password]").fill(password);
   await page.locator(".login button").click();
-  await page.locator(".to-setup").click();
+  // The list does not say that nothing is to be done.
+  const before = page.locator(".before");
+  await until("what the set-up lacks", async () => (await text(before)) === "Before the round: boards and pairings are not in order.");
+  await eventually(async () => assert.equal(await page.getByText("Nothing to do.").isVisible(), false));
+  await before.locator("a").click();
   await until("the set-up", () => page.locator(".setup h2").isVisible());
   viewer.ignoreNetworkErrors(false);
   await until("nothing is there", async () => /No board was found/.test(await text(step("Boards").locator(".wrong"))));
   await until("nor pairings", async () => /no pairings yet/.test(await text(step("Pairings").locator(".wrong"))));
+  // The last step names what stops the round, and leads there.
+  const go = step("Start");
+  await eventually(async () => assert.match(await text(go), /The round cannot begin yet:Boards: no board was foundPairings: there are none yet/));
+  await eventually(async () => assert.ok(await go.locator(".again .main").isDisabled()));
+  const toPairings = go.getByRole("link", { name: "Pairings: there are none yet" });
+  for (const how of ["a new address", "the same address"]) {
+    await toPairings.click();
+    await until(`the pairings, at ${how}`, () => step("Pairings").evaluate((one) => one.contains(document.activeElement)));
+    await eventually(async () => assert.ok(await isInView(step("Pairings").locator("h3"))));
+    await page.evaluate(() => document.activeElement.blur());
+  }
   await assertUsable("an empty set-up");
+}
+
+/** The form for the first operator states the rule for passwords beforehand, and a command only beside the code. */
+async function helpsFirstOperator() {
+  const [intro, ...helps] = await page.evaluate(async () => {
+    const { form } = await import("/desk/session.js");
+    const { element } = form(() => {}, "", true);
+    return [...element.querySelectorAll("p:not(.answer), small")].map((one) => one.textContent);
+  });
+  assert.doesNotMatch(intro, /journalctl/);
+  assert.match(helps[0], /journalctl -u kiebitz/);
+  assert.equal(helps[1], "at least 8 characters");
+}
+
+/** Time controls in the seconds of PGN are shown as on a clock. */
+async function formatsTimeControls() {
+  const shown = await page.evaluate(async () => {
+    const { controlText } = await import("/desk/words.js");
+    return ["5400+30", "300", "90+30", "40/7200:3600", null].map(controlText);
+  });
+  assert.deepEqual(shown, ["1:30:00 + 30 s", "5:00", "90+30", "40/7200:3600", null]);
 }
 
 async function drop(name, content) {
@@ -81,10 +126,39 @@ async function uploadsPairings() {
   await drop("round 3.csv", ROUND);
   await until("nothing is missed", async () => /Nothing is missing/.test(await text(answer)));
   await answer.locator(".main").click();
-  await until("it is kept", async () => /round 3.csv is stored/.test(await text(answer)));
+  await until("it is read", async () => /round 3\.csv is stored and is being read/.test(await text(answer)));
+  await eventually(async () => assert.doesNotMatch(await text(step("Pairings").locator(".wrong")), /no pairings yet/));
+  await until("it is in use", async () => /round 3\.csv is stored and in use/.test(await text(answer)));
   await until("who plays whom", async () => /Adler, Jonas – Berg, Ines/.test(await text(page.locator(".pairs"))));
   // Boards named in the configuration have their pairings before they are plugged in.
-  await until("boards are missing", async () => /Not connected: board-1, board-2/.test(await text(step("Boards").locator(".wrong"))));
+  await until("boards are missing", async () => /Not connected: Table 1 \(board-1\), Table 2 \(board-2\)/.test(await text(step("Boards").locator(".wrong"))));
+}
+
+/** A click selects the number of a table. A number far above all tables is saved only if Enter is pressed again. */
+async function asksAboutFarTable(boards, row, field) {
+  await field.click();
+  await page.keyboard.type("34");
+  await eventually(async () => assert.equal(await field.inputValue(), "34", "typing replaces the number"));
+  await page.keyboard.press("Enter");
+  const question = row.locator(".of-table .doubt");
+  await until("the question", async () => /Table 34\? The last one is 2\./.test(await text(question)));
+  await assertUsable("the question about a table");
+  await eventually(async () => assert.ok(await isInView(question), "nothing covers the question"));
+  await page.keyboard.type("3");
+  await until("another number is typed", async () => (await text(question)) === "" && (await field.inputValue()) === "3");
+  await field.dblclick();
+  await page.keyboard.type("34");
+  await page.keyboard.press("Enter");
+  await until("the same question", async () => /Table 34\?/.test(await text(question)));
+  await page.keyboard.press("Enter");
+  await until("it is saved", async () => /board-1 at table 34/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await field.evaluate((one) => one.scrollIntoView({ block: "center" }));
+  await eventually(async () => assert.ok(await isInView(boards.locator(".sheet-foot .undo")), "the answer is in view"));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await boards.locator(".sheet-foot .undo").click();
+  await until("it is undone", async () => (await field.inputValue()) === "1");
+  await eventually(async () => assert.match(await text(boards.locator(".sheet-foot .answer")), /^Done: board-1 at table 1$/));
 }
 
 async function findsBoards() {
@@ -98,6 +172,7 @@ async function findsBoards() {
   // The second board is typed to the table of the first one, which is refused before anything is sent.
   const [one, other] = [rows.nth(0).locator("input"), rows.nth(1).locator("input")];
   await until("their tables", async () => (await other.inputValue()) === "2");
+  await asksAboutFarTable(boards, rows.nth(0), one);
   await other.fill("1");
   await eventually(async () => assert.match(await text(boards.locator(".sheet-foot .answer")), /table 1 has several boards: board-1, board-2/));
   await other.press("Enter");
@@ -113,16 +188,26 @@ async function findsBoards() {
   await confirm(boards.getByRole("button", { name: "Number 1 to 2 in this order" }));
   await until("all are numbered", async () => /board-1 at table 1, board-2 at table 2/.test(await text(boards.locator(".numbering .answer"))));
   await until("the numbers are shown", async () => (await one.inputValue()) === "1" && (await other.inputValue()) === "2");
+  await eventually(async () => assert.equal(await text(boards.locator(".sheet-foot .answer")), "", "the earlier answer is wrong now"));
+  await other.fill("3");
+  await other.press("Enter");
+  await until("the question", async () => /Table 3\?/.test(await text(rows.nth(1).locator(".doubt"))));
+  await other.press("Enter");
+  await until("the third table", async () => /board-2 at table 3/.test(await text(boards.locator(".sheet-foot .answer"))));
+  await eventually(async () => assert.equal(await boards.locator(".numbering .answer").isVisible(), false, "its answer is wrong now"));
+  await boards.locator(".sheet-foot .undo").click();
+  await until("table 2 again", async () => (await other.inputValue()) === "2");
 }
 
 /** A clock that shows another time than that of the pairing file is reported; a corrected file shows what it changes. */
 async function comparesClocks() {
   const boards = step("Boards");
   const wrong = () => text(boards.locator(".wrong"));
-  await until("the clocks contradict", async () => /board-1 shows 1:30:00, the time control is 15\+10/.test(await wrong()));
+  await until("the clocks contradict", async () => /Table 1 \(board-1\) shows 1:30:00, the time control is 15\+10/.test(await wrong()));
   await page.locator(".back-to").click();
   const task = page.locator(".lines li.advice", { hasText: "Clock set to another time" }).filter({ hasText: "Table 1" });
   await until("it is a task", () => task.isVisible());
+  await eventually(async () => assert.equal(await text(page.locator(".before")), "Before the round: the boards are not in order."));
   // The opened board shows the text of the task, and the players of the pairing.
   await task.locator("a.line").click();
   await until("the reason", async () => /The clock shows 1:30:00, the time control is 15\+10/.test(await text(page.locator(".remarks li.advice"))));
@@ -148,10 +233,11 @@ async function testsSquares() {
   const state = (square) => squares.locator(".square", { hasText: square }).getAttribute("data-state");
   await step("Boards").locator(".sheet tbody tr").first().locator(".count").click();
   await eventually(async () => assert.equal(await squares.locator("select").inputValue(), "board-1"));
+  await eventually(async () => assert.deepEqual(await squares.locator("option").allTextContents(), ["Table 1 (board-1)", "Table 2 (board-2)"]));
   for (const square of ["e2", "d7"]) await until(`${square} was seen`, async () => (await state(square)) === "seen");
   await eventually(async () => assert.equal(await state("a1"), "open"));
   await squares.getByRole("button", { name: "I have tried every square" }).click();
-  await eventually(async () => assert.match(await text(squares.locator(".wrong")), /board-1 \(\d+ of 64\), board-2 \(0 of 64\)/));
+  await eventually(async () => assert.match(await text(squares.locator(".wrong")), /Table 1 \(board-1\): \d+ of 64, Table 2 \(board-2\): 0 of 64/));
   await until("a1 may be dead", async () => (await state("a1")) === "dead");
   await eventually(async () => assert.match(await text(squares.locator(".dead")), /Perhaps dead: .*a1/));
   await page.reload();
@@ -198,14 +284,20 @@ async function setsClockSides() {
   await until("the levers", async () => /lever up on the (left|right)/.test(await text(rows.first())));
   // One press for all clocks, then another side for one of them.
   const siding = boards.locator(".siding");
-  await siding.locator("select").selectOption("left");
-  await siding.getByRole("button", { name: "Set it on 2 clocks" }).click();
-  for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
-  await eventually(async () => assert.match(await text(siding.locator(".answer")), /Done/));
-  await until("nothing is left", async () => !(await siding.getByRole("button").isVisible()));
+  const all = siding.getByRole("button", { name: "Set it on 2 clocks" });
+  await eventually(async () => assert.ok(await all.isDisabled(), "no side is chosen beforehand"));
+  await siding.locator("select").selectOption("right");
+  await all.click();
+  for (const at of [0, 1]) await until("the side", async () => (await rows.nth(at).locator("select").inputValue()) === "right");
+  await eventually(async () => assert.match(await text(siding.locator(".answer")), /White is on the right of 2 clocks/));
+  await until("nothing is unknown", async () => !(await all.isVisible()));
+  // It was the wrong side, which can be set again at once.
+  await siding.getByRole("button", { name: "Set the left instead" }).click();
+  for (const at of [0, 1]) await until("the other side", async () => (await rows.nth(at).locator("select").inputValue()) === "left");
+  await eventually(async () => assert.match(await text(siding.locator(".answer")), /White is on the left of 2 clocks/));
   for (const [at, name] of ["board-1", "board-2"].entries()) {
     await rows.nth(at).locator("select").selectOption("right");
-    await until(`${name} is so`, async () => new RegExp(`${name}: Done`).test(await text(boards.locator(".sheet-foot .answer"))));
+    await until(`${name} is so`, async () => new RegExp(`${name}: Done: White is on the right of the clock`).test(await text(boards.locator(".sheet-foot .answer"))));
   }
   await until("what was checked", async () => /clocks set as in the time control: 2/.test(await text(boards.locator("summary"))));
 }
@@ -224,14 +316,32 @@ async function testsOutputs() {
 /** Starts the round. The overview shows the names before the game, and then its first move. */
 async function startsRound() {
   const go = step("Start");
-  await eventually(async () => assert.match(await text(go), /Not in order: .*Every square/));
-  await confirm(go.getByRole("button", { name: "Start the round now" }));
-  await until("it has begun", async () => /Round 3 has started/.test(await text(go.locator(".answer"))));
+  await eventually(async () => assert.match(await text(go), /The round can begin\. Not in order:Every square: boards with untested squares: 2/));
+  // The form of the bar says the same.
+  await page.locator(".begin-round").click();
+  const dialog = page.locator("dialog[open]");
+  await until("what is not in order", async () => /Every square: boards with untested squares: 2/.test(await text(dialog)));
+  await eventually(async () => assert.doesNotMatch(await text(dialog), /not checked/));
+  await assertUsable("the form");
+  await dialog.getByRole("link", { name: /^Every square/ }).click();
+  await until("the squares", () => step("Every square").evaluate((one) => one.contains(document.activeElement)));
+  await eventually(async () => assert.equal(await dialog.count(), 0));
+  // The question is in view although the button is at the lower edge of the window.
+  const begin = go.getByRole("button", { name: "Begin round 3" });
+  await begin.evaluate((one) => scrollBy(0, one.getBoundingClientRect().bottom - innerHeight));
+  await begin.click();
+  await eventually(async () => assert.ok((await go.locator(".question").boundingBox()).y + (await go.locator(".question").boundingBox()).height <= 800));
+  await go.locator(".question").getByRole("button", { name: "No" }).click();
+  await confirm(begin);
+  await until("it has begun", async () => /Round 3 began at \d\d:\d\d\. Enter its results/.test(await text(go.locator(".begun"))));
+  await eventually(async () => assert.equal(await go.getByRole("button", { name: "Begin round 3" }).isVisible(), false, "it has begun already"));
+  await eventually(async () => assert.equal(await go.getByText("Boards that wait").isVisible(), false));
   await assertUsable("the set-up");
   fs.writeFileSync(path.join(folder, "play"), "");
   await page.locator(".back-to").click();
   const seat = page.locator(".seat", { hasText: "Berg, Ines" });
   await until("the names in the room", () => seat.isVisible());
+  await eventually(async () => assert.equal(await page.locator(".before").isVisible(), false, "the round has begun"));
   await until("a move", async () => /^1\d?\.+ ?[a-zO]/.test(await text(seat.locator(".last"))));
 }
 
@@ -258,6 +368,8 @@ try {
   page = viewer.page;
   viewer.ignoreNetworkErrors(true);
   await logsIn();
+  await helpsFirstOperator();
+  await formatsTimeControls();
   await uploadsPairings();
   await findsBoards();
   await comparesClocks();

@@ -150,6 +150,16 @@ async fn checked_file_is_reported_and_not_used(chief: &Guest) {
     assert_eq!(uploaded(chief).await, json!([]));
 }
 
+/// Checks that missing FIDE ids are notes, as nothing is broadcast.
+async fn missing_ids_are_notes(chief: &Guest) {
+    let plain = "round,board,white,black\n3,1,Adler,Berg\n3,2,Clausen,Dorn\n";
+    let (_, report) = answered(put(chief, "pairings/r.csv?check", plain)).await;
+    let expected = (json!(0), json!("note"), json!("no_fide_id"));
+    let finding = &report["findings"][0];
+    let found = (&report["lost"], &finding["severity"], &finding["kind"]);
+    assert_eq!(found, (&expected.0, &expected.1, &expected.2), "{report}");
+}
+
 /// A rehearsal: emulated players wait until the desk begins the round, and again before the next one.
 #[tokio::test]
 async fn emulated_players_begin_with_the_round_at_the_desk() {
@@ -223,6 +233,7 @@ async fn uploaded_pairings_reach_the_boards_and_stay() {
     assert_eq!(chief.log_in("chief", "operate-it").await, 200);
     wrong_files_are_refused(&chief).await;
     checked_file_is_reported_and_not_used(&chief).await;
+    missing_ids_are_notes(&chief).await;
 
     let mut stream = Stream::open(&chief).await;
     stream
@@ -419,6 +430,10 @@ async fn outputs_are_tested_before_a_round() {
         })
         .await;
     assert!(!live.join("kiebitz-test.txt").exists(), "nothing is left behind");
+    // For the broadcast, missing FIDE ids need attention.
+    let plain = "round,board,white,black\n3,1,Adler,Berg\n3,2,Clausen,Dorn\n";
+    let (_, report) = answered(put(&chief, "pairings/r.csv?check", plain)).await;
+    assert_eq!(report["lost"], 1, "{report}");
     let unknown = chief.post("outputs", &json!({"output": "webhook"}));
     assert_eq!(sent(unknown).await.status(), 404);
 

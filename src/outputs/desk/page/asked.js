@@ -33,7 +33,13 @@ export function sheet(round, table = null) {
   return `#/results/${round}${table === null ? "" : `/${table}`}`;
 }
 
+/** The step of the set-up; null for all of it. Undefined if the address is not about the set-up. */
+export function askedStep() {
+  const [whole, step = null] = /^#\/setup(?:\/([a-z]+))?\/?$/.exec(location.hash) ?? [];
+  return whole === undefined ? undefined : step;
+}
+
 /** Whether the address names the set-up. */
 export function isSetup() {
-  return location.hash === "#/setup";
+  return askedStep() !== undefined;
 }

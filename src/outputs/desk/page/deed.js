@@ -44,6 +44,7 @@ export class Deed {
    * - `answers` returns the answers other than a plain yes, as a list of [text, fields to add to the command];
    * - `more` returns links to show beside the answers, the first of which gets the focus;
    * - `undo` is called before sending and returns the command that undoes this one, or a function that creates it;
+   * - `undone` is called with the job that has undone this one, to show another answer than "Undone.";
    * - `done` is called after success.
    */
   constructor(context, about) {
@@ -101,6 +102,8 @@ export class Deed {
     this.question.hidden = false;
     this.button.hidden = true;
     (links[0] ?? choices[0]).focus();
+    // The focus brings only the button into view.
+    this.element.scrollIntoView({ block: "nearest" });
   }
 
   stop() {
@@ -116,7 +119,7 @@ export class Deed {
     const answer = await this.context.send(command);
     this.button.disabled = false;
     const job = { label: this.about.label, answer, undo: answer.ok ? undo : null, at: Date.now() };
-    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job));
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job, this.about.undone));
     this.context.did(job);
     if (answer.ok) this.about.done?.();
     // Another arbiter has decided before. The decision is replaced only after it was shown.
@@ -126,6 +129,12 @@ export class Deed {
     }
     // The disabled button lost the keyboard focus; give it back.
     if (document.activeElement === document.body) this.button.focus();
+  }
+
+  /** Removes the answer. */
+  forget() {
+    this.answer.hidden = true;
+    this.answer.replaceChildren();
   }
 
   tell(text, how, undo = null) {
@@ -151,15 +160,17 @@ export function told({ ok, note, error, why, daemon, standing, kept = true }) {
   return note ? fill(words.deeds.doneNote, { note }) : words.deeds.done;
 }
 
-/** The button that undoes a command. */
-export function undoing(context, job) {
+/** The button that undoes a command. `undone` is called with the job that has done so. */
+export function undoing(context, job, undone = () => {}) {
   const element = button("undo", words.deeds.undo, words.deeds.undo, async () => {
     // The button is shown beside its deed and in the history; one press is enough for both.
     for (const one of job.buttons) one.disabled = true;
     const answer = await context.send(typeof job.undo === "function" ? job.undo() : job.undo);
     for (const one of job.buttons) one.replaceWith(answer.ok && answer.kept !== false ? words.deeds.undone : told(answer));
     job.undo = null;
-    context.did({ label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() });
+    const undo = { label: `${words.deeds.undo}: ${job.label}`, answer, undo: null, at: Date.now() };
+    context.did(undo);
+    undone(undo);
   });
   job.buttons = [...(job.buttons ?? []), element];
   return element;

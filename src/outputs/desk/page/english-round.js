@@ -18,7 +18,7 @@ export const ROUND = {
   othersLabel: "{n} more",
   results: "Results",
   begin: "Begin round …",
-  beginTitle: "Begin a round",
+  beginTitle: "Begin round",
   lacking: ["1 game of round {round} has no result.", "{n} games of round {round} have no result."],
   enter: "Enter them",
   anyway: "Begin anyway",

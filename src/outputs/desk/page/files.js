@@ -7,6 +7,8 @@ import { byTable } from "./lines.js";
 import { HEADERS, ask } from "./session.js";
 import { fill, locale, words } from "./words.js";
 
+/** Time in milliseconds after which the boards have the pairings of a stored file, even if nothing changes for them. */
+const MAX_READING = 10000;
 /** Maximum number of listed findings. */
 const LISTED = 50;
 
@@ -39,7 +41,8 @@ function report(told) {
   if (told.error) return make("p", "answer bad", {}, [place(told), told.error].filter(Boolean).join(": "));
   const folders = new Set(told.findings.map(({ file }) => file?.slice(0, file.lastIndexOf("/") + 1)).filter(Boolean));
   const bare = (text) => [...folders].reduce((short, folder) => short.replaceAll(folder, ""), text);
-  const totals = make("p", told.lost ? "" : "answer good", {}, fill(told.lost ? files.lost : files.fine, told));
+  const texts = told.lost ? files.lost : told.findings.length ? files.usable : files.fine;
+  const totals = make("p", told.lost ? "" : "answer good", {}, fill(texts, told));
   const listed = told.findings.slice(0, LISTED).map((finding) => {
     const sign = make("b", "", {}, files.severity[finding.severity] ?? finding.severity);
     return make("li", finding.severity, {}, sign, " ", make("span", "facts", {}, place(finding)), " ", bare(finding.text));
@@ -75,6 +78,8 @@ export class Files {
     Object.assign(this, { announce, changed });
     const { files } = words.setup;
     this.known = null;
+    /** Name of a stored file whose pairings the boards do not have yet; else null. */
+    this.reading = null;
     const input = make("input", "", { type: "file", accept: ".csv,.tsv,.pgn,.trf,.trfx,.txt" });
     input.addEventListener("change", () => {
       if (input.files[0]) this.look(input.files[0]);
@@ -132,10 +137,36 @@ export class Files {
   async keep(name, file) {
     const { files } = words.setup;
     const { ok, told } = await request(address(name), { method: "PUT", body: file });
-    const text = ok ? fill(files.kept, { name }) : told.error;
-    this.asked.replaceChildren(make("p", `answer ${ok ? "good" : "bad"}`, {}, text));
-    this.announce(text);
+    if (ok && (told.changes?.length || told.more_changes)) this.reads(name);
+    else this.answer(ok ? fill(files.kept, { name }) : told.error, ok ? "good" : "bad");
     await this.load();
+  }
+
+  answer(text, how) {
+    this.asked.replaceChildren(make("p", `answer ${how}`, {}, text));
+    this.announce(text);
+  }
+
+  /** Shows that the file is being read, until its pairings arrive. */
+  reads(name) {
+    clearTimeout(this.later);
+    this.reading = name;
+    this.answer(fill(words.setup.files.reading, { name }), "");
+    this.later = setTimeout(() => this.arrived(), MAX_READING);
+  }
+
+  /** Handles new pairings. */
+  arrived() {
+    if (this.reading === null) return;
+    clearTimeout(this.later);
+    const name = this.reading;
+    this.reading = null;
+    this.answer(fill(words.setup.files.kept, { name }), "good");
+    this.changed();
+  }
+
+  stop() {
+    clearTimeout(this.later);
   }
 
   /** Loads the list of files. */

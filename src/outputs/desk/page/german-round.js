@@ -18,7 +18,7 @@ export const ROUND = {
   othersLabel: "{n} weitere",
   results: "Ergebnisse",
   begin: "Runde beginnen …",
-  beginTitle: "Eine Runde beginnen",
+  beginTitle: "Runde beginnen",
   lacking: ["1 Partie der Runde {round} hat kein Ergebnis.", "{n} Partien der Runde {round} haben kein Ergebnis."],
   enter: "Jetzt eintragen",
   anyway: "Trotzdem beginnen",

@@ -2,7 +2,7 @@
 
 import { tableName } from "/page/tables.js";
 import { sheet } from "./asked.js";
-import { adviceOf, count, ending, fill, firstSentence, numbered, result, shortTime, shownTime, words } from "./words.js";
+import { adviceOf, controlText, count, ending, fill, firstSentence, numbered, result, shortTime, shownTime, words } from "./words.js";
 
 export const RANK = { violation: 0, advice: 1, hint: 2 };
 /** Kinds that are one line if several boards have them at the same time, as they then have a common cause. */
@@ -145,7 +145,7 @@ function ofBoard(status, memory, now, awaits) {
   // Two different times are left over from a game; equal ones were set, to a wrong time.
   const [left, right] = status.standing_ms ?? [];
   if (status.connected && status.stands_at !== null && status.clock_fits === false && left === right) {
-    const values = { time: shownTime(left), control: status.time_control };
+    const values = { time: shownTime(left), control: controlText(status.time_control) };
     const about = `${left} ${status.time_control}`;
     const since = memory.since(`${board} clock_setting ${about}`, now);
     derived("clock_setting", "advice", about, fill(words.lines.setting, values), since, SETTING);

@@ -111,14 +111,20 @@ export class List {
     this.title.append(words.needed, " ", this.count);
     this.urgent = make("ol", "lines", { "aria-labelledby": "needed" });
     this.empty = make("p", "quiet", {}, words.nothing);
+    // While a round is prepared, what the set-up lacks.
+    this.before = make("p", "before", { hidden: "" });
     this.below = make("h3", "", { id: "hints" }, words.hintsBelow);
     this.hints = make("ol", "lines", { "aria-labelledby": "hints" });
     this.element = make("section", "needs", { "aria-labelledby": "needed" });
-    this.element.append(this.title, this.empty, this.urgent, this.below, this.hints);
+    this.element.append(this.title, this.before, this.empty, this.urgent, this.below, this.hints);
   }
 
-  /** `chosen` returns whether a line is the opened one. */
-  update(all, chosen) {
+  /**
+   * `chosen` returns whether a line is the opened one. `lacks` has the names of the steps of the set-up that are not in
+   * order, and `mayPrepare` is whether the user has the set-up.
+   */
+  update(all, chosen, lacks = [], mayPrepare = false) {
+    this.updateBefore(lacks, mayPrepare);
     const keys = new Set(all.map(({ key }) => key));
     for (const [key, row] of this.rows) {
       if (keys.has(key)) continue;
@@ -140,8 +146,19 @@ export class List {
     }
     say(this.count, urgent.length ? String(urgent.length) : "");
     this.count.className = `count ${urgent[0]?.severity ?? ""}`;
-    this.empty.hidden = urgent.length > 0;
+    this.empty.hidden = urgent.length > 0 || lacks.length > 0;
     this.below.hidden = hints.length === 0;
+  }
+
+  updateBefore(lacks, mayPrepare) {
+    const key = JSON.stringify([lacks, mayPrepare]);
+    if (key === this.lacks) return;
+    this.lacks = key;
+    this.before.hidden = lacks.length === 0;
+    // Untested squares are a matter of their own only once boards and pairings are in order.
+    const graver = lacks.filter((step) => step !== "squares");
+    const text = words.before[(graver.length ? graver : lacks).join("_")] ?? "";
+    this.before.replaceChildren(mayPrepare ? make("a", "", { href: "#/setup" }, text) : text);
   }
 
   /** Moves a row and keeps the focus in it. */

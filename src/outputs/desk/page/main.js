@@ -3,7 +3,8 @@
 import * as clock from "/page/clock.js";
 import { button, make, mark, say } from "/page/dom.js";
 import { Alarms } from "./alarm.js";
-import { askedBoard, askedGames, askedResults, isSetup } from "./asked.js";
+import { askedBoard, askedGames, askedResults, askedStep, isSetup } from "./asked.js";
+import { lacking } from "./before.js";
 import { forgetDrafts } from "./draft.js";
 import { attend } from "./going.js";
 import { Memory, isPlaying, keysOf, lines, singlesOf } from "./lines.js";
@@ -87,7 +88,7 @@ class Desk {
         this.beginning.close();
         this.bar.begin.focus({ preventScroll: true });
       };
-      parts.begin = new Part(PARTS.begin, ({ Begin }) => new Begin(source, announce, { done }), () => this.begin.update(true));
+      parts.begin = new Part(PARTS.begin, ({ Begin }) => new Begin(source, announce, { isHub, done }), () => this.begin.update(true));
     }
     return parts;
   }
@@ -170,11 +171,12 @@ class Desk {
     };
     this.source.paired = () => {
       this.repair = true;
-      this.setup?.changed();
+      this.setup?.paired();
       this.drawSoon();
     };
     this.source.roundsChanged = () => {
       this.repair = true;
+      this.setup?.paired();
       this.drawSoon();
     };
     halls?.show(true);
@@ -295,7 +297,7 @@ class Desk {
     const single = all.flatMap(singlesOf);
     for (const line of single.filter(isOpened)) this.memory.see(line.key);
     this.board?.remark(single.filter((line) => board !== null && line.board === board && line.incident === null));
-    this.list.update(all, isOpened);
+    this.list.update(all, isOpened, lacking(this.source, this.isHub), this.isOperator);
     this.alarms.update(all);
     const grave = all.filter(({ severity }) => severity !== "hint");
     document.title = `${grave.length ? `(${grave.length}) ` : ""}${words.title}`;
@@ -337,7 +339,7 @@ class Desk {
     this.drawList();
     if (this.parts.setup && isSetup()) {
       scrollTo(0, 0);
-      this.focus(this.parts.setup, (setup) => setup.title.focus({ preventScroll: true }));
+      this.focus(this.parts.setup, (setup) => setup.reveal(askedStep()));
     } else if (askedResults() !== null) {
       this.focus(this.parts.results, (results) => results.focus());
     } else if (this.opened !== null && this.opened !== before) {

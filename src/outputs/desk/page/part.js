@@ -43,7 +43,7 @@ export const PARTS = {
   games: () => load(import("./archive.js"), { texts: ["review"], styles: [...DIAGRAM, "/desk/review.css"] }),
   results: () => load(import("./results.js"), { texts: ["sheet"], styles: ["/desk/results.css"] }),
   setup: () => load(import("./setup.js"), { texts: ["setup"], styles: ["/desk/setup.css"] }),
-  begin: () => load(import("./begin.js"), { texts: ["setup"] }),
+  begin: () => load(import("./begin.js"), { texts: ["setup"], styles: ["/desk/setup.css"] }),
   halls: () => load(import("./halls.js"), {}),
 };
 

@@ -1,9 +1,10 @@
-// Problems to solve before a round, as sentences, for each step of the set-up.
+// Problems to solve before a round, for each step of the set-up.
 
 import { tableName } from "/page/tables.js";
-import { byTable, isPlaying } from "./lines.js";
+import { problemsOf } from "./before.js";
+import { isPlaying } from "./lines.js";
 import { SQUARES } from "./squares.js";
-import { fill, shownTime, words } from "./words.js";
+import { controlText, fill, nameAtTable, shownTime, words } from "./words.js";
 
 /** The first six names, and the number of the others. */
 export function some(names) {
@@ -12,31 +13,47 @@ export function some(names) {
 }
 
 function named(boards) {
-  return some(boards.map(({ board }) => board));
+  return some(boards.map(nameAtTable));
 }
 
-export function ofBoards(boards, { tables }) {
-  const { wrong } = words.setup;
-  const found = [];
-  if (!boards.length) return [wrong.noBoards];
-  const gone = boards.filter(({ connected }) => !connected);
-  if (gone.length) found.push(fill(wrong.gone, { boards: named(gone) }));
-  const without = boards.filter(({ stands_at: at }) => at === null);
-  if (without.length) found.push(fill(wrong.noTable, { boards: named(without) }));
-  const standing = byTable(boards);
-  for (const [table, there] of standing) {
-    if (there.length > 1) found.push(fill(wrong.sameTable, { table: tableName(table), boards: named(there) }));
+/**
+ * A problem, as {grade, text, short}. With the grade "stop" the round cannot begin, with "look" it can. `text` says what
+ * to do, `short` names the problem in the list of all steps.
+ */
+function problem(grade, name, values = {}) {
+  const { short, wrong } = words.setup;
+  return { grade, text: fill(wrong[name], values), short: fill(short[name], values) };
+}
+
+/** A problem about these boards; none without boards. */
+function about(boards, name, names = named(boards)) {
+  return boards.length ? [problem("look", name, { boards: names, n: boards.length })] : [];
+}
+
+export function ofBoards(boards, pairings) {
+  if (!boards.length) return [problem("stop", "noBoards")];
+  const { gone, loose, shared, bare } = problemsOf(boards, pairings);
+  const found = [...about(gone, "gone"), ...about(loose, "noTable")];
+  for (const [table, there] of shared) {
+    const names = some(there.map(({ board }) => board));
+    found.push(problem("look", "sameTable", { table: tableName(table), boards: names }));
   }
-  const bare = tables.filter(({ table }) => !standing.has(table)).map(({ table }) => tableName(table));
-  if (bare.length) found.push(fill(wrong.noBoard, { tables: some(bare) }));
+  const tables = some(bare.map(({ table }) => tableName(table)));
+  if (bare.length) found.push(problem("look", "noBoard", { tables, n: bare.length }));
   return found;
 }
 
-export function ofPairings({ tables }, files) {
-  const { wrong } = words.setup;
-  if (files?.error) return [fill(wrong.unread, { error: files.error })];
-  if (!tables.length) return [wrong.noPairings];
-  return files?.lost ? [fill(wrong.findings, { n: files.lost })] : [];
+/**
+ * `files` is what the server says about the pairing files; null while unknown, and at a hub. `reading` is the name of a
+ * file that is being read, or null.
+ */
+export function ofPairings({ rounds, tables }, files, reading, isHub) {
+  // Without a round, none can begin.
+  const grade = rounds.length ? "look" : "stop";
+  if (isHub) return rounds.length ? [] : [problem(grade, "noPairingsHub")];
+  if (files?.error) return [problem(grade, "unread", { error: files.error })];
+  if (!tables.length) return [reading === null ? problem(grade, "noPairings") : problem(grade, "reading", { name: reading })];
+  return files?.lost ? [problem("look", "findings", { n: files.lost })] : [];
 }
 
 /** Number of a board's squares that were tested. */
@@ -45,31 +62,23 @@ export function tested(tests, board) {
 }
 
 /** Null while no board is connected, as nothing was checked then. */
-export function ofSquares(boards, tests) {
-  const there = boards.filter(({ connected }) => connected);
+export function ofSquares(boards, pairings, tests) {
+  const { there, untested } = problemsOf(boards, pairings);
   if (!there.length) return null;
-  const open = there.filter(({ board }) => tests.missing(board).length);
-  const counts = open.map(({ board }) => fill(words.setup.boards.testedOf, { board, n: tested(tests, board) }));
-  return open.length ? [fill(words.setup.wrong.untested, { boards: some(counts) })] : [];
+  const counts = untested.map((status) => fill(words.setup.boards.testedOf, { board: nameAtTable(status), n: tested(tests, status.board) }));
+  return about(untested, "untested", some(counts));
 }
 
 /** Null while no board is connected. */
-export function ofClocks(boards) {
-  const { wrong } = words.setup;
-  const there = boards.filter(({ connected }) => connected);
+export function ofClocks(boards, pairings) {
+  const { there, clockless, unsure, different } = problemsOf(boards, pairings);
   if (!there.length) return null;
-  const without = there.filter(({ lever }) => lever === null);
-  const unsure = there.filter(({ lever, white_side: side }) => lever !== null && side === null);
-  const found = [];
-  if (without.length) found.push(fill(wrong.noClock, { boards: named(without) }));
-  if (unsure.length) found.push(fill(wrong.noSide, { boards: named(unsure) }));
-  const other = there.filter(({ clock_fits: fits }) => fits === false);
-  const shown = other.map(({ board, standing_ms: [left, right], time_control: control }) => {
+  const shown = different.map((status) => {
+    const [left, right] = status.standing_ms;
     const time = left === right ? shownTime(left) : `${shownTime(left)} · ${shownTime(right)}`;
-    return fill(wrong.shows, { board, time, control });
+    return fill(words.setup.wrong.shows, { board: nameAtTable(status), time, control: controlText(status.time_control) });
   });
-  if (other.length) found.push(fill(wrong.otherTime, { boards: some(shown) }));
-  return found;
+  return [...about(clockless, "noClock"), ...about(unsure, "noSide"), ...about(different, "otherTime", some(shown))];
 }
 
 /** Describes what was checked, for each step without problems. */
@@ -86,8 +95,9 @@ export function checked(boards, { round, tables }, status) {
   };
 }
 
+/** Null while the status is unknown. */
 export function ofOutputs(status) {
-  if (!status) return [];
+  if (!status) return null;
   const found = [];
   for (const [name, kept] of [["journal", status.journal], ["recordings", status.recordings]]) {
     if (kept?.problem) found.push(`${words.setup.outputs[name]}: ${kept.problem}`);
@@ -96,7 +106,7 @@ export function ofOutputs(status) {
     for (const problem of problems) found.push(`${name === "broker" ? words.setup.outputs.broker : name}: ${problem}`);
   }
   if (status.broker === false && !status.outputs?.broker?.problems) found.push(words.setup.wrong.broker);
-  return found;
+  return found.map((text) => ({ grade: "look", text, short: text }));
 }
 
 /** Boards on which the round can begin: connected, at a table with a pairing, and without a game in progress. */

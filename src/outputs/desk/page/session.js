@@ -59,14 +59,20 @@ async function logIn(where, said) {
 
 /** The login form. `welcome` is called with the session. With `isFirst`, it is the form for the first operator. */
 export function form(welcome, reason = "", isFirst = false) {
-  const field = (name, attributes) => {
+  const field = (name, attributes, help = "") => {
     const input = make("input", "", { name, required: "", autocapitalize: "none", spellcheck: "false", ...attributes });
-    return [input, make("label", "field", {}, make("span", "", {}, words.login[name] ?? words.first[name]), input)];
+    const label = make("label", "field", {}, make("span", "", {}, words.login[name] ?? words.first[name]), input);
+    if (help) {
+      const id = `help-${name}`;
+      input.setAttribute("aria-describedby", id);
+      label.append(make("small", "", { id }, help));
+    }
+    return [input, label];
   };
   const [user, userRow] = field("user", { autocomplete: "username" });
   const kind = isFirst ? "new-password" : "current-password";
-  const [password, passwordRow] = field("password", { type: "password", autocomplete: kind });
-  const [code, codeRow] = field("code", { autocomplete: "off" });
+  const [password, passwordRow] = field("password", { type: "password", autocomplete: kind }, isFirst ? words.first.rule : "");
+  const [code, codeRow] = field("code", { autocomplete: "off" }, words.first.log);
   const { title, go: label } = isFirst ? words.first : words.login;
   const go = make("button", "main", { type: "submit" }, label);
   const first = isFirst ? [make("p", "", {}, words.first.how), codeRow] : [];

@@ -5,12 +5,13 @@ import { Begin } from "./begin.js";
 import { Files } from "./files.js";
 import { HallLinks } from "./halls.js";
 import { Outputs } from "./outputs.js";
-import { checked, ofBoards, ofClocks, ofOutputs, ofPairings, ofSquares, tested, waiting } from "./ready.js";
+import { checked, tested } from "./ready.js";
+import { Readiness } from "./readiness.js";
 import { order } from "./room.js";
 import { ask } from "./session.js";
 import { Sheet } from "./sheet.js";
-import { Squares, Tests } from "./squares.js";
-import { fill, words } from "./words.js";
+import { Squares } from "./squares.js";
+import { words } from "./words.js";
 
 /** Interval of requests for the status of the outputs while they are shown, in milliseconds. */
 const ASKED = 5000;
@@ -38,7 +39,14 @@ class Step {
     const key = JSON.stringify(found);
     if (key === this.shown) return;
     this.shown = key;
-    this.wrong.replaceChildren(...(found ?? []).map((text) => make("li", "", {}, text)));
+    this.wrong.replaceChildren(...(found ?? []).map(({ text }) => make("li", "", {}, text)));
+  }
+
+  /** Opens the step, scrolls to it, and moves the focus to its title. */
+  reveal() {
+    this.element.open = true;
+    this.element.scrollIntoView({ block: "start" });
+    this.element.querySelector("summary").focus({ preventScroll: true });
   }
 }
 
@@ -47,29 +55,28 @@ export class Setup {
   constructor(source, announce, isHub) {
     this.source = source;
     this.isHub = isHub;
-    this.status = null;
-    this.found = [];
-    this.tests = new Tests(source);
+    this.readiness = new Readiness(source, isHub);
+    const { tests } = this.readiness;
     const { setup } = words;
     this.boards = new Sheet(source, announce, {
       isHub,
-      tested: (board) => tested(this.tests, board),
+      tested: (board) => tested(tests, board),
       test: (board) => this.test(board),
     });
     this.files = new Files({ say: announce, changed: () => this.draw() });
-    this.squares = new Squares(this.tests);
+    this.squares = new Squares(tests);
     this.squares.changed = () => this.draw();
     this.outputs = new Outputs(announce);
     const aboutOutputs = make("p", "quiet", {}, setup.outputs.how);
-    this.go = this.going(announce);
+    this.go = new Begin(source, announce, { isHub, readiness: this.readiness });
     const boards = [make("p", "quiet", {}, isHub ? setup.boards.hubHow : setup.boards.how), this.boards.element];
     const inHalls = [words.inHalls.pairings, words.inHalls.tests];
     this.links = isHub ? inHalls.map((text) => new HallLinks("#/setup", text)) : [];
-    const [pairings, tests] = this.links;
+    const [pairings, testing] = this.links;
     const ofHub = {
       boards,
       pairings: [make("p", "quiet", {}, words.inHalls.pairingsHow), pairings?.element],
-      squares: [make("p", "quiet", {}, words.inHalls.testsHow), tests?.element],
+      squares: [make("p", "quiet", {}, words.inHalls.testsHow), testing?.element],
       go: [make("p", "quiet", {}, setup.go.hubHow), this.go.element],
     };
     const ofHall = {
@@ -98,12 +105,11 @@ export class Setup {
     element.scrollIntoView({ block: "start" });
   }
 
-  /** The last step: starts a round on all waiting boards. */
-  going(announce) {
-    const begin = new Begin(this.source, announce, { open: () => this.open() });
-    this.summary = make("p", "");
-    begin.element.prepend(this.summary);
-    return begin;
+  /** Moves the focus to a step, or to the title. */
+  reveal(name) {
+    const step = this.steps.find((one) => one.name === name);
+    if (step) step.reveal();
+    else this.title.focus({ preventScroll: true });
   }
 
   /** Shows or hides the set-up. */
@@ -124,23 +130,25 @@ export class Setup {
     this.isOver = true;
     clearInterval(this.timer);
     clearTimeout(this.soon);
+    this.files.stop();
   }
 
   async askOutputs() {
     const answer = await ask("/status").catch(() => null);
     if (!answer?.ok || this.isOver) return;
-    this.status = await answer.json();
-    this.outputs.update(this.status);
+    this.readiness.status = await answer.json();
+    this.outputs.update(this.readiness.status);
     this.draw();
+  }
+
+  /** Handles new pairings. */
+  paired() {
+    this.files.arrived();
+    this.changed();
   }
 
   changed() {
     if (!this.element.hidden) this.soon ??= setTimeout(() => this.draw(), SOON);
-  }
-
-  /** Number of steps before the last that have problems or are unknown. */
-  open() {
-    return this.found.filter((found) => found === null || found.length).length;
   }
 
   draw() {
@@ -151,33 +159,18 @@ export class Setup {
     const { pairings } = this.source;
     this.boards.draw();
     for (const links of this.links) links.update(boards);
-    if (this.isHub) this.found = [ofBoards(boards, pairings), pairings.rounds.length ? [] : [words.setup.wrong.noPairingsHub]];
-    else this.found = this.findings(boards, pairings);
-    const { pairings: paired, ...others } = checked(boards, pairings, this.status);
-    this.checked = this.isHub ? { pairings: paired } : { pairings: paired, ...others };
-    this.found.forEach((found, at) => this.steps[at].update(found, this.checked[this.steps[at].name]));
-    this.drawGo(boards, pairings);
-  }
-
-  /** Updates the steps that only a hall has, and returns the problems of each step. */
-  findings(boards, pairings) {
-    this.squares.update(boards);
-    this.files.update(boards, pairings);
-    return [
-      [...ofBoards(boards, pairings), ...(ofClocks(boards) ?? [])],
-      ofPairings(pairings, this.files.known),
-      ofSquares(boards, this.tests),
-      this.status && ofOutputs(this.status),
-    ];
-  }
-
-  drawGo(boards, pairings) {
-    const { go, steps } = words.setup;
-    const open = this.found.flatMap((found, at) => (found === null || found.length ? [steps[this.steps[at].name]] : []));
-    const isReady = waiting(boards, pairings).length;
-    const ready = this.isHub ? go.hubReady : fill(go.ready, { checked: Object.values(this.checked).join("; ") });
-    const text = open.length ? fill(go.notYet, { steps: open.join(", ") }) : ready;
-    say(this.summary, `${text} ${fill(go.waiting, { n: isReady, tables: pairings.tables.length })}`);
+    if (!this.isHub) {
+      this.squares.update(boards);
+      this.files.update(boards, pairings);
+      this.readiness.files = this.files.known;
+      this.readiness.reading = this.files.reading;
+    }
+    const problems = this.readiness.problems();
+    const { pairings: paired, ...others } = checked(boards, pairings, this.readiness.status);
+    const what = this.isHub ? { pairings: paired } : { pairings: paired, ...others };
+    for (const step of this.steps) {
+      if (step.name in problems) step.update(problems[step.name], what[step.name]);
+    }
     this.go.update();
   }
 }

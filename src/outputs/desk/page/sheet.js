@@ -6,7 +6,7 @@ import { Deed, told, undoing } from "./deed.js";
 import { toHall } from "./halls.js";
 import { isPlaying } from "./lines.js";
 import { LOW_BATTERY } from "./room.js";
-import { count, fill, shownTime, words } from "./words.js";
+import { controlText, count, fill, shownTime, words } from "./words.js";
 
 const COLUMNS = ["board", "table", "serial", "squares", "side", "clock", "battery", "hall", "name"];
 /** Columns that only a hall has: squares and clocks are checked beside the board. */
@@ -16,6 +16,13 @@ const OF_HUB = ["hall"];
 /** Highest number of a table, and of a table in a hall with a name. */
 const LAST_TABLE = 9999;
 const LAST_IN_HALL = 999;
+/** Without pairings, a number up to this far above the expected tables is saved without a question. */
+const MARGIN = 10;
+
+/** A click into a field selects its number, so that the number is replaced by typing. */
+function selectOnClick(input) {
+  input.addEventListener("click", () => input.select());
+}
 
 function compare(one, other) {
   return (one ?? "\uffff").localeCompare(other ?? "\uffff", undefined, { numeric: true });
@@ -55,9 +62,16 @@ class Row {
     this.facts = make("span", "facts");
     this.cells.get("board").append(make("div", "who", {}, make("b", "", {}, board), this.chips, this.facts));
     this.table = make("input", "", { type: "number", min: "1", inputmode: "numeric", autocomplete: "off" });
-    this.table.addEventListener("input", enter);
+    this.table.addEventListener("input", () => {
+      this.doubt("");
+      enter();
+    });
+    selectOnClick(this.table);
     this.hallName = make("span", "hall-name");
-    this.cells.get("table").append(this.hallName, this.table);
+    /** Number about which the sheet has asked. */
+    this.asked = null;
+    this.question = make("span", "doubt", { role: "status" });
+    this.cells.get("table").append(this.hallName, this.table, this.question);
     this.serial = make("span", "");
     this.cells.get("serial").append(this.serial);
     if (this.cells.has("squares")) {
@@ -92,10 +106,17 @@ class Row {
     const hall = table === null ? null : hallOf(table);
     this.base = hall?.base ?? 0;
     this.known = table;
+    this.doubt("");
     this.table.value = table === null ? "" : ownNumber(table);
     this.table.max = hall ? LAST_IN_HALL : LAST_TABLE;
     say(this.hallName, hall?.name ?? "");
     mark(this.table, "aria-label", `${[words.table, hall?.name].filter(Boolean).join(" ")}: ${this.board}`);
+  }
+
+  /** Shows a question about the number beside the field; an empty text removes it. */
+  doubt(text) {
+    this.asked = text ? this.number() : null;
+    say(this.question, text);
   }
 
   /** Whether the field differs from the table at which the board stands. */
@@ -155,7 +176,7 @@ class Row {
     const runs = up && !standing ? boards.runs : "–";
     say(this.times, standing ? (left === right ? shownTime(left) : `${shownTime(left)} · ${shownTime(right)}`) : runs);
     const isCompared = fits !== null && fits !== undefined;
-    say(this.verdict, isCompared ? fill(fits ? boards.fits : boards.differs, { control }) : control && standing ? "" : boards.noControl);
+    say(this.verdict, isCompared ? fill(fits ? boards.fits : boards.differs, { control: controlText(control) }) : control && standing ? "" : boards.noControl);
     this.verdict.className = isCompared ? `chip ${fits ? "fine" : "warn"}` : "facts";
     this.verdict.hidden = !standing || (!isCompared && Boolean(control));
   }
@@ -181,29 +202,55 @@ export class Sheet {
       event.preventDefault();
       this.submit();
     });
-    this.context = {
-      send: ({ tables }) => this.setTables(tables),
-      did: (job) => announce(`${job.label}: ${told(job.answer)}`),
+    const did = (job) => announce(`${job.label}: ${told(job.answer)}`);
+    // An answer about tables stays until the next change of tables, which may contradict it.
+    this.ofFields = {
+      send: ({ tables }) => {
+        this.number.forget();
+        return this.setTables(tables);
+      },
+      did,
     };
+    this.ofNumbering = {
+      send: ({ tables }) => {
+        this.tell("", "");
+        return this.setTables(tables);
+      },
+      did,
+    };
+    /** Tables that the last answer names, whether the boards have been there, and how to remove the answer. */
+    this.told = null;
     this.element = make("div", "", {}, this.numbering(), this.form);
   }
 
-  /** The controls that set White's side of all clocks on which it is unknown. */
+  /** The controls that set White's side of all clocks on which it is unknown. No side is chosen beforehand. */
   siding() {
     const { boards } = words.setup;
-    const sides = ["left", "right"].map((side) => [side, words.deeds[side]]);
-    this.allSides = choose(boards.sideOfAll, sides, "left", () => {});
+    const sides = ["", "left", "right"].map((side) => [side, side ? words.deeds[side] : boards.chooseSide]);
+    this.allSides = choose(boards.sideOfAll, sides, "", () => this.draw());
     const context = {
       send: ({ white, unsure }) => this.setSides(unsure, white),
       did: (job) => this.announce(`${job.label}: ${told(job.answer)}`),
     };
     this.side = new Deed(context, {
       label: "",
-      command: () => ({ white: this.allSides.value, unsure: this.unsure() }),
+      command: () => (this.allSides.value ? { white: this.allSides.value, unsure: this.unsure() } : null),
+      done: () => {
+        this.allSides.value = "";
+        this.side.answer.append(" ", this.otherSide());
+      },
     });
     this.sideField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.sideOfAll), this.allSides);
     this.sides = make("div", "siding", { hidden: "" }, this.sideField, this.side.element);
     return this.sides;
+  }
+
+  /** The button that sets the other side on the clocks that were set last: the side cannot become unknown again. */
+  otherSide() {
+    const { clocks, white } = this.lastSides;
+    const other = white === "left" ? "right" : "left";
+    const label = fill(words.setup.boards.otherSide, { side: words.deeds[other] });
+    return button("undo", label, label, () => this.side.send({ white: other, unsure: clocks }));
   }
 
   /** Boards with a clock on which White's side is unknown. */
@@ -220,7 +267,8 @@ export class Sheet {
       if (!answer.ok) return { ...answer, error: `${board}: ${answer.error}` };
       kept = kept && answer.kept !== false;
     }
-    return { ok: true, note: null, error: null, kept };
+    this.lastSides = { clocks: boards, white };
+    return { ok: true, note: count(words.setup.boards.sidesSet, boards.length, { side: words.deeds[white] }), error: null, kept };
   }
 
   /** The row of controls that numbers all boards. */
@@ -233,11 +281,12 @@ export class Sheet {
     });
     const first = make("input", "", { type: "number", min: "1", max: `${LAST_TABLE}`, value: "1", inputmode: "numeric" });
     this.first = first;
+    selectOnClick(first);
     first.addEventListener("input", () => this.draw());
     first.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.number.start();
     });
-    this.number = new Deed(this.context, {
+    this.number = new Deed(this.ofNumbering, {
       label: boards.number,
       command: () => {
         const tables = this.numbered();
@@ -245,6 +294,8 @@ export class Sheet {
       },
       ask: () => this.askNumbering(),
       undo: ({ tables }) => this.before(tables),
+      undone: ({ answer }) => this.number.tell(told(answer), answer.ok ? "good" : "bad"),
+      done: () => this.watch(this.set, () => this.number.forget()),
     });
     const orderField = make("span", "field", {}, make("span", "", { "aria-hidden": "true" }, boards.order), order);
     const firstField = make("label", "field short", {}, make("span", "", {}, boards.first), first);
@@ -308,6 +359,8 @@ export class Sheet {
   /** Puts boards at tables, one after another. Stops at the first refusal. */
   async setTables(tables) {
     let kept = true;
+    this.told = null;
+    this.set = tables;
     for (const [board, table] of tables) {
       const answer = await this.source.command(board, { do: "set_table", table });
       if (!answer.ok) return { ...answer, error: `${board}: ${answer.error}` };
@@ -319,6 +372,22 @@ export class Sheet {
     const shown = tables.slice(0, 6).map(([board, table]) => fill(words.setup.boards.at, { board, table: tableName(table) }));
     const names = shown.join(", ");
     return { ok: true, note: tables.length > 6 ? fill(words.setup.more, { names, n: tables.length - 6 }) : names, error: null, kept };
+  }
+
+  /** Calls `remove` once a board leaves the table at which it was put, for example by another operator. */
+  watch(tables, remove) {
+    this.told = { tables, remove, wereThere: false };
+    this.compare();
+  }
+
+  /** Removes the last answer if it has become wrong. */
+  compare() {
+    if (!this.told) return;
+    const areThere = this.told.tables.every(([board, table]) => this.source.boards.get(board)?.stands_at === table);
+    if (this.told.wereThere && !areThere) {
+      this.told.remove();
+      this.told = null;
+    } else if (areThere) this.told.wereThere = true;
   }
 
   /** Marks fields with the number of another board. Returns a text about the first of these tables; empty if there is none. */
@@ -333,6 +402,32 @@ export class Sheet {
     for (const row of rows) mark(row.table, "aria-invalid", names.has(row.board) ? "true" : null);
     const [first] = doubles;
     return first ? fill(words.setup.boards.taken, { table: tableName(first[0]), boards: first[1].join(", ") }) : "";
+  }
+
+  /** Highest expected table in the hall of a board: of the pairings, the other boards, and the number of boards. */
+  expected(row) {
+    const base = this.base(row.board);
+    const own = (table) => (table !== null && (hallOf(table)?.base ?? 0) === base ? table - base : 0);
+    const others = [...this.rows.values()].filter((other) => other !== row);
+    // A number that was confirmed for another board counts.
+    const taken = others.map((other) => own(other.asked ?? this.source.boards.get(other.board)?.stands_at ?? null));
+    const paired = this.source.pairings.tables.map(({ table }) => own(table));
+    const last = Math.max(this.rows.size, ...taken, ...paired);
+    return { last, limit: Math.max(0, ...paired) ? last : last + MARGIN };
+  }
+
+  /** Asks about the first of these numbers that is far above all tables. Returns whether it has asked. */
+  doubts(changed) {
+    const { boards } = words.setup;
+    const far = changed.find((row) => row.asked !== row.number() && row.number() - row.base > this.expected(row).limit);
+    if (!far) return false;
+    const values = { table: far.number() - far.base, last: this.expected(far).last };
+    far.doubt(fill(boards.far, values));
+    this.tell(fill(boards.farFoot, { board: far.board, ...values }), "");
+    far.table.focus();
+    far.table.select();
+    far.cells.get("table").scrollIntoView({ block: "nearest" });
+    return true;
   }
 
   /** Checks the numbers while they are typed. */
@@ -367,6 +462,7 @@ export class Sheet {
       if (!focused?.isChanged()) changed[0].table.focus();
       return;
     }
+    if (this.doubts(changed)) return;
     // Enter goes on to the next board, as in a spreadsheet.
     const next = rows[from + 1];
     if (from >= 0 && next) {
@@ -377,9 +473,11 @@ export class Sheet {
     const tables = changed.map((row) => [row.board, row.number()]);
     const undo = this.before(tables);
     this.tell(words.deeds.sending, "");
-    const answer = await this.context.send({ tables });
+    const answer = await this.ofFields.send({ tables });
+    const undone = (undo) => this.tell(told(undo.answer), undo.answer.ok ? "good" : "bad");
     const job = { label: boards.save, answer, undo: answer.ok ? undo : null, at: Date.now() };
-    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.context, job));
+    this.tell(told(answer), answer.ok ? "good" : "bad", job.undo && undoing(this.ofFields, job, undone));
+    if (answer.ok) this.watch(tables, () => this.tell("", ""));
     this.check();
   }
 
@@ -387,12 +485,16 @@ export class Sheet {
   async act(board, command) {
     const answer = await this.source.command(board, command);
     if (command.do === "identify") return answer;
+    if (answer.ok) answer.note ??= fill(words.setup.boards.sideSet, { side: words.deeds[command.white] });
+    // The answer for all clocks would contradict it.
+    this.side.forget();
     this.tell(`${board}: ${told(answer)}`, answer.ok ? "good" : "bad");
     this.draw();
     return answer;
   }
 
   draw() {
+    this.compare();
     const sorted = this.sorted();
     const names = sorted.map(({ board }) => board);
     for (const [board, row] of this.rows) {
@@ -431,6 +533,7 @@ export class Sheet {
     this.sides.hidden = unsure === 0 && this.side.answer.hidden;
     this.sideField.hidden = unsure === 0;
     this.side.show(unsure > 0);
+    this.side.button.disabled = this.allSides.value === "";
     if (unsure) {
       const label = count(words.setup.boards.sideGo, unsure);
       this.side.label(label);

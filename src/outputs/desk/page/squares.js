@@ -2,7 +2,7 @@
 
 import { button, choose, make, mark, say } from "/page/dom.js";
 import { HEADERS, ask } from "./session.js";
-import { fill, words } from "./words.js";
+import { fill, nameAtTable, words } from "./words.js";
 
 const FILES = [..."abcdefgh"];
 const RANKS = [8, 7, 6, 5, 4, 3, 2, 1];
@@ -95,10 +95,11 @@ export class Squares {
     this.none.hidden = names.length > 0;
     this.test.hidden = !names.length;
     if (!names.length) return;
-    const key = JSON.stringify(names);
+    const choices = boards.map((status) => [status.board, nameAtTable(status)]);
+    const key = JSON.stringify(choices);
     if (key !== this.shown) {
       this.shown = key;
-      const list = choose(words.board, names.map((name) => [name, name]), this.board, (name) => {
+      const list = choose(words.board, choices, this.board, (name) => {
         this.board = name;
         this.draw();
       });

@@ -37,6 +37,20 @@ export function place(status) {
   return status.table ? `${words.table} ${tableName(status.table)}` : status.board;
 }
 
+/** Names a board by its table, with its own name in brackets; by its name alone while it has no table. */
+export function nameAtTable({ board, stands_at: at }) {
+  return at === null ? board : `${words.table} ${tableName(at)} (${board})`;
+}
+
+/** Formats a time control in the seconds of PGN as clocks show it: "1:30:00 + 30 s" for "5400+30". Others are as typed. */
+export function controlText(control) {
+  const [, base, increment] = /^(\d+)(?:\+(\d+))?$/.exec(control ?? "") ?? [];
+  // From this number on, bare numbers are seconds.
+  if (base === undefined || Number(base) < 180) return control;
+  const start = text(Number(base) * 1000);
+  return Number(increment) ? `${start} + ${increment} ${words.units.s}` : start;
+}
+
 /** Formats the time since `since`: "40 s", "2 min", "1 h 5 min". */
 export function ago(since, now) {
   const seconds = Math.max(0, Math.floor((now - since) / 1000));
