@@ -205,7 +205,7 @@ pub fn play(seed: u64, temperament: Temperament) -> (Vec<Gap>, Vec<Event>, Vec<(
                 world.player.plug(now, false);
             }
             hall.open(now, line);
-            unplugs_at.get_or_insert(now + chance.time(ms(60_000, 90_000)));
+            unplugs_at.get_or_insert_with(|| now + chance.time(ms(60_000, 90_000)));
         }
         if opened && opens_at.is_none() {
             while let Some((_, bytes)) = world.player.poll_transmit(now) {
