@@ -174,17 +174,15 @@ fn a_longer_gap_is_read_from_the_memory() {
 #[test]
 fn plies_of_a_gap_are_found_while_play_goes_on() {
     let mut world = playing();
-    let g8 = Field::new(6).expect("a field");
-    world.plays_unheard(&PLIES[2..5]);
-    let knight = world.board.contents(g8);
-    world.board.set(world.now, g8, None);
+    let [b8, c6] = [1, 18].map(|number| Field::new(number).expect("a field"));
+    world.plays_unheard(&PLIES[2..3]);
+    let knight = world.board.contents(b8);
+    world.board.set(world.now, b8, None);
     world.pass(Duration::from_millis(900));
-    world
-        .board
-        .set(world.now, Field::new(21).expect("a field"), knight);
-    world.plays(&[(57, 42), (5, 26), (51, 43)], Duration::from_millis(300));
+    world.board.set(world.now, c6, knight);
+    world.plays(&PLIES[4..], Duration::from_millis(300));
     world.pass(Duration::from_secs(3));
-    assert_eq!(world.course(), "Inferred: Nf3 Nc6 Bc4 Nf6 Nc3 Bc5 d3");
+    assert_eq!(world.course(), "Inferred: Nf3 Nc6 Bc4 Bc5 Nc3 Nf6");
     assert_eq!(world.recalled, []);
 }
 

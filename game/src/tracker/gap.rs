@@ -229,12 +229,12 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let covered = unheard.covered_by(elements);
-        if !unheard.rewinds {
-            let powerless = |missed: &[Element]| memory::begins_with_power(elements, missed);
-            self.loses_power = covered.map_or_else(|| elements.contains(&Element::PowerUp), powerless);
+        // If the board found other pieces than before the gap when its power came back, it had none during the gap.
+        let changed = unheard.missed(elements).is_none_or(|(off, _)| off > 0);
+        if !unheard.rewinds && changed {
+            self.loses_power = memory::has_just_powered_up(elements);
         }
-        let Some(missed) = covered else {
+        let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {
                 self.give_up_line(now);
                 return;

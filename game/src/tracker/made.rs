@@ -106,7 +106,8 @@ fn shown_since(square: Square, piece: Option<Piece>, parent: &Node, sensors: &Se
     Some(shown.when)
 }
 
-/// When a piece last left a square, no later than a scan after `landed_at`.
+/// When a piece last left a square, no later than a scan after `landed_at`. If this is unknown, because no report or dump
+/// has ever shown the piece there, it counts as lifted when its ply landed.
 fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors) -> Timestamp {
     let mut changes = sensors.recent().rev();
     let left = changes.find(|change| {
@@ -114,5 +115,8 @@ fn left_at(square: Square, piece: Piece, landed_at: Timestamp, sensors: &Sensors
             && change.before == Some(piece)
             && change.when.at <= landed_at + ONE_SCAN_APART
     });
-    left.map_or_else(|| sensors.changed_at(square), |left| left.when.at)
+    let changed = || Some(sensors.changed_at(square)).filter(|at| *at > Timestamp::default());
+    left.map(|left| left.when.at)
+        .or_else(changed)
+        .unwrap_or(landed_at)
 }

@@ -11,7 +11,8 @@
 //! | a later ply led to a position that the board showed exactly | at least **unlikely** |
 //! | none, and the board has shown the end of a line of one or two plies exactly for **pause** | more than **odd** |
 //!
-//! Lines with the same plies in another order do not count as other lines; the plies are then marked `any_order`.
+//! Lines with the same plies in another order do not count as other lines; the plies are then marked `any_order`. Such
+//! lines, and those of more than two plies, count only for a board whose memory has nothing of its gaps.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Move;
@@ -124,7 +125,9 @@ impl Tracker {
         let path = tree.path(best);
         let last = path.iter().copied().rfind(|id| over.is_of_gap(*id))?;
         let moves = over.moves_to(last);
-        if !tree.passes(last, tree.tip()) || over.complete < moves.len() {
+        // Kings that show a result hide where they came from.
+        let ends = tree.node(best).result.is_some();
+        if ends || !tree.passes(last, tree.tip()) || over.complete < moves.len() {
             return None;
         }
         let (mut any_order, mut margin) = (false, i64::MAX);
@@ -147,11 +150,14 @@ impl Tracker {
             any_order,
             dumped_at: over.dumped_at,
         };
+        // Longer lines fit more often by accident, and the memory may have the plies in their order.
+        let short = plies.moves.len() <= PLIES_OF_PROOF;
+        if !self.loses_power && (any_order || !short) {
+            return None;
+        }
         if followed && margin >= model.unlikely as i64 {
             return Some(plies);
         }
-        // Longer lines fit more often by accident.
-        let short = plies.moves.len() <= PLIES_OF_PROOF;
         if !exact || !short || margin <= model.odd as i64 {
             return None;
         }

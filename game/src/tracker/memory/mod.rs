@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION, SideTime};
 
 use crate::clock::Side;
-use crate::model::A_FEW;
+use crate::model::{A_FEW, TWO_MOVES};
 use crate::position::{Variant, fields::board_of, start};
 
 /// Finds the moment at which the board showed `before` and had just sent `reports` (latest first). Returns the number
@@ -137,6 +137,13 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
         }
     }
     (fields, &[])
+}
+
+/// Whether the power came back a few changes before the memory was read.
+pub(crate) fn has_just_powered_up(elements: &[Element]) -> bool {
+    let (_, since) = found(elements);
+    let is_read = since.contains(&Element::Downloaded);
+    elements.contains(&Element::PowerUp) && !is_read && changes(since).count() <= 2 * TWO_MOVES
 }
 
 /// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
