@@ -23,8 +23,8 @@ use crate::hands::hall::OPENING;
 /// Games played before the port is opened. They fill the board's memory.
 const WARM_UP: usize = 12;
 const GAMES: usize = 6;
-/// Largest difference between a published clock time and the true one: a reading is up to a second old, and the clock
-/// shows whole seconds.
+/// Largest difference between a published clock time and the true one: a reading is up to a second old, the clock shows
+/// whole seconds, and a press is scanned up to 0.6 s later.
 const CLOCK_OFF: Duration = Duration::from_millis(2600);
 
 /// Delay of a ply that was not published, in seconds.
@@ -39,12 +39,12 @@ pub struct Gap {
     pub game: usize,
     /// Number of plies that were published when the gap began, and that stood when it ended.
     pub plies: (usize, usize),
-    /// Whether exactly one legal line leads over the gap, and no other line as short leads to the same placement.
+    /// Whether exactly one legal line of one or two plies leads over the gap.
     pub unique: bool,
     /// Whether all plies over the gap are right in the end.
     pub filled: bool,
     pub undecidable: bool,
-    /// Number of plies over the gap with a true clock time, and with a right one.
+    /// Number of pressed plies from the one before the gap on, and of those whose published time is right.
     pub clocks: (usize, usize),
     /// The clock times that are wrong: ply, published, true.
     pub off: Vec<(usize, Option<u64>, u64)>,
@@ -98,11 +98,13 @@ impl World {
         }
         let player = Player::new(OPENING, BoardSettings::default(), truth.clone());
         let clock = EmulatedClock::new(setting.time).with_increment(setting.increment);
-        let clock = match setting.white_side {
-            Some(side) if setting.black_presses_first => clock.with_lever_high(side.other()),
-            Some(side) => clock.with_lever_high(side),
-            None => clock,
+        let white = setting.white_side.unwrap();
+        let first = if setting.black_presses_first {
+            white.other()
+        } else {
+            white
         };
+        let clock = clock.with_lever_high(first);
         let world = Self {
             player,
             truth,
@@ -173,7 +175,7 @@ pub fn play(seed: u64, temperament: Temperament) -> (Vec<Gap>, Vec<Event>, Vec<(
     let (mut events, mut gaps): (Vec<Event>, Vec<Gap>) = (Vec::new(), Vec::new());
     let mut decoder = Decoder::new();
     let mut now = OPENING;
-    // `None` while the port is open.
+    // `None` if no opening of the port is planned.
     let mut opens_at = None;
     let mut opened = false;
     let mut unplugs_at: Option<Timestamp> = None;
@@ -389,8 +391,8 @@ fn accuses(incident: &Incident) -> bool {
     incident.severity >= Severity::Advice && !neutral.contains(&incident.kind)
 }
 
-/// Whether no other line of at most the same number of plies leads to the placement after the gap. Longer gaps than two
-/// plies count as not unique.
+/// Whether no other line of at most the same number of plies leads to the placement after the gap. Gaps of more than
+/// two plies count as not unique.
 fn is_only_line(game: &Game, (before, after): (usize, usize)) -> bool {
     let mut position = game.start.clone();
     for m in &game.moves[..before] {

@@ -31,134 +31,123 @@ impl FoundLines {
 /// Every move must leave or reach a square on which the target differs: lines in which a piece wanders off and comes
 /// back are not credible.
 pub(crate) fn between(start: &State, target: &Board, plies: usize, budget: usize) -> FoundLines {
-    let mut search = LineSearch {
-        target,
-        left: budget,
-        found: None,
-        orders: 0,
-        several: false,
-        line: Vec::new(),
-    };
-    search.deepen(start, plies);
-    match search.found {
-        _ if search.several || search.left == 0 => FoundLines::Several,
-        Some(line) if search.orders > 1 => FoundLines::AnyOrder(line),
+    let mut search = LineSearch::new(target, 0, budget);
+    let (mut found, mut orders, mut several) = (None::<Vec<Move>>, 0, false);
+    search.deepen(start, plies, &mut |_, differs, line| {
+        if differs.is_empty() {
+            orders += 1;
+            match &found {
+                None => found = Some(line.to_vec()),
+                Some(found) => several |= !same_moves(found, line),
+            }
+        }
+        !several
+    });
+    match found {
+        _ if several || search.left == 0 => FoundLines::Several,
+        Some(line) if orders > 1 => FoundLines::AnyOrder(line),
         Some(line) => FoundLines::Only(line),
         None => FoundLines::Nothing,
     }
 }
 
-/// Returns all lines of 1 to `most` plies from `start` to a position that `target` shows, except that pieces may be in
-/// hands: at most one of each side, of which `target` shows nothing. Visits at most `budget` positions. Also returns up
-/// to which number of plies the search is complete.
+/// Searches for all legal lines of 1 to `most` plies from `start` to a position that equals `target`, or from which
+/// `target` lacks at most one piece of each side that a hand may hold. Visits at most `budget` positions. Moves are
+/// limited as in [`between`]. Returns the lines, and the length up to which all were found.
 pub(crate) fn reaching(start: &State, target: &Board, most: usize, budget: usize) -> (Vec<Vec<Move>>, usize) {
-    let mut search = Reaching {
-        target,
-        left: budget,
-        found: Vec::new(),
-        line: Vec::new(),
-    };
+    let mut search = LineSearch::new(target, 1, budget);
+    let mut found = Vec::new();
     for plies in 1..=most {
-        let known = search.found.len();
-        search.deepen(start, plies);
+        let known = found.len();
+        search.deepen(start, plies, &mut |state, differs, line| {
+            if differs.is_disjoint(target.occupied()) && is_in_hands(state, differs) {
+                found.push(line.to_vec());
+            }
+            true
+        });
         if search.left == 0 {
-            search.found.truncate(known);
-            return (search.found, plies - 1);
+            found.truncate(known);
+            return (found, plies - 1);
         }
     }
-    (search.found, most)
-}
-
-struct Reaching<'a> {
-    target: &'a Board,
-    left: usize,
-    found: Vec<Vec<Move>>,
-    line: Vec<Move>,
-}
-
-impl Reaching<'_> {
-    fn deepen(&mut self, state: &State, plies: usize) {
-        let differs = difference(state.board(), self.target);
-        if plies == 0 {
-            if differs.is_disjoint(self.target.occupied()) && is_in_hands(state, differs) {
-                self.found.push(self.line.clone());
-            }
-            return;
-        }
-        if !in_reach(state, self.target, plies, 1) {
-            return;
-        }
-        for m in state.legal_moves() {
-            // After an illegal move, a king may be in check while the other player is to move.
-            if m.capture() == Some(Role::King) {
-                continue;
-            }
-            let leaves = m.from().is_some_and(|from| differs.contains(from));
-            if !leaves && !differs.contains(m.to()) && !m.is_castle() {
-                continue;
-            }
-            if self.left == 0 {
-                return;
-            }
-            self.left -= 1;
-            self.line.push(m);
-            self.deepen(&state.after(m), plies - 1);
-            self.line.pop();
-        }
-    }
+    (found, most)
 }
 
 struct LineSearch<'a> {
     target: &'a Board,
+    /// Number of pieces of each side that hands may hold at the end of a line.
+    in_hand: usize,
     /// Number of positions that may still be visited.
     left: usize,
-    found: Option<Vec<Move>>,
-    /// Number of lines found.
-    orders: usize,
-    /// Whether a line with different moves was found.
-    several: bool,
     line: Vec<Move>,
 }
 
-impl LineSearch<'_> {
-    fn deepen(&mut self, state: &State, plies: usize) {
+/// Receives the last position of a line, the squares on which it differs from the target, and the line. Returns whether
+/// to go on.
+type Arrive<'a> = &'a mut dyn FnMut(&State, Bitboard, &[Move]) -> bool;
+
+impl<'a> LineSearch<'a> {
+    const fn new(target: &'a Board, in_hand: usize, budget: usize) -> Self {
+        Self {
+            target,
+            in_hand,
+            left: budget,
+            line: Vec::new(),
+        }
+    }
+
+    /// Passes the lines of `plies` plies after `state` to `arrive`. Returns whether to go on.
+    fn deepen(&mut self, state: &State, plies: usize, arrive: Arrive<'_>) -> bool {
         let differs = difference(state.board(), self.target);
         if plies == 0 {
-            if differs.is_empty() {
-                self.arrive();
-            }
-            return;
+            return arrive(state, differs, &self.line);
         }
-        if self.several || !in_reach(state, self.target, plies, 0) {
-            return;
+        if !self.in_reach(state, differs, plies) {
+            return true;
         }
         for m in state.legal_moves() {
             let leaves = m.from().is_some_and(|from| differs.contains(from));
             // Most moves do not touch any differing square.
-            if !leaves && !differs.contains(m.to()) && !m.is_castle() {
+            let touches = leaves || differs.contains(m.to()) || m.is_castle();
+            // After an illegal move, a king may be in check while the other player is to move.
+            if !touches || m.capture() == Some(Role::King) {
                 continue;
             }
             if self.left == 0 {
-                return;
+                return false;
             }
             self.left -= 1;
             self.line.push(m);
-            self.deepen(&state.after(m), plies - 1);
+            let goes_on = self.deepen(&state.after(m), plies - 1, arrive);
             self.line.pop();
+            if !goes_on {
+                return false;
+            }
         }
+        true
     }
 
-    /// Records that the present line has reached the target.
-    fn arrive(&mut self) {
-        self.orders += 1;
-        match &self.found {
-            None => self.found = Some(self.line.clone()),
-            Some(found) => self.several |= !same_moves(found, &self.line),
-        }
+    /// Whether `plies` plies can bring all pieces to their target squares, except for those in hands. A ply brings one
+    /// piece there, castling two; and a ply removes one piece from a square, by moving or capturing it.
+    fn in_reach(&self, state: &State, differs: Bitboard, plies: usize) -> bool {
+        Color::ALL.into_iter().all(|color| {
+            let own_plies = plies.div_ceil(2);
+            let own_plies = if color == state.turn() {
+                own_plies
+            } else {
+                plies - own_plies
+            };
+            let castles =
+                usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
+            let arrive = (differs & self.target.by_color(color)).count();
+            let leave = (differs & state.board().by_color(color)).count();
+            arrive <= own_plies + castles && leave <= plies + castles + self.in_hand
+        })
     }
 }
 
-/// Whether a hand may have lifted the pieces on these squares: one of the player to move, and one that it may capture.
+/// Whether a hand may have lifted the pieces on these squares: one of the player to move, and one that this player may
+/// capture.
 fn is_in_hands(state: &State, lifted: Bitboard) -> bool {
     let own = lifted & state.board().by_color(state.turn());
     let others = lifted.without(own);
@@ -169,24 +158,6 @@ fn is_in_hands(state: &State, lifted: Bitboard) -> bool {
             .any(|m| m.is_capture() && m.to() == square)
     };
     own.count() <= 1 && (others.is_empty() || others.single_square().is_some_and(captures))
-}
-
-/// Whether `plies` plies can bring all pieces to their squares in `target`, except for `in_hand` of each side. A ply
-/// brings one piece there, castling two; and a ply removes one piece from a square, by moving or capturing it.
-fn in_reach(state: &State, target: &Board, plies: usize, in_hand: usize) -> bool {
-    let differs = difference(state.board(), target);
-    Color::ALL.into_iter().all(|color| {
-        let own_plies = plies.div_ceil(2);
-        let own_plies = if color == state.turn() {
-            own_plies
-        } else {
-            plies - own_plies
-        };
-        let castles = usize::from((differs & state.board().kings() & state.board().by_color(color)).any());
-        let arrive = (differs & target.by_color(color)).count();
-        let leave = (differs & state.board().by_color(color)).count();
-        arrive <= own_plies + castles && leave <= plies + castles + in_hand
-    })
 }
 
 /// Whether two lines of the same length consist of the same moves, in any order.

@@ -11,8 +11,8 @@
 //! 3. In a gap, or if reports were lost, between one and `MAX_UNSEEN_PLIES` plies were played unobserved, the fewest
 //!    first. They count only if exactly one line leads to the board, if the clock agrees with the turn, and if the line
 //!    does not leave out a ply that was seen before the gap.
-//! 4. In a gap, `over_gap` shows by the play since the first dump which plies were played. This does not wait for a quiet
-//!    board.
+//! 4. In a gap, the play since the first dump may show which plies were played (`over_gap`). This is tried first, and does
+//!    not wait for a quiet board.
 //!
 //! Each call of `examine` makes a few searches of at most `MAX_POSITIONS` positions, so that no observation takes long.
 //! If the clock runs for the side to move after an inferred line, all plies of the line count as pressed.
@@ -650,7 +650,7 @@ impl Tracker {
     }
 
     /// Whether the line is at its start position, and the open gap has lasted for more than `time`.
-    fn is_at_start_for(&self, now: Timestamp, time: Duration) -> bool {
+    pub(super) fn is_at_start_for(&self, now: Timestamp, time: Duration) -> bool {
         let starts = self.tree().is_some_and(|tree| tree.node(tree.tip()).ply == 0);
         starts && self.gap_since.is_some_and(|since| now > since + time)
     }

@@ -5,8 +5,8 @@
 //! `examine` searches for lines of one or two plies that lead to the first dump. If there is exactly one, later reports
 //! continue it; `over_gap` also finds lines while play goes on. Otherwise the tracker wants the board's memory, and longer
 //! lines, takebacks, start positions and `joining` wait for it. The memory is not read after every opening, because the
-//! board reports nothing while it sends its memory. It is not read again after gaps of a board that loses its power with
-//! the cable: it has nothing of such gaps.
+//! board reports nothing while it sends its memory. A board that loses its power with the cable is not asked after each
+//! gap, because its memory has nothing of it.
 //!
 //! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
 //! reports (`playback`); only the difference is announced. The memory records the order of changes, but not their
@@ -142,7 +142,8 @@ impl Tracker {
         false
     }
 
-    /// Makes the tracker want the board's memory, after the inferred plies of a gap have been refuted.
+    /// Makes the tracker want the board's memory, after the inferred plies of a gap have been refuted, unless the memory has
+    /// nothing of the gap.
     pub(super) fn ask_memory(&mut self, now: Timestamp, from: Timestamp, unheard: Box<Unheard>) {
         self.recalled = false;
         // After a restart, the refuted plies may include plies of an earlier gap.
@@ -164,7 +165,7 @@ impl Tracker {
     }
 
     /// Whether the board's memory is needed and has not been requested yet. It is needed for a gap that no short line
-    /// leads over, for reports that were lost before a gap, and for the start of a game in progress on a board that is
+    /// leads over, unless the board loses its power with the cable, for reports that were lost before a gap, and for the start of a game in progress on a board that is
     /// heard for the first time.
     fn memory_is_missing(&self) -> bool {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
@@ -229,7 +230,7 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        // If the board found other pieces than before the gap when its power came back, it had none during the gap.
+        // If the pieces at power-up differ from those before the gap, the board was without power during the gap.
         let changed = unheard.missed(elements).is_none_or(|(off, _)| off > 0);
         if !unheard.rewinds && changed {
             self.loses_power = memory::has_just_powered_up(elements);

@@ -144,8 +144,8 @@ pub(crate) struct Tracker {
     memory_requested_at: Option<Timestamp>,
     /// Whether the memory has been requested since the port was opened, or the time for that is over.
     recalled: bool,
-    /// Whether the board had lost its power in the last gap for which its memory was read, so that it had nothing of the
-    /// gap.
+    /// Whether the board is taken to lose its power with the cable, so that its memory has nothing of its gaps. Set by the
+    /// last memory that was read after a gap in which the pieces had changed.
     loses_power: bool,
     /// While the board sends its memory, it holds its reports back: the time at which the memory was requested, and the
     /// time until which a report counts as held back.

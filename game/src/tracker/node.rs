@@ -48,7 +48,7 @@ pub(crate) struct Node {
     pub(crate) stood: Duration,
     /// Whether the squares of the ply never showed it, because the reply came before they were scanned.
     pub(crate) hidden: bool,
-    /// Cost of sightings of the piece on other squares before it landed.
+    /// Cost of sightings of the piece on other squares before it landed. Of an unobserved ply, its cost beyond **ply**.
     pub(super) stray: Cost,
     /// Cost of presses before the ply that belong to no ply.
     pub(super) idle_presses: Cost,

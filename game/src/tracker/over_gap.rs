@@ -1,18 +1,19 @@
 //! Compares the lines that may lead over a gap by the play that follows.
 //!
-//! When the first dump after a gap arrives, the short lines to it become candidates in a copy of the tree. A hand may
-//! hold pieces during the dump, so positions with a piece of the player to move, and one that it may capture, are
-//! included. Each ply that nothing shows costs **odd** in addition to **ply**, and so does a last position in which it is
-//! not the turn of the player whose clock runs. The reports after the dump count for or against each candidate as they do
-//! for any line. So the plies of a gap can be inferred while play goes on:
+//! When the first dump after a gap arrives, the lines of up to [`MAX_PLIES`] plies to it become candidates in a copy of
+//! the tree. A hand may hold pieces during the dump, so a position fits even if the board lacks a piece of the player to
+//! move, and one that this player may capture. An unobserved ply, and one observed only in the dump, costs **odd** more
+//! than another ply. A line costs **odd** more if the clock runs for the player who is not to move at its end. The
+//! reports after the dump count for or against each candidate as they do for any line. So the plies of a gap can be
+//! inferred while play goes on:
 //!
-//! | the play since the dump | margin over all other lines |
+//! | condition | margin over all other lines |
 //! | --- | --- |
 //! | a later ply led to a position that the board showed exactly | at least **unlikely** |
-//! | none, and the board has shown the end of a line of one or two plies exactly for **pause** | more than **odd** |
+//! | at most two plies are missing, and the board has matched the best line exactly for **pause** | more than **odd** |
 //!
-//! Lines with the same plies in another order do not count as other lines; the plies are then marked `any_order`. Such
-//! lines, and those of more than two plies, count only for a board whose memory has nothing of its gaps.
+//! A line with the same plies in another order is not another line; if it costs less than **odd** more, the plies are
+//! marked `any_order`. Such plies, and more than two, are accepted only if the board's memory has nothing of its gaps.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Move;
@@ -21,8 +22,15 @@ use super::Tracker;
 use super::node::{NodeId, Played, PlyStatus};
 use super::sensors::Sensors;
 use super::tree::Tree;
-use crate::model::{Cost, IN_HANDS, MAX_POSITIONS, PLIES_OF_PROOF};
+use crate::model::{Cost, MAX_POSITIONS};
 use crate::position::{State, lines};
+
+/// Most plies of a candidate line over a gap.
+const MAX_PLIES: usize = 4;
+
+/// Most plies of a gap that may be inferred without the order from the memory, or without play after them. Longer lines
+/// fit more often by accident.
+const FEW_PLIES: usize = 2;
 
 /// The candidate lines over an open gap.
 #[derive(Debug)]
@@ -35,7 +43,7 @@ pub(super) struct OverGap {
     dumped_at: Timestamp,
 }
 
-/// The plies of a gap, which the play since then shows.
+/// The plies inferred over a gap from later play.
 pub(super) struct GapPlies {
     pub(super) before: State,
     pub(super) moves: Vec<Move>,
@@ -50,9 +58,9 @@ impl OverGap {
         let mut tree = line.clone();
         let tip = tree.tip();
         let before = tree.node(tip).state.clone();
-        let (found, complete) = lines::reaching(&before, sensors.board(), IN_HANDS, MAX_POSITIONS);
+        let (found, complete) = lines::reaching(&before, sensors.board(), MAX_PLIES, MAX_POSITIONS);
         for moves in found {
-            tree.add_unseen(tip, &moves, gap, sensors, now);
+            tree.add_unobserved(tip, &moves, gap, sensors, now);
         }
         tree.update(sensors, now);
         Self {
@@ -69,19 +77,19 @@ impl OverGap {
         node.standing == PlyStatus::Candidate && (node.inferred || node.landed.at <= self.dumped_at)
     }
 
-    /// Cost of plies that only the dump shows, beyond that of observed plies. Those added for the gap have it already.
+    /// Extra cost of the plies of a line that were observed only in the dump. Unobserved plies have it already.
     fn of_late_plies(&self, id: NodeId) -> Cost {
         let path = self.tree.path(id).into_iter();
         let late = path.filter(|id| self.is_of_gap(*id) && !self.tree.node(*id).inferred);
         late.count() * self.tree.model().odd
     }
 
-    /// Returns the plies of a line from the end of the announced line to `last`.
-    fn moves_to(&self, last: NodeId) -> Vec<Move> {
+    /// Returns the plies of a line from the end of the announced line to `last`; `None` if one of them is irregular.
+    fn moves_to(&self, last: NodeId) -> Option<Vec<Move>> {
         let tip = self.tree.tip();
         let path = self.tree.path(last).into_iter();
         let after = path.filter(|id| *id > tip && self.tree.passes(*id, tip));
-        let moves = after.filter_map(|id| match self.tree.node(id).played {
+        let moves = after.map(|id| match self.tree.node(id).played {
             Played::Move(m) => Some(m),
             Played::Irregular(_) | Played::Root => None,
         });
@@ -90,7 +98,7 @@ impl OverGap {
 }
 
 impl Tracker {
-    /// Lists the lines to the first dump after a gap.
+    /// Collects the candidate lines to the first dump after a gap.
     pub(super) fn look_over_gap(&mut self, now: Timestamp) {
         let gap = self.gap_since.filter(|_| self.playback.is_none());
         if let Some((line, gap)) = self.line.as_mut().zip(gap) {
@@ -98,6 +106,7 @@ impl Tracker {
         }
     }
 
+    /// Updates the candidates after a change of the board, and drops them once the gap is closed.
     pub(super) fn follow_over_gap(&mut self, now: Timestamp) {
         let open = self.gap_since.is_some();
         let Some(line) = &mut self.line else { return };
@@ -109,7 +118,8 @@ impl Tracker {
 
     /// Returns the plies of the open gap, if the play since then shows them.
     pub(super) fn plies_of_gap(&mut self, now: Timestamp) -> Option<GapPlies> {
-        if self.gap_since.is_none() || self.disturbed {
+        // At a start position, whole games may have been played in the gap.
+        if self.gap_since.is_none() || self.disturbed || self.is_at_start_for(now, self.model.patience) {
             return None;
         }
         let turn = self.clock_turn(now);
@@ -124,7 +134,7 @@ impl Tracker {
         let best = (0..costs.len()).min_by_key(|id| costs[*id])?;
         let path = tree.path(best);
         let last = path.iter().copied().rfind(|id| over.is_of_gap(*id))?;
-        let moves = over.moves_to(last);
+        let moves = over.moves_to(last)?;
         // Kings that show a result hide where they came from.
         let ends = tree.node(best).result.is_some();
         if ends || !tree.passes(last, tree.tip()) || over.complete < moves.len() {
@@ -134,7 +144,7 @@ impl Tracker {
         for id in (0..costs.len()).filter(|id| !tree.passes(*id, last)) {
             let apart = costs[id] - costs[best];
             let other = tree.path(id).into_iter().rfind(|id| over.is_of_gap(*id));
-            let other = other.map(|other| over.moves_to(other)).unwrap_or_default();
+            let other = other.and_then(|other| over.moves_to(other)).unwrap_or_default();
             if other.len() == moves.len() && lines::same_moves(&moves, &other) {
                 any_order |= apart < model.odd as i64;
             } else {
@@ -150,8 +160,7 @@ impl Tracker {
             any_order,
             dumped_at: over.dumped_at,
         };
-        // Longer lines fit more often by accident, and the memory may have the plies in their order.
-        let short = plies.moves.len() <= PLIES_OF_PROOF;
+        let short = plies.moves.len() <= FEW_PLIES;
         if !self.loses_power && (any_order || !short) {
             return None;
         }
@@ -166,8 +175,8 @@ impl Tracker {
 }
 
 impl Tree {
-    /// Adds a line of plies that nothing shows, played since `gap`.
-    fn add_unseen(
+    /// Adds a line of unobserved plies, played since `gap`.
+    fn add_unobserved(
         &mut self,
         from: NodeId,
         moves: &[Move],
@@ -184,11 +193,11 @@ impl Tree {
             }
             let state = self.node(parent).state.after(*m);
             parent = self.add(parent, played, state, None, sensors, now);
-            let price = self.model().odd;
+            let cost = self.model().odd;
             let node = self.node_mut(parent);
             node.lifted_at = gap;
             node.inferred = true;
-            node.stray += price;
+            node.stray += cost;
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Gaps {
     /// One seed, or a range such as 0..20 without its end
     #[arg(long, default_value = "0..20")]
     seeds: Seeds,
-    /// Print the events of the given seconds of a seed, as 120..150
+    /// Print events and presses in these seconds of a seed, such as 120..150
     #[arg(long)]
     show: Option<Seeds>,
 }

@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 use kiebitz_protocol::{Color, Contents, Dump, Element, Field, Piece, START_POSITION, SideTime};
 
 use crate::clock::Side;
-use crate::model::{A_FEW, TWO_MOVES};
+use crate::model::A_FEW;
 use crate::position::{Variant, fields::board_of, start};
+
+/// Most changes between the opening of the port and the request for the memory, even in fast play.
+const FEW_CHANGES: usize = 12;
 
 /// Finds the moment at which the board showed `before` and had just sent `reports` (latest first). Returns the number
 /// of squares on which the memory differs from `before` at that moment, and the elements after it. `None` if the memory
@@ -139,11 +142,11 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the power came back a few changes before the memory was read.
+/// Whether at most [`FEW_CHANGES`] changes were recorded since the power came back.
 pub(crate) fn has_just_powered_up(elements: &[Element]) -> bool {
     let (_, since) = found(elements);
-    let is_read = since.contains(&Element::Downloaded);
-    elements.contains(&Element::PowerUp) && !is_read && changes(since).count() <= 2 * TWO_MOVES
+    let was_read = since.contains(&Element::Downloaded);
+    elements.contains(&Element::PowerUp) && !was_read && changes(since).count() <= FEW_CHANGES
 }
 
 /// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
