@@ -57,7 +57,7 @@ pub struct Gap {
 
 struct World {
     player: Player,
-    /// The same players at a table of their own, which shows what they do.
+    /// The same players at another table, where each of their actions is visible.
     truth: Sitting,
     setting: Setting,
     clock: EmulatedClock,
@@ -65,7 +65,7 @@ struct World {
     made: Vec<Vec<Option<u64>>>,
     /// When each ply of each game stood.
     stood: Vec<Vec<Timestamp>>,
-    /// What the players did at the clock, and the plies that stood then.
+    /// The presses of the clock, each with the number of plies that stood.
     presses: Vec<(Timestamp, String)>,
 }
 

@@ -165,8 +165,8 @@ impl Tracker {
     }
 
     /// Whether the board's memory is needed and has not been requested yet. It is needed for a gap that no short line
-    /// leads over, unless the board loses its power with the cable, for reports that were lost before a gap, and for the start of a game in progress on a board that is
-    /// heard for the first time.
+    /// leads over, unless the board loses its power with the cable. It is also needed for reports that were lost before a
+    /// gap, and for the start of a game in progress on a board that is heard for the first time.
     fn memory_is_missing(&self) -> bool {
         if self.recalled || self.hearing.is_away() || !self.sensors.known() {
             return false;
