@@ -3,11 +3,10 @@
 //! Each board is emulated, with a clock and two blitz players, and has a live session, so that the hall also requests
 //! clock readings, dumps and memories. The cost of the emulation is not included. The benchmark runs in virtual time.
 //!
-//! On one core of a shared 2-core x86-64 machine, 1,234 plies, 6,000 chunks and 3,700 events per second take 22 % of a
-//! core, including 0.4 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
-//! are due: median 27 µs, 99th percentile 164 µs, 99.9th percentile 256 µs, maximum 3.1 ms. While builds run on both
-//! cores, the benchmark takes two to four times as much. After 80 s of play the process, with all boards, players and
-//! their memories, has 268 MiB resident.
+//! On one core of a shared 2-core x86-64 machine, 1,234 plies, 6,000 chunks and 3,700 events per second take 14 % of a
+//! core, including 0.3 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
+//! are due: median 24 µs, 99th percentile 80 µs, 99.9th percentile 250 µs, maximum 1.6 to 9 ms. After 80 s of play the
+//! process, with all boards, players and their memories, has 270 MiB resident.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 

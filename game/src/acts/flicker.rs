@@ -30,15 +30,17 @@ impl Acts {
     /// The squares that flicker. `expected` is the placement that should stand on the board.
     pub(crate) fn flicker(&self, now: Timestamp, expected: Option<&Board>) -> Flicker {
         let mut counts = [(0_usize, 0_usize); 64];
+        let mut changed = Bitboard::EMPTY;
         for shown in self.trace.since(now.saturating_sub(self.model().patience)) {
             let (changes, returns) = &mut counts[usize::from(shown.square)];
             *changes += 1;
+            changed.add(shown.square);
             let rests = expected.and_then(|board| board.piece_at(shown.square));
             *returns += usize::from(shown.after == rests);
         }
         let at_least = |min: (usize, usize)| -> Bitboard {
-            let squares = Square::ALL.into_iter();
-            squares
+            changed
+                .into_iter()
                 .filter(|square| {
                     let (changes, returns) = counts[usize::from(*square)];
                     changes >= min.0 && returns >= min.1

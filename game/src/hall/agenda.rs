@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kiebitz_hardware::Timestamp;
 
 use super::LineId;
+use super::boards::BoardId;
 
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
@@ -12,9 +13,9 @@ pub(super) struct Agenda {
     at: BTreeMap<Scheduled, Timestamp>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scheduled {
-    Board(String),
+    Board(BoardId),
     Line(LineId),
 }
 
@@ -26,11 +27,11 @@ impl Agenda {
             return;
         }
         if let Some(before) = before {
-            self.due.remove(&(before, entry.clone()));
+            self.due.remove(&(before, entry));
         }
         match at {
             Some(at) => {
-                self.due.insert((at, entry.clone()));
+                self.due.insert((at, entry));
                 self.at.insert(entry, at);
             }
             None => {
@@ -49,9 +50,9 @@ impl Agenda {
             .map(|(at, _)| *at)
     }
 
-    /// Entries that are due by `now`: boards by name, then lines.
+    /// Entries that are due by `now`: boards in the order in which the hall met them, then lines.
     pub(super) fn due(&self, now: Timestamp) -> BTreeSet<Scheduled> {
         let due = self.due.iter().take_while(|(at, _)| *at <= now);
-        due.map(|(_, entry)| entry.clone()).collect()
+        due.map(|(_, entry)| *entry).collect()
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use kiebitz_hardware::{Identity, Line, Observation, Observed, Place};
 use kiebitz_protocol::BusAddress;
 
+use super::boards::BoardId;
+
 /// A port with its driver and the boards on it.
 #[derive(Debug)]
 pub(super) struct HallLine {
@@ -15,8 +17,8 @@ pub(super) struct HallLine {
 
 #[derive(Debug, Default)]
 pub(super) struct LinePlace {
-    /// Name of the board; `None` until it is identified.
-    pub(super) board: Option<String>,
+    /// `None` until the board is identified.
+    pub(super) board: Option<BoardId>,
     pub(super) identity: Identity,
     /// Observations from before the board was identified.
     pub(super) pending: Vec<Observed>,
@@ -36,13 +38,13 @@ impl HallLine {
     }
 
     /// The only board on this line, if it is identified.
-    pub(super) fn alone(&self) -> Option<&str> {
-        self.places.get(&Place::Alone)?.board.as_deref()
+    pub(super) fn alone(&self) -> Option<BoardId> {
+        self.places.get(&Place::Alone)?.board
     }
 
-    pub(super) fn has(&self, board: &str) -> bool {
+    pub(super) fn has(&self, board: BoardId) -> bool {
         let mut places = self.places.values();
-        places.any(|line_place| line_place.board.as_deref() == Some(board))
+        places.any(|line_place| line_place.board == Some(board))
     }
 }
 

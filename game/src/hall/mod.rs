@@ -9,6 +9,7 @@
 mod agenda;
 mod allowance;
 mod board;
+mod boards;
 mod line;
 mod names;
 mod presence;
@@ -30,6 +31,7 @@ use crate::position::Seen;
 pub use crate::referee::Playing;
 use agenda::{Agenda, Scheduled};
 pub use board::Board;
+use boards::{BoardId, Boards};
 use line::HallLine;
 pub use names::{KnownBy, Names, NoSerial, Roster, RosterEntry, Serial, serials};
 pub use resume::BoardPast;
@@ -56,15 +58,15 @@ pub struct Hall {
     steps: Steps,
     /// Time and size in microseconds of the last step of the computer's clock.
     clock_set: Option<(Timestamp, i64)>,
-    /// Boards by name. An unplugged board stays here until it comes back, on any line.
-    boards: BTreeMap<String, Board>,
+    /// An unplugged board stays here until it comes back, on any line.
+    boards: Boards,
     /// Maps the name of each board that was plugged in to the name that it has if no other board reports the same
     /// serial number.
     own_names: BTreeMap<String, String>,
     lines: BTreeMap<LineId, HallLine>,
     lines_added: usize,
     /// Boards with input or a deadline since the last call of [`Hall::take_touched`].
-    touched: BTreeSet<String>,
+    touched: BTreeSet<BoardId>,
     agenda: Agenda,
     /// Lines that may have bytes to write.
     to_write: BTreeSet<LineId>,
@@ -73,7 +75,7 @@ pub struct Hall {
     /// Lines whose mode may just have been detected.
     newly_detected: BTreeSet<LineId>,
     /// Boards that may have events.
-    with_events: BTreeSet<String>,
+    with_events: BTreeSet<BoardId>,
 }
 
 /// Last event numbers of boards that the hall has not met.
@@ -97,7 +99,7 @@ impl Hall {
             jumps: BTreeMap::new(),
             steps: Steps::default(),
             clock_set: None,
-            boards: BTreeMap::new(),
+            boards: Boards::default(),
             own_names: BTreeMap::new(),
             lines: BTreeMap::new(),
             lines_added: 0,
@@ -131,7 +133,7 @@ impl Hall {
     /// Raises the last seqs of known boards to these ones, if they are higher.
     pub fn count_on_after(&mut self, last_seqs: &BTreeMap<String, u64>) {
         for (name, number) in last_seqs {
-            if let Some(board) = self.boards.get_mut(name) {
+            if let Some(board) = self.boards.named_mut(name) {
                 board.count_on_after(*number);
             }
         }
@@ -139,7 +141,7 @@ impl Hall {
 
     /// Applies a new configuration: the names of boards that arrive from now on, and the regulations of all boards.
     pub fn configure(&mut self, names: Names) {
-        for board in self.boards.values_mut() {
+        for board in self.boards.iter_mut() {
             let name = board.name();
             let (before, regulations) = (self.names.regulations(name), names.regulations(name));
             board.regulate(&before, regulations);
@@ -152,8 +154,8 @@ impl Hall {
         self.advance(now);
         self.configure(names);
         // The deadlines of the boards may have changed, for example with the start of a round.
-        for name in self.boards.keys().cloned().collect::<Vec<_>>() {
-            self.board_handled(&name);
+        for id in self.boards.ids() {
+            self.board_handled(id);
         }
     }
 
@@ -168,11 +170,11 @@ impl Hall {
         if let Ok(forward) = u64::try_from(micros) {
             self.steps.step(at, Duration::from_micros(forward));
         }
-        for name in self.boards.keys().cloned().collect::<Vec<_>>() {
-            if let Some(board) = self.boards.get_mut(&name) {
+        for id in self.boards.ids() {
+            if let Some(board) = self.boards.get_mut(id) {
                 board.set_clock(at, &self.steps, micros / 1000);
             }
-            self.board_handled(&name);
+            self.board_handled(id);
         }
     }
 
@@ -191,37 +193,37 @@ impl Hall {
 
     /// The known boards, by name.
     pub fn boards(&self) -> impl Iterator<Item = &Board> {
-        self.boards.values()
+        self.boards.by_name()
     }
 
     /// Names of the known boards and of the configured boards that the hall has not met.
     #[must_use]
     pub fn names_of_boards(&self) -> BTreeSet<String> {
         let configured = self.names.configured().map(str::to_owned);
-        self.boards.keys().cloned().chain(configured).collect()
+        let known = self.boards.by_name().map(|board| board.name().to_owned());
+        known.chain(configured).collect()
     }
 
     /// Returns a board by its name.
     #[must_use]
     pub fn board(&self, name: &str) -> Option<&Board> {
-        self.boards.get(name)
+        self.boards.named(name)
     }
 
     /// Takes the changes of a board's squares since the last call.
     pub fn take_seen(&mut self, name: &str) -> Seen {
         self.boards
-            .get_mut(name)
+            .named_mut(name)
             .map(Board::take_seen)
             .unwrap_or_default()
     }
 
     /// Adds a board from the journal before it is plugged in.
     pub fn expect(&mut self, mut board: Board) {
-        let name = board.name().to_owned();
         board.follow(&self.steps);
-        board.leave_out(self.jumps.get(&name));
-        self.boards.insert(name.clone(), board);
-        self.board_handled(&name);
+        board.leave_out(self.jumps.get(board.name()));
+        let id = self.boards.insert(board);
+        self.board_handled(id);
     }
 
     /// Mode of a line, as far as it is known.
@@ -240,8 +242,8 @@ impl Hall {
     /// Counters of decoded and dropped bytes; `None` unless the board is alone on its line.
     #[must_use]
     pub fn counters(&self, board: &str) -> Option<&Counters> {
-        let hall_line = self.lines.values().find(|hall_line| hall_line.has(board))?;
-        hall_line.line.counters()
+        let line = self.line_of_board(self.boards.id(board)?)?;
+        self.lines.get(&line)?.line.counters()
     }
 
     /// Adds a line whose port is not open yet.
@@ -408,8 +410,8 @@ impl Hall {
         let passed = self.steps.to_board_time(now);
         for entry in self.agenda.due(passed) {
             match entry {
-                Scheduled::Board(name) => {
-                    self.with_board(now, &name, |board, now| board.advance(now));
+                Scheduled::Board(id) => {
+                    self.with_board(now, id, |board, now| board.advance(now));
                 }
                 Scheduled::Line(id) => self.with_line(now, id, |_, _| {}),
             }
@@ -419,8 +421,8 @@ impl Hall {
     /// Takes the events since the last call, board by board, each in order.
     pub fn take_events(&mut self) -> Vec<ExplainedEvent> {
         let mut events = Vec::new();
-        while let Some(name) = self.with_events.pop_first() {
-            if let Some(board) = self.boards.get_mut(&name) {
+        while let Some(id) = self.with_events.pop_first() {
+            if let Some(board) = self.boards.get_mut(id) {
                 events.append(&mut board.take_events());
             }
         }
@@ -429,12 +431,15 @@ impl Hall {
 
     /// Takes the names of the boards with input or a deadline since the last call.
     pub fn take_touched(&mut self) -> BTreeSet<String> {
-        core::mem::take(&mut self.touched)
+        let touched = core::mem::take(&mut self.touched).into_iter();
+        let names = touched.filter_map(|id| Some(self.boards.get(id)?.name().to_owned()));
+        names.collect()
     }
 
     /// Shows a text on the display of a board's clock. Do not call it during a game.
     pub fn show(&mut self, now: Timestamp, board: &str, text: &str) {
-        if let Some(id) = self.line_of_board(board) {
+        let line = self.boards.id(board).and_then(|id| self.line_of_board(id));
+        if let Some(id) = line {
             self.with_line(now, id, |line, now| line.show(now, text));
         }
     }
@@ -444,23 +449,23 @@ impl Hall {
     fn with_board<T>(
         &mut self,
         now: Timestamp,
-        name: &str,
+        id: BoardId,
         act: impl FnOnce(&mut Board, Timestamp) -> T,
     ) -> Option<T> {
-        let board = self.boards.get_mut(name)?;
+        let board = self.boards.get_mut(id)?;
         let wanted = board.wants_memory();
         let done = act(board, self.steps.to_board_time(now));
         let changed = board.wants_memory() != wanted;
-        self.board_handled(name);
-        if changed && let Some(id) = self.line_of_board(name) {
-            self.set_recall(self.steps.to_board_time(now), id);
-            self.with_line(now, id, |_, _| {});
+        self.board_handled(id);
+        if changed && let Some(line) = self.line_of_board(id) {
+            self.set_recall(self.steps.to_board_time(now), line);
+            self.with_line(now, line, |_, _| {});
         }
         Some(done)
     }
 
     /// The line of a board. Looks through all lines.
-    fn line_of_board(&self, board: &str) -> Option<LineId> {
+    fn line_of_board(&self, board: BoardId) -> Option<LineId> {
         let mut lines = self.lines.iter();
         lines.find(|(_, line)| line.has(board)).map(|(id, _)| *id)
     }
@@ -471,13 +476,14 @@ impl Hall {
         // The record of rounds accepts only commands about rounds.
         let is_accepted = board != ROUNDS || command.is_of_round();
         let is_expected = board == ROUNDS || self.names.configured().any(|name| name == board);
-        if is_accepted && is_expected && !self.boards.contains_key(board) {
-            let new_board = self.new_board(board);
-            self.boards.insert(board.to_owned(), new_board);
-        }
-        let carried_out =
-            |hall: &mut Self| hall.with_board(now, board, |target, now| target.command(now, command));
-        let Some(answer) = is_accepted.then(|| carried_out(self)).flatten() else {
+        let known = self.boards.id(board);
+        let target = match known {
+            None if is_accepted && is_expected => Some(self.boards.insert(self.new_board(board))),
+            _ => known.filter(|_| is_accepted),
+        };
+        let carried_out = target
+            .and_then(|target| self.with_board(now, target, |target, now| target.command(now, command)));
+        let Some(answer) = carried_out else {
             let boards = self.names_of_boards().into_iter();
             let boards = boards.filter(|board| board != ROUNDS).collect();
             let board = board.to_owned();
@@ -517,7 +523,7 @@ impl Hall {
         let Some(hall_line) = self.lines.get_mut(&id) else {
             return;
         };
-        let board = hall_line.alone().and_then(|name| self.boards.get(name));
+        let board = hall_line.alone().and_then(|id| self.boards.get(id));
         let wanted = board.is_some_and(Board::wants_memory);
         hall_line.line.recall(now, wanted);
     }
@@ -532,14 +538,13 @@ impl Hall {
     }
 
     /// Updates the deadline of a board, and marks the board as having possible events.
-    fn board_handled(&mut self, name: &str) {
-        let Some(board) = self.boards.get(name) else {
+    fn board_handled(&mut self, id: BoardId) {
+        let Some(board) = self.boards.get(id) else {
             return;
         };
-        self.agenda
-            .put(Scheduled::Board(name.to_owned()), board.poll_deadline());
-        self.with_events.insert(name.to_owned());
-        self.touched.insert(name.to_owned());
+        self.agenda.put(Scheduled::Board(id), board.poll_deadline());
+        self.with_events.insert(id);
+        self.touched.insert(id);
     }
 }
 

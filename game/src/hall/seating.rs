@@ -2,6 +2,7 @@
 
 use kiebitz_hardware::{Observation, Place};
 
+use super::boards::BoardId;
 use super::line::{LinePlace, identity_at};
 use super::{Board, Hall, LineId, Names};
 
@@ -11,18 +12,15 @@ impl Hall {
             && let Some((place, observed)) = hall_line.line.poll_observation()
         {
             let line_place = hall_line.places.entry(place).or_default();
-            if let Some(board) = line_place
-                .board
-                .as_ref()
-                .and_then(|name| self.boards.get_mut(name))
+            if let Some(board_id) = line_place.board
+                && let Some(board) = self.boards.get_mut(board_id)
             {
                 board.observe(&observed);
-                let name = board.name().to_owned();
                 if matches!(observed.observation, Observation::Closed { .. }) {
                     // The next board at this place may be a different one.
                     *line_place = LinePlace::default();
                 }
-                self.board_handled(&name);
+                self.board_handled(board_id);
                 continue;
             }
             let shown = matches!(observed.observation, Observation::Board { .. });
@@ -50,11 +48,9 @@ impl Hall {
             Place::At(address) => self.names.of(&identity_at(address), &port, true),
         };
         let name = self.name_at(&own, &port);
-        if !self.boards.contains_key(&name) {
-            let new_board = self.new_board(&name);
-            self.boards.insert(name.clone(), new_board);
-        }
-        let Some(board) = self.boards.get_mut(&name) else {
+        let known = self.boards.id(&name);
+        let board_id = known.unwrap_or_else(|| self.boards.insert(self.new_board(&name)));
+        let Some(board) = self.boards.get_mut(board_id) else {
             return;
         };
         board.sit(&port);
@@ -66,19 +62,20 @@ impl Hall {
         for observed in line_place.pending.drain(..) {
             board.observe(&observed);
         }
-        line_place.board = Some(name.clone());
+        line_place.board = Some(board_id);
         self.own_names.insert(name.clone(), own);
-        let others: Vec<String> = self.namesakes(&name).map(str::to_owned).collect();
-        self.board_handled(&name);
+        let others = self.namesakes(&name).filter_map(|other| self.boards.id(other));
+        let others: Vec<BoardId> = others.collect();
+        self.board_handled(board_id);
         // The views of the other boards show that they share their number.
-        others.iter().for_each(|other| self.board_handled(other));
+        others.into_iter().for_each(|other| self.board_handled(other));
     }
 
     /// Chooses the name of a board that arrives at a port, among names not in use at the moment. `own` is its name if
     /// no other board reports the same number. Boards that share a number are told apart by the port on which each was
     /// last, so the order in which they answer does not matter.
     fn name_at(&self, own: &str, port: &str) -> String {
-        let known = self.boards.values().filter(|board| {
+        let known = self.boards.by_name().filter(|board| {
             let name = board.name();
             let shares = name == own || self.names.is_qualified(name, own);
             shares && !board.is_forgotten() && !self.is_plugged_in(name)
@@ -117,6 +114,8 @@ impl Hall {
     }
 
     fn is_plugged_in(&self, name: &str) -> bool {
-        self.lines.values().any(|line| line.has(name))
+        self.boards
+            .id(name)
+            .is_some_and(|id| self.line_of_board(id).is_some())
     }
 }

@@ -8,7 +8,7 @@ mod seen;
 pub(crate) mod start;
 mod state;
 
-use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Role, Square};
+use shakmaty::{Bitboard, Board, Color, KnownOutcome, Piece, Square};
 
 pub(crate) use instead::{Instead, passes};
 pub use seen::Seen;
@@ -40,9 +40,11 @@ pub(crate) fn put(board: &mut Board, square: Square, piece: Option<Piece>) {
 }
 
 pub(crate) fn difference(a: &Board, b: &Board) -> Bitboard {
-    let colors = Color::ALL.into_iter().map(|c| a.by_color(c) ^ b.by_color(c));
-    let roles = Role::ALL.into_iter().map(|r| a.by_role(r) ^ b.by_role(r));
-    colors
-        .chain(roles)
-        .fold(Bitboard::EMPTY, |all, differ| all | differ)
+    let (roles, colors) = a.clone().into_bitboards();
+    let (other_roles, other_colors) = b.clone().into_bitboards();
+    let roles = roles.into_iter().zip(other_roles);
+    let colors = colors.into_iter().zip(other_colors);
+    roles
+        .chain(colors)
+        .fold(Bitboard::EMPTY, |all, (one, other)| all | (one ^ other))
 }

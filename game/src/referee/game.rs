@@ -5,8 +5,26 @@ use kiebitz_hardware::Timestamp;
 use super::claims::Offered;
 use super::words::{index, move_of};
 use super::{Game, LineEntry, MIN_PLIES_FROM_POSITION, MIN_PLIES_WITHOUT_CLOCK, OpenGame, Referee};
-use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, ExplainedEvent, time_text};
+use crate::events::{Clock, CompletedBy, CorrectionReason, EventKind, ExplainedEvent, SettledBy, time_text};
 use crate::position::{Orientation, Variant};
+
+/// Marks of a ply of the line, to be published.
+#[derive(Clone, Copy)]
+struct Marks {
+    reported_at: Timestamp,
+    settled: Option<SettledBy>,
+    completed: Option<(CompletedBy, Option<Clock>, Option<u64>)>,
+}
+
+impl Marks {
+    const fn of(entry: &LineEntry) -> Self {
+        Self {
+            reported_at: entry.reported_at,
+            settled: entry.settled,
+            completed: entry.completed,
+        }
+    }
+}
 
 impl Referee {
     /// Whether a ply may be part of the game. A ply whose piece was lifted while the clock was stopped is not, unless
@@ -150,21 +168,21 @@ impl Referee {
             },
             None => EventKind::MoveMade(played),
         };
+        let (number, marks) = (ply.number, Marks::of(&entry));
         if let Some(game) = &mut self.game {
-            game.keep(index(ply.number));
+            game.keep(index(number));
             game.published.push(LineEntry {
                 settled: None,
                 completed: None,
                 offered: Offered::default(),
-                ..entry.clone()
+                ..entry
             });
         }
-        let number = ply.number;
         let made = self.publish(now, event);
         made.event.at = at;
         made.ply = Some(ply);
         self.ask_for_pairing(now);
-        self.publish_marks(now, number, &entry, None);
+        self.publish_marks(now, number, marks, None);
     }
 
     /// Withdraws published plies beyond the end of the line. Returns the event of the withdrawal, if there is one.
@@ -196,32 +214,32 @@ impl Referee {
             return;
         };
         mark(entry);
-        let entry = entry.clone();
-        self.publish_marks(now, ply, &entry, odds);
+        let marks = Marks::of(entry);
+        self.publish_marks(now, ply, marks, odds);
     }
 
     /// Publishes that a ply was settled or completed, unless that is published already.
-    fn publish_marks(&mut self, now: Timestamp, ply: u32, entry: &LineEntry, odds: Option<i64>) {
+    fn publish_marks(&mut self, now: Timestamp, ply: u32, marks: Marks, odds: Option<i64>) {
         let Some(game) = &mut self.game else { return };
         let Some(known) = game
             .published
             .get_mut(index(ply))
-            .filter(|known| known.reported_at == entry.reported_at)
+            .filter(|known| known.reported_at == marks.reported_at)
         else {
             return;
         };
         if game.ended {
             return;
         }
-        let settled = entry.settled.filter(|_| known.settled.is_none());
+        let settled = marks.settled.filter(|_| known.settled.is_none());
         // A press from the board's memory has better times than the line that was inferred before.
         let has_news = |(by, clock, _): &(CompletedBy, Option<Clock>, Option<u64>)| match known.completed {
             None => true,
             Some((_, known, _)) => *by == CompletedBy::Press && clock.is_some() && *clock != known,
         };
-        let completed = entry.completed.filter(has_news);
-        known.settled = entry.settled;
-        known.completed = entry.completed;
+        let completed = marks.completed.filter(has_news);
+        known.settled = marks.settled;
+        known.completed = marks.completed;
         if let Some(by) = settled {
             self.publish(now, EventKind::MoveSettled { ply, by }).odds = odds;
         }

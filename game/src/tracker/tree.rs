@@ -529,8 +529,11 @@ impl Tree {
         }
         let mut grown = Vec::new();
         for candidate in node.state.moves() {
-            let Some(from) = candidate.m.from() else { continue };
             let footprint = &candidate.footprint;
+            if changed.is_disjoint(footprint.squares()) {
+                continue;
+            }
+            let Some(from) = candidate.m.from() else { continue };
             let shown = changed.is_superset(footprint.squares())
                 && (footprint.fits(board) || (from_history && was_shown(node, footprint, sensors)));
             if shown {

@@ -403,6 +403,18 @@ fn a_swapped_king_castles_only_in_chess960() {
     }
 }
 
+/// In Chess960, the king may stand on its square after castling already, so that only the rook moves.
+#[test]
+fn castling_without_a_move_of_the_king_is_found() {
+    let start = format!("rnbqnbkrpppppppp{}PPPPPPPPRNBQNBKR", ".".repeat(32));
+    let mut world = World::expecting(Drawn::Chess960, &start);
+    world.wait(3000);
+    for squares in ["g2. g3P", "g7. g6p", "f1. g2B", "f8. g7b", "h1. f1R"] {
+        world.shows(squares).wait(2000);
+    }
+    world.has_announced("g3 g6 Bg2 Bg7 O-O");
+}
+
 /// The coil in the piece or under its square is dead.
 #[test]
 fn a_piece_that_is_not_read_is_assumed_on_its_square() {
