@@ -44,16 +44,12 @@ impl Habits {
     }
 
     pub(super) fn may_be_drawn(&self, m: Move, node: &Node, sensors: &Sensors, model: &Model) -> bool {
-        match crossed(m, node, sensors) {
-            Some(crossed) => crossed,
-            None => {
-                flight(m, sensors).is_none_or(|flight| flight <= model.pause) && self.may_draw(node.mover())
-            }
-        }
+        let quick = || flight(m, sensors).is_none_or(|flight| flight <= model.pause);
+        crossed(m, node, sensors).unwrap_or_else(quick) && self.may_draw(node.mover())
     }
 
-    /// Whether to expect that this player draws a piece, if no square in between can show it: true until [`SEVERAL`]
-    /// moves have been seen, and after that if at least one move in [`RARE_ONE_IN`] was drawn.
+    /// Whether to expect that this player draws a piece: true until [`SEVERAL`] moves have been seen, and after that if
+    /// at least one move in [`RARE_ONE_IN`] was drawn.
     fn may_draw(&self, color: Color) -> bool {
         let tally = self.tallies[color];
         let total = tally.drawn + tally.carried;
