@@ -399,7 +399,7 @@ impl Watch {
         self.jolts.handle(&mut context, news);
         context.set_aside |= self.jolts.squares(&context);
         self.lost.handle(&mut context, news, self.moves.pending_squares());
-        context.lost = self.lost.is_open();
+        context.lost = self.lost.is_lost();
         context.may_be_lost = self.lost.is_suspected() || context.rests_on_inference();
         context.unproved = self.lost.is_unproved(context.game.line);
         let accounted = self.jolts.reported() | self.lost.reported();

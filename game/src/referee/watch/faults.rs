@@ -46,7 +46,7 @@ impl Faults {
             _ => {}
         }
         if !matches!(news, News::Away) {
-            self.close_disconnection(context, matches!(news, News::Back | News::Started));
+            self.close_disconnection(context, matches!(news, News::Back(_) | News::Started));
         }
         self.recover(context);
     }

@@ -7,7 +7,7 @@ use shakmaty::Bitboard;
 use super::book::{Number, ResumedIncident};
 use super::{Context, News};
 use crate::clock::ClockChange;
-use crate::events::{ClosedBy, Grounds, IncidentEnd};
+use crate::events::{ClosedBy, Grounds, IncidentEnd, Recovery};
 use crate::laws::Situation;
 use crate::model::PLIES_OF_PROOF;
 use crate::referee::LineEntry;
@@ -16,6 +16,8 @@ use crate::referee::LineEntry;
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     open: Option<Number>,
+    /// Whether moves of a gap were given up, and neither the board has matched the line nor a new line begun since.
+    given_up: bool,
     /// Squares of the open incident.
     missing: Bitboard,
     /// Number of plies from which the record is confirmed again after it had stopped matching the game.
@@ -27,8 +29,8 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    pub(super) fn is_open(&self) -> bool {
-        self.open.is_some()
+    pub(super) fn is_lost(&self) -> bool {
+        self.open.is_some() || self.given_up
     }
 
     /// Squares that an open incident accounts for.
@@ -59,7 +61,9 @@ impl Lost {
         let now = context.now();
         match news {
             News::Clock(ClockChange::Pressed(_)) => self.pressed_at = Some(now),
+            News::Back(by) => self.given_up = *by == Recovery::Undecidable,
             News::Started | News::Over => {
+                self.given_up = false;
                 self.pressed_at = None;
                 self.proved_at = 0;
                 self.close(context, ClosedBy::Laws, IncidentEnd::GameOver);
@@ -77,6 +81,7 @@ impl Lost {
         }
         if context.differs().is_empty() {
             self.suspected = None;
+            self.given_up = false;
             if self.open.is_some() {
                 self.proved_at = context.game.line.len() + PLIES_OF_PROOF;
             }

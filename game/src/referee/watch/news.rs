@@ -3,7 +3,7 @@
 use shakmaty::{ByColor, Color};
 
 use crate::clock::ClockChange;
-use crate::events::{CompletedBy, CorrectionReason, Decision};
+use crate::events::{CompletedBy, CorrectionReason, Decision, Recovery};
 use crate::laws::{ClaimRuling, Situation};
 use crate::referee::LineEntry;
 use crate::tracker::Finding;
@@ -28,7 +28,7 @@ pub(in crate::referee) enum News {
     Steadied,
     Away,
     /// The moves made while the board was away are known or given up.
-    Back,
+    Back(Recovery),
     Over,
     /// The players have exchanged colours and have both made this many moves.
     Reversed(u32),
@@ -79,7 +79,7 @@ impl News {
             Finding::Jolted => Self::Jolted,
             Finding::Steadied => Self::Steadied,
             Finding::Away => Self::Away,
-            Finding::Recovered { .. } => Self::Back,
+            Finding::Recovered { by, .. } => Self::Back(*by),
             // The watchers need only the effect of these findings on the game.
             Finding::Settled { .. } | Finding::ResultShown { .. } | Finding::WhiteSide(_) => Self::Game,
             Finding::Times { .. } | Finding::Squares(_) => return None,

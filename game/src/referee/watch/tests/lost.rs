@@ -1,6 +1,7 @@
 //! No player is accused while the record does not match the game.
 
 use super::*;
+use crate::events::Recovery;
 use crate::laws::Edition;
 
 const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR";
@@ -155,4 +156,29 @@ fn nobody_is_accused_of_a_move_soon_after_a_reconstructed_one() {
     let proved = "rnbqkbnr/ppp2ppp/3p4/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R";
     let illegal = "rnbqkbnr/ppp2ppp/3p4/4p2R/4P3/5N2/PPPP1PPP/RNBQKB2";
     assert_eq!(accused("Nf3 d6", proved, illegal), ["made"]);
+}
+
+/// If plies over a gap turn out to be wrong and are given up, a piece on another square was moved in the gap: it is not
+/// displaced (Art. 7.4).
+#[test]
+fn pieces_moved_in_a_gap_that_was_given_up_are_not_displaced() {
+    for given_up in [false, true] {
+        let mut table = Table::new(Edition::Fide2023);
+        shows(&mut table, &Board::new());
+        table.passes(5);
+        changes(&mut table, &Board::new(), &board(AFTER_E4));
+        table.plays("e4").passes(5);
+        let moved = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPPKPPP/RNBQ1BNR");
+        changes(&mut table, &board(AFTER_E4), &moved);
+        if given_up {
+            table.finds(Finding::Recovered {
+                by: Recovery::Undecidable,
+                changes: 0,
+                from: table.now,
+                to: table.now,
+            });
+        }
+        table.passes(60);
+        assert_eq!(reports(&mut table, "displaced_pieces").is_empty(), given_up);
+    }
 }
