@@ -1,6 +1,6 @@
 //! The legal lines of several plies between two known placements.
 
-use shakmaty::{Bitboard, Board, Color, Move, Role};
+use shakmaty::{Bitboard, Board, Color, Move, Role, Square};
 
 use super::difference;
 use super::state::State;
@@ -155,9 +155,17 @@ fn is_in_hands(state: &State, lifted: Bitboard) -> bool {
         state
             .legal_moves()
             .iter()
-            .any(|m| m.is_capture() && m.to() == square)
+            .any(|m| captured_on(*m) == Some(square))
     };
     own.count() <= 1 && (others.is_empty() || others.single_square().is_some_and(captures))
+}
+
+/// Where a move captures a piece; `None` if it does not.
+pub(crate) fn captured_on(m: Move) -> Option<Square> {
+    match m {
+        Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
+        _ => m.is_capture().then_some(m.to()),
+    }
 }
 
 /// Whether two lines of the same length consist of the same moves, in any order.
@@ -186,6 +194,21 @@ mod tests {
             .map(|plies| between(&start, &target, plies, 4000))
             .find(|found| *found != FoundLines::Nothing)
             .unwrap_or(FoundLines::Nothing)
+    }
+
+    /// A white pawn has left b2, and Black, who has taken it off the board, holds the pawn of a4.
+    #[test]
+    fn a_pawn_in_the_hand_may_have_been_captured_en_passant() {
+        let position: Chess = "4k3/8/8/8/p7/8/1P6/4K3 w - - 0 1"
+            .parse::<Fen>()
+            .expect("a FEN")
+            .into_position(CastlingMode::Standard)
+            .expect("a position");
+        let start = State::legal(position, CastlingMode::Standard);
+        let target = Board::from_ascii_board_fen(b"4k3/8/8/8/8/8/8/4K3").expect("a placement");
+        let (lines, _) = reaching(&start, &target, 1, 4000);
+        let lines: Vec<String> = lines.iter().map(|line| line[0].to_string()).collect();
+        assert_eq!(lines, ["b2-b3", "b2-b4"]);
     }
 
     const KINGS_AND_PAWNS: &str = "4k3/p6p/8/8/8/8/P6P/4K3 w - - 0 1";

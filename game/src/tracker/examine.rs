@@ -469,7 +469,7 @@ impl Tracker {
         let state = moves
             .iter()
             .fold(tree.node(from).state.clone(), |state, m| state.after(*m));
-        let takes = |m: &Move| m.is_capture() && m.to() == change.square;
+        let takes = |m: &Move| lines::captured_on(*m) == Some(change.square);
         piece.color != state.turn() && !state.legal_moves().iter().any(takes)
     }
 

@@ -14,6 +14,7 @@ use super::made::Timing;
 use super::sensors::Sensors;
 use crate::events::{SensorChange, Since};
 use crate::model::{Cost, Model, PASSING};
+use crate::position::lines::captured_on;
 use crate::position::{Footprint, State, outcome_of_kings};
 
 pub(crate) type NodeId = usize;
@@ -143,10 +144,9 @@ impl Node {
 
     /// Where the ply captured a piece; `None` if it did not.
     pub(super) fn captured_on(&self) -> Option<Square> {
-        let Played::Move(m) = self.played else { return None };
-        match m {
-            Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),
-            _ => m.is_capture().then_some(m.to()),
+        match self.played {
+            Played::Move(m) => captured_on(m),
+            Played::Irregular(_) | Played::Root => None,
         }
     }
 
