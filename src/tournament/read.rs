@@ -49,7 +49,7 @@ pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), 
 /// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
 pub(crate) fn read_with(
     name: &str,
-    bytes: &[u8],
+    bytes: impl AsRef<[u8]>,
     paths: &[PathBuf],
 ) -> Result<(Tournament, Vec<Doubt>), ReadError> {
     let mut files = vec![parse_bytes(name, bytes, 1)?];
@@ -110,10 +110,13 @@ pub(super) enum Format {
 fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
     let bytes = bytes(path).map_err(|error| ReadError::unreadable(&name, error))?;
-    parse_bytes(&name, &bytes, round)
+    parse_bytes(&name, bytes, round)
 }
 
-fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError> {
+/// Parses the content of a file. Drops the bytes once they are decoded, and the text once its pairings are listed, as each
+/// may have 8 MB.
+fn parse_bytes(name: &str, content: impl AsRef<[u8]>, round: u32) -> Result<ParsedFile, ReadError> {
+    let bytes = content.as_ref();
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::Packed.at(name, 1, 1));
     }
@@ -124,11 +127,12 @@ fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadE
         return Err(FileError::TooLong.at(name, 1, 1));
     }
     let text = text::decoded(bytes).map_err(|cause| ReadError::no_text(name, cause))?;
+    drop(content);
     let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
     let mut doubts = Doubts::about(name);
     let (mut numbered, mut pairs) = (BTreeMap::new(), Vec::new());
     let tournament = match format {
-        Format::Pgn => pgn::read(&text, round, &mut doubts)?,
+        Format::Pgn => pgn::read(text, round, &mut doubts)?,
         Format::Engine => {
             pairs = engine::read(&text, &mut doubts)?;
             Tournament::default()
@@ -138,7 +142,7 @@ fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadE
             numbered = players;
             tournament
         }
-        Format::Csv => csv::read(&text, round, &mut doubts)?,
+        Format::Csv => csv::read(text, round, &mut doubts)?,
     };
     Ok(ParsedFile {
         name: name.to_owned(),
@@ -187,8 +191,10 @@ fn extension(name: &str) -> Option<&str> {
 
 /// Reads a file up to one byte more than the size limit. Fails if it cannot be read, or is not a regular file.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
     let file = text_file::open(path)?;
+    let length = file.metadata()?.len().min(MAX_FILE_BYTES);
+    // A buffer that grows may take twice the size of the file.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
