@@ -180,13 +180,21 @@ async fn read_body(body: Body) -> Result<Vec<u8>, PairingsRefusal> {
     Ok(content)
 }
 
-/// Runs an operation on the files, one request at a time, on a thread that may block.
+/// Runs an operation on the files, one request at a time, on a thread that may block. To read large files takes as much
+/// memory as to check a password, and takes the place of it.
 async fn with_files(
     state: &Arc<DeskState>,
     operation: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
 ) -> PairingsResponse {
     let files = Arc::clone(in_hall(state)?).lock_owned().await;
-    let done = tokio::task::spawn_blocking(move || operation(&files)).await;
+    let run = state.passwords.instead().await;
+    let run =
+        run.map_err(|error| PairingsRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()))?;
+    let done = tokio::task::spawn_blocking(move || {
+        let _run = run;
+        operation(&files)
+    })
+    .await;
     let done = done
         .map_err(Error::from)
         .and_then(|done| done.map_err(Error::from));

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::limits::Source;
 
@@ -155,23 +155,29 @@ impl PasswordChecks {
             Source::Network(_) => &self.slots,
         };
         let _slot = slots.try_acquire().map_err(|_| Unchecked::Busy)?;
-        let run_permit = Arc::clone(&self.runs).acquire_owned().await;
-        let run_permit = run_permit.map_err(|_| Unchecked::Interrupted)?;
-        let pool = Arc::clone(self);
+        let mut run = self.begin().await?;
         let worked = tokio::task::spawn_blocking(move || {
-            let mut memory = pool.free().pop().unwrap_or_default();
-            let done = work(&mut memory);
-            let mut free = pool.free();
-            free.push(memory);
-            drop(run_permit);
-            // A permit that is free again goes to a request that waits, so none does.
-            if pool.runs.available_permits() == AT_ONCE {
-                free.clear();
-            }
-            drop(free);
-            done
+            run.memory = run.pool.free().pop().unwrap_or_default();
+            work(&mut run.memory)
         });
         worked.await.map_err(|_| Unchecked::Interrupted)
+    }
+
+    /// Waits for a run that other work takes the place of, which needs as much memory. The memory of the run is returned to
+    /// the system.
+    pub(super) async fn instead(self: &Arc<Self>) -> Result<Run, Unchecked> {
+        let run = self.begin().await?;
+        self.free().pop();
+        Ok(run)
+    }
+
+    async fn begin(self: &Arc<Self>) -> Result<Run, Unchecked> {
+        let permit = Arc::clone(&self.runs).acquire_owned().await;
+        Ok(Run {
+            pool: Arc::clone(self),
+            permit: Some(permit.map_err(|_| Unchecked::Interrupted)?),
+            memory: HashMemory::default(),
+        })
     }
 
     /// Makes all runs wait until the returned sender is dropped.
@@ -203,6 +209,26 @@ impl PasswordChecks {
 
     fn free(&self) -> std::sync::MutexGuard<'_, Vec<HashMemory>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the runs that may be in progress at the same time.
+pub(super) struct Run {
+    pool: Arc<PasswordChecks>,
+    /// `None` while the run ends.
+    permit: Option<OwnedSemaphorePermit>,
+    memory: HashMemory,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let mut free = self.pool.free();
+        free.push(core::mem::take(&mut self.memory));
+        drop(self.permit.take());
+        // A permit that is free again goes to a request that waits, so none does.
+        if self.pool.runs.available_permits() == AT_ONCE {
+            free.clear();
+        }
     }
 }
 
@@ -307,5 +333,22 @@ mod tests {
         assert_eq!(starts.try_iter().count(), AT_ONCE + QUEUE);
         assert!(checks.free().is_empty(), "the memory is returned");
         assert!(checks.run(source, |_| ()).await.is_ok(), "there is room again");
+    }
+
+    #[tokio::test]
+    async fn other_work_takes_the_place_of_a_run_and_of_its_memory() {
+        let checks = Arc::new(PasswordChecks::new());
+        checks.free().extend([
+            HashMemory(Vec::with_capacity(1)),
+            HashMemory(Vec::with_capacity(1)),
+        ]);
+        let work = checks.instead().await.expect("a run");
+        assert_eq!((checks.running(), checks.free().len()), (1, 1));
+        let source = Source::of_address([192, 0, 2, 1].into());
+        let used = checks.run(source, |memory| memory.0.capacity()).await;
+        assert_eq!(used.expect("a run"), 1, "the other memory is used again");
+        assert_eq!(checks.free().len(), 1, "work is in progress");
+        drop(work);
+        assert_eq!((checks.running(), checks.free().len()), (0, 0));
     }
 }
