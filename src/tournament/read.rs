@@ -42,17 +42,17 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 ///
 /// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let file = parse_bytes(name, bytes, 1)?;
+    let file = parse_bytes(name, bytes.to_vec(), 1)?;
     merged(vec![file])
 }
 
 /// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
 pub(crate) fn read_with(
     name: &str,
-    bytes: impl AsRef<[u8]>,
+    bytes: impl Into<Vec<u8>>,
     paths: &[PathBuf],
 ) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let mut files = vec![parse_bytes(name, bytes, 1)?];
+    let mut files = vec![parse_bytes(name, bytes.into(), 1)?];
     for path in paths {
         add(&mut files, file(path, 1)?)?;
     }
@@ -113,10 +113,7 @@ fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     parse_bytes(&name, bytes, round)
 }
 
-/// Parses the content of a file. Drops the bytes once they are decoded, and the text once its pairings are listed, as each
-/// may have 8 MB.
-fn parse_bytes(name: &str, content: impl AsRef<[u8]>, round: u32) -> Result<ParsedFile, ReadError> {
-    let bytes = content.as_ref();
+fn parse_bytes(name: &str, bytes: Vec<u8>, round: u32) -> Result<ParsedFile, ReadError> {
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::Packed.at(name, 1, 1));
     }
@@ -127,7 +124,6 @@ fn parse_bytes(name: &str, content: impl AsRef<[u8]>, round: u32) -> Result<Pars
         return Err(FileError::TooLong.at(name, 1, 1));
     }
     let text = text::decoded(bytes).map_err(|cause| ReadError::no_text(name, cause))?;
-    drop(content);
     let format = format(&text, extension(name)).map_err(|(wrong, line)| wrong.at(name, line, 1))?;
     let mut doubts = Doubts::about(name);
     let (mut numbered, mut pairs) = (BTreeMap::new(), Vec::new());
