@@ -180,8 +180,8 @@ async fn read_body(body: Body) -> Result<Vec<u8>, PairingsRefusal> {
     Ok(content)
 }
 
-/// Runs an operation on the files, one request at a time, on a thread that may block. To read large files takes as much
-/// memory as to check a password, and takes the place of it.
+/// Runs an operation on the files, one request at a time, on a thread that may block. Reading large files takes as much
+/// memory as checking a password, so an operation takes the place of a check.
 async fn with_files(
     state: &Arc<DeskState>,
     operation: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,

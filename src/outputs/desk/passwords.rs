@@ -163,8 +163,8 @@ impl PasswordChecks {
         worked.await.map_err(|_| Unchecked::Interrupted)
     }
 
-    /// Waits for a run that other work takes the place of, which needs as much memory. The memory of the run is returned to
-    /// the system.
+    /// Waits until a run may begin, and takes its place for other work that needs as much memory. Returns the memory of one
+    /// run to the system.
     pub(super) async fn instead(self: &Arc<Self>) -> Result<Run, Unchecked> {
         let run = self.begin().await?;
         self.free().pop();
