@@ -7,6 +7,7 @@ use anyhow::Result;
 use kiebitz_game::command::{
     Answer, Command, InvalidCommand, Order, Paired, Refusal, SetResult, StandingDecision, marks,
 };
+use kiebitz_game::events::pairing::PAIRINGS;
 use kiebitz_game::events::{Action, Event, EventKind, LIVE_STREAM};
 use kiebitz_game::hall::{Hall, ROUNDS};
 use kiebitz_game::laws::Language;
@@ -162,7 +163,10 @@ impl Commands {
             },
             CommandSource::Recalled(pending) => return self.finish(now, hall, pairings, *pending),
         };
-        let pending = match resolved(pairings, pending) {
+        let resolved = pending
+            .not_as_pairings()
+            .and_then(|pending| resolved(pairings, pending));
+        let pending = match resolved {
             Ok(pending) => pending,
             Err(refused) => {
                 let (asker, answer) = *refused;
@@ -399,6 +403,19 @@ fn resolved_bye(
 }
 
 impl PendingCommand {
+    /// Refuses a command whose sender claims to be the pairing files. Their commands have effects of their own, and pages
+    /// do not show them among those of people.
+    fn not_as_pairings(self) -> Result<Self, Box<(Option<Asker>, Answer)>> {
+        if self.asker.is_none() || self.command.by != PAIRINGS {
+            return Ok(self);
+        }
+        let reason = format!(
+            "{PAIRINGS:?} is the author of the commands from pairing files: send the command under another name"
+        );
+        let refused = refused(Some(self.command.id.clone()), reason);
+        Err(self.refused(refused))
+    }
+
     fn refused(self, answer: Answer) -> Box<(Option<Asker>, Answer)> {
         log_outcome(&self.board, &answer);
         Box::new((self.asker, answer))
@@ -694,6 +711,39 @@ mod tests {
             _ => None,
         });
         assert_eq!(by.collect::<Vec<_>>(), ["meier", "A. Meier (meier)", "A. Meier"]);
+    }
+
+    #[test]
+    fn nobody_may_send_commands_as_the_pairing_files() {
+        let mut world = World::new();
+        let named = br#"{"id":"1","do":"set_players","white":"A","by":"pairings"}"#;
+        let answer = world.send("board-1", None, named);
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with("\"pairings\" is the author"), "{answer}");
+        assert_eq!((&answer["ok"], &answer["id"]), (&false.into(), &"1".into()));
+        assert_eq!(world.send("board-1", Some("pairings"), NAMES)["ok"], false);
+        let command = Command {
+            by: PAIRINGS.to_owned(),
+            ..Command::parse(core::str::from_utf8(NAMES).expect("text")).expect("a command")
+        };
+        let (sender, _receiver) = tokio::sync::oneshot::channel();
+        let request = Request {
+            board: "board-1".to_owned(),
+            command: command.clone(),
+            answer: sender,
+        };
+        let mut carry_out = |source| {
+            let done = world
+                .commands
+                .carry_out(NOW, &mut world.hall, &world.pairings, source);
+            done.map(|(_, answer)| answer.ok)
+        };
+        assert_eq!(carry_out(CommandSource::Hall(request)), Some(false));
+        let paired = CommandSource::Paired("board-1".to_owned(), command);
+        assert_eq!(carry_out(paired), None, "the pairings get no answer");
+        assert_eq!(world.events().len(), 1, "only the command from the pairings");
+        let shown = world.send("board-1", Some("meier"), named);
+        assert_eq!(shown["ok"], true, "its author is \"pairings (meier)\": {shown}");
     }
 
     #[test]

@@ -93,17 +93,17 @@ struct CsvLine<'t> {
 }
 
 /// Reads a file. Pairings without a round number belong to the round `assumed`.
-pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+pub(super) fn read(text: String, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let file = doubts.place(1, 1).file;
-    super::text::check_lines(text, &file)?;
-    let (separator, from) = find_header(text);
+    super::text::check_lines(&text, &file)?;
+    let (separator, from) = find_header(&text);
     let mut titles = Titles::default();
     let above = text.get(..from).unwrap_or_default();
     for line in above.lines() {
         let is_outside = |c: char| c == char::from(separator) || c == '"' || c.is_whitespace();
         titles.line(&line.trim_matches(is_outside).replace("\"\"", "\""));
     }
-    let mut places = FilePositions::new(text, from, separator);
+    let mut places = FilePositions::new(&text, from, separator);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -157,6 +157,7 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
     if rows.games.is_empty() && rows.players.is_empty() {
         return Err(FileError::Nothing("pairing or player").at(&file, 1, 1));
     }
+    drop(text);
     Ok(Tournament {
         name: rows.name.or_else(|| titles.event.clone()),
         site: rows.site,
@@ -364,7 +365,7 @@ impl CsvLine<'_> {
             } else {
                 None
             },
-            pairing,
+            pairing: Box::new(pairing),
             date: text(Column::Date)
                 .and_then(values::date)
                 .or_else(|| self.titles.date.clone()),

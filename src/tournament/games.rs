@@ -16,7 +16,8 @@ pub(super) struct ListedPairing {
     pub(super) within: Vec<u32>,
     /// Board number in a field of its own.
     pub(super) board: Option<u32>,
-    pub(super) pairing: Pairing,
+    /// Boxed, because a pairing is large, and lists of thousands of them are moved and grow.
+    pub(super) pairing: Box<Pairing>,
     pub(super) date: Option<String>,
     pub(super) time_control: Option<String>,
 }
@@ -143,7 +144,7 @@ fn round(number: u32, mut games: Vec<ListedPairing>, doubts: &mut Doubts) -> Rou
     Round {
         date,
         time_control,
-        pairings: games.into_iter().map(|game| game.pairing).collect(),
+        pairings: games.into_iter().map(|game| *game.pairing).collect(),
     }
 }
 

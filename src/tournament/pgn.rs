@@ -15,18 +15,19 @@ use tags::Tag;
 pub(super) use tags::is_tag_line;
 
 /// Reads the pairings of a file. Pairings without a round number belong to the round `assumed`.
-pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
+pub(super) fn read(text: String, assumed: u32, doubts: &mut Doubts) -> Result<Tournament, ReadError> {
     let place = doubts.place(1, 1);
-    let games = tags::games(text, doubts)?;
-    report_second_event(&games, doubts);
     let mut tournament = Tournament::default();
-    for game in &games {
-        tournament.name = tournament
-            .name
-            .or_else(|| value(game, "event").map(str::to_owned));
-        tournament.site = tournament.site.or_else(|| value(game, "site").map(str::to_owned));
-    }
-    let games: Vec<ListedPairing> = games.iter().filter_map(|tags| game(tags, doubts)).collect();
+    let mut events = EventNames::default();
+    let mut games: Vec<ListedPairing> = Vec::new();
+    tags::games(&text, doubts, |tags, doubts| {
+        let given = |name| value(tags, name).map(str::to_owned);
+        tournament.name = tournament.name.take().or_else(|| given("event"));
+        tournament.site = tournament.site.take().or_else(|| given("site"));
+        events.report_second(tags, doubts);
+        games.extend(game(tags, doubts));
+    })?;
+    drop(text);
     if games.is_empty() {
         return Err(FileError::Nothing("pairing with White and Black").at(&place.file, 1, 1));
     }
@@ -34,18 +35,28 @@ pub(super) fn read(text: &str, assumed: u32, doubts: &mut Doubts) -> Result<Tour
     Ok(tournament)
 }
 
-/// Reports games of different events in one file.
-fn report_second_event(games: &[Vec<Tag>], doubts: &mut Doubts) {
-    let mut events = games.iter().filter_map(|game| tag(game, "event"));
-    let Some(first) = events.next() else { return };
-    let key = names::key(&first.value);
-    if let Some(other) = events.find(|tag| names::key(&tag.value) != key) {
+/// Names of events in a file, which should all be the same.
+#[derive(Debug, Default)]
+struct EventNames {
+    first: Option<String>,
+    is_reported: bool,
+}
+
+impl EventNames {
+    /// Reports the first game of another event than that of the first game.
+    fn report_second(&mut self, game: &[Tag], doubts: &mut Doubts) {
+        let Some(tag) = tag(game, "event") else { return };
+        let first = self.first.get_or_insert_with(|| tag.value.clone());
+        if self.is_reported || *first == tag.value || names::key(first) == names::key(&tag.value) {
+            return;
+        }
+        self.is_reported = true;
         let text = format!(
-            "the file has games of two events, {:?} and {:?}, which are read as one event: if they are \
+            "the file has games of two events, {first:?} and {:?}, which are read as one event: if they are \
              different events, use a file for each",
-            first.value, other.value
+            tag.value
         );
-        doubts.note(DoubtKind::Contradiction, (other.line, other.column), text);
+        doubts.note(DoubtKind::Contradiction, (tag.line, tag.column), text);
     }
 }
 
@@ -108,7 +119,7 @@ fn game(tags: &[Tag], doubts: &mut Doubts) -> Option<ListedPairing> {
         } else {
             None
         },
-        pairing,
+        pairing: Box::new(pairing),
         date: value(tags, "date").and_then(values::date),
         time_control: tag(tags, "timecontrol")
             .and_then(|tag| values::time_control(&tag.value))

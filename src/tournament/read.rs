@@ -42,17 +42,17 @@ pub fn read_round(paths: &[PathBuf], round: u32) -> Result<(Tournament, Vec<Doub
 ///
 /// Fails like [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8]) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let file = parse_bytes(name, bytes, 1)?;
+    let file = parse_bytes(name, bytes.to_vec(), 1)?;
     merged(vec![file])
 }
 
 /// Reads a file that is about to be stored under `name`, followed by the existing files. Fails like [`read`].
 pub(crate) fn read_with(
     name: &str,
-    bytes: &[u8],
+    bytes: impl Into<Vec<u8>>,
     paths: &[PathBuf],
 ) -> Result<(Tournament, Vec<Doubt>), ReadError> {
-    let mut files = vec![parse_bytes(name, bytes, 1)?];
+    let mut files = vec![parse_bytes(name, bytes.into(), 1)?];
     for path in paths {
         add(&mut files, file(path, 1)?)?;
     }
@@ -110,10 +110,10 @@ pub(super) enum Format {
 fn file(path: &Path, round: u32) -> Result<ParsedFile, ReadError> {
     let name = path.display().to_string();
     let bytes = bytes(path).map_err(|error| ReadError::unreadable(&name, error))?;
-    parse_bytes(&name, &bytes, round)
+    parse_bytes(&name, bytes, round)
 }
 
-fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadError> {
+fn parse_bytes(name: &str, bytes: Vec<u8>, round: u32) -> Result<ParsedFile, ReadError> {
     if PACKED.iter().any(|mark| bytes.starts_with(mark)) {
         return Err(FileError::Packed.at(name, 1, 1));
     }
@@ -128,7 +128,7 @@ fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadE
     let mut doubts = Doubts::about(name);
     let (mut numbered, mut pairs) = (BTreeMap::new(), Vec::new());
     let tournament = match format {
-        Format::Pgn => pgn::read(&text, round, &mut doubts)?,
+        Format::Pgn => pgn::read(text, round, &mut doubts)?,
         Format::Engine => {
             pairs = engine::read(&text, &mut doubts)?;
             Tournament::default()
@@ -138,7 +138,7 @@ fn parse_bytes(name: &str, bytes: &[u8], round: u32) -> Result<ParsedFile, ReadE
             numbered = players;
             tournament
         }
-        Format::Csv => csv::read(&text, round, &mut doubts)?,
+        Format::Csv => csv::read(text, round, &mut doubts)?,
     };
     Ok(ParsedFile {
         name: name.to_owned(),
@@ -187,8 +187,10 @@ fn extension(name: &str) -> Option<&str> {
 
 /// Reads a file up to one byte more than the size limit. Fails if it cannot be read, or is not a regular file.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
     let file = text_file::open(path)?;
+    let length = file.metadata()?.len().min(MAX_FILE_BYTES);
+    // A buffer that grows may take twice the size of the file.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

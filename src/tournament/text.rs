@@ -8,7 +8,8 @@ use super::ReadError;
 use super::doubt::FileError;
 use crate::text_file::{self, NoText, UTF16_MARKS};
 
-/// Decodes text and ends each line with a single line feed.
+/// Decodes text and ends each line with a single line feed. Text in UTF-8 stays in its memory, as each copy of a large file
+/// takes 8 MB.
 ///
 /// Each line is decoded on its own, because files are often joined from files in different encodings. A line that is
 /// not UTF-8 is read as Windows-1252, a superset of Latin-1.
@@ -16,11 +17,24 @@ use crate::text_file::{self, NoText, UTF16_MARKS};
 /// # Errors
 ///
 /// Fails if the bytes are not text, or UTF-16 without a byte order mark.
-pub(super) fn decoded(bytes: &[u8]) -> Result<String, NoText> {
-    match utf16(bytes) {
-        Some(text) => Ok(with_line_feeds(text.as_bytes())),
-        None => Ok(with_line_feeds(text_file::in_bytes(bytes)?)),
+pub(super) fn decoded(mut bytes: Vec<u8>) -> Result<String, NoText> {
+    match utf16(&bytes) {
+        Some(text) => bytes = text.into_bytes(),
+        None => {
+            let mark = bytes.len() - text_file::in_bytes(&bytes)?.len();
+            bytes.drain(..mark);
+        }
     }
+    // Programs for DOS end a file with this character.
+    let ends = bytes.iter().rev().take_while(|byte| **byte == 0x1a).count();
+    bytes.truncate(bytes.len() - ends);
+    end_lines_with_line_feeds(&mut bytes);
+    let mut text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => by_lines(error.as_bytes()),
+    };
+    marks::remove(&mut text);
+    Ok(text)
 }
 
 /// Maximum length of a line of a table or a report, in bytes. The fields of a line take many times as much memory as its
@@ -61,25 +75,24 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// Decodes lines and converts CR LF and CR to LF, in one pass, since each copy of a large file takes 8 MB. Removes the
-/// end-of-file character of DOS, and [marks], such as byte order marks inside the text.
-fn with_line_feeds(bytes: &[u8]) -> String {
-    let ends = bytes.iter().rev().take_while(|byte| **byte == 0x1a).count();
-    let bytes = bytes.get(..bytes.len() - ends).unwrap_or_default();
-    let mut text = String::with_capacity(bytes.len());
+/// Converts CR LF and CR to LF.
+fn end_lines_with_line_feeds(bytes: &mut Vec<u8>) {
     let mut after_return = false;
-    for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-        match part {
-            b"\n" if after_return => {}
-            [content @ .., b'\n' | b'\r'] => {
-                text.push_str(&line(content));
-                text.push('\n');
-            }
-            content => text.push_str(&line(content)),
+    bytes.retain_mut(|byte| {
+        let is_second = after_return && *byte == b'\n';
+        after_return = *byte == b'\r';
+        if after_return {
+            *byte = b'\n';
         }
-        after_return = part.ends_with(b"\r");
-    }
-    marks::remove(&mut text);
+        !is_second
+    });
+}
+
+fn by_lines(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .for_each(|part| text.push_str(&line(part)));
     text
 }
 
@@ -113,10 +126,10 @@ mod tests {
             .as_bytes()
             .to_vec();
         for bytes in [text.as_bytes().to_vec(), latin.to_vec(), le, be, marked] {
-            assert_eq!(decoded(&bytes).as_deref(), Ok(text));
+            assert_eq!(decoded(bytes).as_deref(), Ok(text));
         }
         assert_eq!(
-            decoded(b"\x8aimi\xe6 \x80 \x81").as_deref(),
+            decoded(b"\x8aimi\xe6 \x80 \x81".to_vec()).as_deref(),
             Ok("Šimiæ € \u{fffd}")
         );
     }
@@ -125,7 +138,7 @@ mod tests {
     fn characters_that_make_names_look_different_are_removed() {
         let text = "Adler\u{202e}, Jo\u{200b}nas\u{2066}\nمی\u{200c}نا\n";
         assert_eq!(
-            decoded(text.as_bytes()).as_deref(),
+            decoded(text.as_bytes().to_vec()).as_deref(),
             Ok("Adler, Jonas\nمی\u{200c}نا\n")
         );
     }
@@ -139,20 +152,20 @@ mod tests {
             (b"\n\r\n", "\n\n"),
             (b"", ""),
         ] {
-            assert_eq!(decoded(bytes).as_deref(), Ok(text), "{bytes:?}");
+            assert_eq!(decoded(bytes.to_vec()).as_deref(), Ok(text), "{bytes:?}");
         }
     }
 
     #[test]
     fn lines_of_different_encodings_are_decoded() {
         let mixed = b"M\xc3\xbcller\nM\xfcller\n";
-        assert_eq!(decoded(mixed).as_deref(), Ok("Müller\nMüller\n"));
+        assert_eq!(decoded(mixed.to_vec()).as_deref(), Ok("Müller\nMüller\n"));
     }
 
     #[test]
     fn binary_files_and_unmarked_utf16_are_refused() {
-        assert_eq!(decoded(b"White\0Black"), Err(NoText::Binary { line: 1 }));
+        assert_eq!(decoded(b"White\0Black".to_vec()), Err(NoText::Binary { line: 1 }));
         let unmarked: Vec<u8> = "White".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(decoded(&unmarked), Err(NoText::Utf16));
+        assert_eq!(decoded(unmarked), Err(NoText::Utf16));
     }
 }

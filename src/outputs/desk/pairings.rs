@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Error;
 use axum::Json;
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -103,11 +103,12 @@ pub(super) async fn upload(
     let only_checked = request.uri().query() == Some("check");
     // The body is read after the checks above, as only operators may send large ones.
     let _upload = state.uploads.acquire().await.map_err(closed)?;
-    let content = read_body(request.into_body()).await?;
+    let content = Bytes::from(read_body(request.into_body()).await?);
+    let stored = (!only_checked).then(|| content.clone());
     let ids_optional = !state.outputs.has_broadcast();
     with_files(&state, move |files| {
         let others = files.others_than(Some(&name));
-        let read = tournament::read_with(name.as_str(), &content, &others);
+        let read = tournament::read_with(name.as_str(), content, &others);
         let changes = read.as_ref().ok().map(|(after, _)| changes(files, after));
         let mut report = match check_report(read, ids_optional) {
             Ok(report) => report,
@@ -118,7 +119,7 @@ pub(super) async fn upload(
             fields.insert("changes".to_owned(), json!(listed));
             fields.insert("more_changes".to_owned(), json!(others.unwrap_or_default()));
         }
-        if !only_checked {
+        if let Some(content) = stored {
             files.keep(&name, &content)?;
             tracing::info!("[desk]: {} uploaded the pairing file {name}", guest.name);
         }
@@ -179,13 +180,21 @@ async fn read_body(body: Body) -> Result<Vec<u8>, PairingsRefusal> {
     Ok(content)
 }
 
-/// Runs an operation on the files, one request at a time, on a thread that may block.
+/// Runs an operation on the files, one request at a time, on a thread that may block. Reading large files takes as much
+/// memory as checking a password, so an operation takes the place of a check.
 async fn with_files(
     state: &Arc<DeskState>,
     operation: impl FnOnce(&PairingFiles) -> io::Result<Response> + Send + 'static,
 ) -> PairingsResponse {
     let files = Arc::clone(in_hall(state)?).lock_owned().await;
-    let done = tokio::task::spawn_blocking(move || operation(&files)).await;
+    let run = state.passwords.instead().await;
+    let run =
+        run.map_err(|error| PairingsRefusal::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()))?;
+    let done = tokio::task::spawn_blocking(move || {
+        let _run = run;
+        operation(&files)
+    })
+    .await;
     let done = done
         .map_err(Error::from)
         .and_then(|done| done.map_err(Error::from));

@@ -1,7 +1,7 @@
 //! Argon2 hashes of passwords, computed in a fixed pool of memory and with a bounded queue.
 //!
 //! A run of Argon2 takes 19 MiB. If each run allocated its own memory, the allocator would retain it in the heaps of
-//! different threads. The pool keeps the memory of the process constant.
+//! different threads. The pool limits it, and returns it to the system when no request runs or waits.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::limits::Source;
 
@@ -22,6 +22,9 @@ const QUEUE: usize = 16;
 /// and two passes; RFC 9106 recommends 64 MiB and three passes if memory is short.
 const MAX_BLOCKS: usize = 64 << 10;
 const MAX_PASSES: u32 = 10;
+/// Reserved address space of a run, in blocks of 1 KiB. glibc maps allocations of more than 32 MiB on their own, whatever
+/// its settings, and returns them to the system when they are freed. Blocks that are not used take no memory.
+const RESERVED: usize = 33 << 10;
 /// Length of a salt, in bytes.
 const SALT: usize = 16;
 
@@ -55,11 +58,12 @@ impl HashMemory {
     }
 
     fn digest(&mut self, argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result<Output> {
-        let missing = argon2.params().block_count().saturating_sub(self.0.len());
+        let blocks = argon2.params().block_count().max(self.0.len());
+        let reserved = blocks.max(RESERVED) - self.0.len();
         self.0
-            .try_reserve_exact(missing)
+            .try_reserve_exact(reserved)
             .context("there is not enough memory to check a password")?;
-        self.0.resize(self.0.len() + missing, Block::default());
+        self.0.resize(blocks, Block::default());
         let length = argon2.params().output_len();
         let mut digest = vec![0; length.unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
         argon2
@@ -151,17 +155,29 @@ impl PasswordChecks {
             Source::Network(_) => &self.slots,
         };
         let _slot = slots.try_acquire().map_err(|_| Unchecked::Busy)?;
-        let run_permit = Arc::clone(&self.runs).acquire_owned().await;
-        let run_permit = run_permit.map_err(|_| Unchecked::Interrupted)?;
-        let pool = Arc::clone(self);
+        let mut run = self.begin().await?;
         let worked = tokio::task::spawn_blocking(move || {
-            let _run_permit = run_permit;
-            let mut memory = pool.free().pop().unwrap_or_default();
-            let done = work(&mut memory);
-            pool.free().push(memory);
-            done
+            run.memory = run.pool.free().pop().unwrap_or_default();
+            work(&mut run.memory)
         });
         worked.await.map_err(|_| Unchecked::Interrupted)
+    }
+
+    /// Waits until a run may begin, and takes its place for other work that needs as much memory. Returns the memory of one
+    /// run to the system.
+    pub(super) async fn instead(self: &Arc<Self>) -> Result<Run, Unchecked> {
+        let run = self.begin().await?;
+        self.free().pop();
+        Ok(run)
+    }
+
+    async fn begin(self: &Arc<Self>) -> Result<Run, Unchecked> {
+        let permit = Arc::clone(&self.runs).acquire_owned().await;
+        Ok(Run {
+            pool: Arc::clone(self),
+            permit: Some(permit.map_err(|_| Unchecked::Interrupted)?),
+            memory: HashMemory::default(),
+        })
     }
 
     /// Makes all runs wait until the returned sender is dropped.
@@ -193,6 +209,26 @@ impl PasswordChecks {
 
     fn free(&self) -> std::sync::MutexGuard<'_, Vec<HashMemory>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the runs that may be in progress at the same time.
+pub(super) struct Run {
+    pool: Arc<PasswordChecks>,
+    /// `None` while the run ends.
+    permit: Option<OwnedSemaphorePermit>,
+    memory: HashMemory,
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let mut free = self.pool.free();
+        free.push(core::mem::take(&mut self.memory));
+        drop(self.permit.take());
+        // A permit that is free again goes to a request that waits, so none does.
+        if self.pool.runs.available_permits() == AT_ONCE {
+            free.clear();
+        }
     }
 }
 
@@ -295,7 +331,24 @@ mod tests {
             "a known device is not refused"
         );
         assert_eq!(starts.try_iter().count(), AT_ONCE + QUEUE);
-        assert!(checks.free().len() <= AT_ONCE);
+        assert!(checks.free().is_empty(), "the memory is returned");
         assert!(checks.run(source, |_| ()).await.is_ok(), "there is room again");
+    }
+
+    #[tokio::test]
+    async fn other_work_takes_the_place_of_a_run_and_of_its_memory() {
+        let checks = Arc::new(PasswordChecks::new());
+        checks.free().extend([
+            HashMemory(Vec::with_capacity(1)),
+            HashMemory(Vec::with_capacity(1)),
+        ]);
+        let work = checks.instead().await.expect("a run");
+        assert_eq!((checks.running(), checks.free().len()), (1, 1));
+        let source = Source::of_address([192, 0, 2, 1].into());
+        let used = checks.run(source, |memory| memory.0.capacity()).await;
+        assert_eq!(used.expect("a run"), 1, "the other memory is used again");
+        assert_eq!(checks.free().len(), 1, "work is in progress");
+        drop(work);
+        assert_eq!((checks.running(), checks.free().len()), (0, 0));
     }
 }

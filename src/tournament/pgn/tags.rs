@@ -13,7 +13,7 @@ pub(super) struct Tag {
     pub(super) column: usize,
 }
 
-/// Collects the tags of each game. Moves and comments are skipped.
+/// Passes the tags of each game to `read`. Moves and comments are skipped.
 ///
 /// A new game begins at a tag after moves, at a repetition of the Event tag or of the game's first tag, and at any
 /// repeated tag after an empty line.
@@ -21,17 +21,21 @@ pub(super) struct Tag {
 /// # Errors
 ///
 /// Fails if the file has more games than any event.
-pub(super) fn games(text: &str, doubts: &mut Doubts) -> Result<Vec<Vec<Tag>>, ReadError> {
+pub(super) fn games(
+    text: &str,
+    doubts: &mut Doubts,
+    mut read: impl FnMut(&[Tag], &mut Doubts),
+) -> Result<(), ReadError> {
     let mut reader = TagReader::default();
-    let mut counted = 0;
     for (number, line) in (1..).zip(text.lines()) {
         reader.line(number, line, doubts);
-        doubts.add_entries(reader.games.len() - counted, number)?;
-        counted = reader.games.len();
+        doubts.add_entries(reader.games.len(), number)?;
+        for game in reader.games.drain(..) {
+            read(&game, doubts);
+        }
     }
-    reader.games.push(reader.game);
-    reader.games.retain(|game| !game.is_empty());
-    Ok(reader.games)
+    read(&reader.game, doubts);
+    Ok(())
 }
 
 /// Maximum number of tags of a game, and of characters in a line with tags.
@@ -45,6 +49,7 @@ pub(in super::super) fn is_tag_line(line: &str) -> bool {
 
 #[derive(Debug, Default)]
 struct TagReader {
+    /// Games that ended in the current line.
     games: Vec<Vec<Tag>>,
     game: Vec<Tag>,
     /// Whether moves followed the tags of the game.

@@ -14,6 +14,10 @@ pub(super) struct Daemon {
     directory: PathBuf,
     child: Option<Child>,
     starts: usize,
+    /// Length of the log at the last start, in bytes.
+    log_before: usize,
+    /// Number of runs of the program that had published events before the journal had stored them.
+    pub(super) outages: usize,
     /// Peak memory, in KiB.
     pub(super) peak_memory: u64,
     /// Peak number of threads.
@@ -40,12 +44,15 @@ impl Daemon {
             directory: directory.to_owned(),
             child: None,
             starts: 0,
+            log_before: 0,
+            outages: 0,
             peak_memory: 0,
             peak_threads: 0,
         }
     }
 
     pub(super) fn start(&mut self) {
+        self.log_before = self.log().len();
         let log = File::options()
             .append(true)
             .create(true)
@@ -69,6 +76,7 @@ impl Daemon {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
             child.wait().unwrap();
+            self.note_outage();
         }
     }
 
@@ -77,7 +85,15 @@ impl Daemon {
         let mut child = self.child.take()?;
         let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
         assert!(sent.success());
-        child.wait().unwrap().code()
+        let status = child.wait().unwrap();
+        self.note_outage();
+        status.code()
+    }
+
+    fn note_outage(&mut self) {
+        let log = self.log();
+        let run = log.get(self.log_before..).unwrap_or_default();
+        self.outages += usize::from(run.contains("events are published before they are stored"));
     }
 
     /// Like [`stop`](Self::stop), without blocking, as the proxy to the broker may run in this process.
@@ -135,9 +151,13 @@ impl Daemon {
 
     /// The last lines of the log.
     pub(super) fn log_tail(&self) -> String {
-        let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+        let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
 
     fn proc(&self, file: &str) -> Option<PathBuf> {
