@@ -313,11 +313,13 @@ impl Tree {
     }
 
     /// Closes nodes followed by more than [`REMEMBERED_PLIES`] plies, because lines can stay equally credible for a
-    /// whole game.
+    /// whole game. The last announced ply stays open: the plies after it may be accidental, such as pieces that went
+    /// back and forth within a scan.
     fn close_past(&mut self) {
         let mut later = vec![0; self.nodes.len()];
+        let tip = self.tip();
         for (id, node) in self.nodes.list.iter_mut().enumerate().rev() {
-            if later[id] > REMEMBERED_PLIES {
+            if later[id] > REMEMBERED_PLIES && id != tip {
                 node.closed = true;
             }
             if let Some(parent) = node.parent {

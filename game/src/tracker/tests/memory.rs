@@ -57,6 +57,21 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
+/// Reports that were held back come so fast that all are within one scan. Moves back and forth must not be found twice in
+/// them.
+#[test]
+fn moves_back_and_forth_that_are_reported_late_are_made_once() {
+    let mut world = World::new(START);
+    world.misses("rnbqkbnrpppppppp....................P...........PPPP.PPPRNBQKBNR");
+    world.announced.clear();
+    comes_back(&mut world, 20_000, "");
+    world.wait(12_000);
+    memory_comes(&mut world, "e2. e4P");
+    world.shows("g8. f6n g1. f3N f6. g8n f3. g1N e7.");
+    world.wait(350).shows("e6p").wait(1000);
+    world.has_announced("Memory: Nf6 Nf3 Ng8 Ng1 e6");
+}
+
 /// White draws the bishop over e2. The reports were held back, so the press seems to come while the bishop stands on
 /// e2, and its resting time is not known.
 #[test]
