@@ -1,4 +1,4 @@
-//! The boards of the hall. A board keeps its id, so that its name is looked up only where a name comes from outside.
+//! The boards of the hall. A board keeps its id, so its name is looked up only if it comes from outside the hall.
 
 use std::collections::BTreeMap;
 

@@ -160,7 +160,7 @@ fn is_in_hands(state: &State, lifted: Bitboard) -> bool {
     own.count() <= 1 && (others.is_empty() || others.single_square().is_some_and(captures))
 }
 
-/// Where a move captures a piece; `None` if it does not.
+/// Square of the piece that a move captures; `None` if it captures none.
 pub(crate) fn captured_on(m: Move) -> Option<Square> {
     match m {
         Move::EnPassant { from, to } => Some(Square::from_coords(to.file(), from.rank())),

@@ -57,8 +57,7 @@ fn reports_held_back_by_the_memory_are_announced_in_order() {
         .has_announced("Memory: e5 Nf3 Nc6");
 }
 
-/// Reports that were held back come so fast that all are within one scan. Moves back and forth must not be found twice in
-/// them.
+/// Reports that were held back arrive within one scan. Moves back and forth among them count once.
 #[test]
 fn moves_back_and_forth_that_are_reported_late_are_made_once() {
     let mut world = World::new(START);
