@@ -5,8 +5,9 @@
 //!
 //! On one core of a shared 2-core x86-64 machine, 1,234 plies, 6,000 chunks and 3,700 events per second take 14 % of a
 //! core, including 0.3 % for polling deadlines and writes. Latency from a chunk to its events, including deadlines that
-//! are due: median 24 µs, 99th percentile 80 µs, 99.9th percentile 250 µs, maximum 1.6 to 9 ms. After 80 s of play the
-//! process, with all boards, players and their memories, has 270 MiB resident.
+//! are due: median 18 µs, 99th percentile 68 µs, 99.9th percentile 125 µs, maximum 1 ms. While builds run on both cores,
+//! the benchmark takes up to half as much again. After 80 s of play the process, with all boards, players and their
+//! memories, has 261 MiB resident.
 
 #![expect(clippy::expect_used, reason = "a benchmark of what it made itself may stop")]
 
