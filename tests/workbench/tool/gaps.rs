@@ -7,7 +7,7 @@ use super::{Hands, Seeds};
 use crate::gaps::{self, Gap};
 use crate::hands::hall::OPENING;
 
-/// Count the gaps that are filled, and what is wrong over gaps.
+/// Count the gaps that are filled, and the errors over gaps.
 #[derive(Debug, Args)]
 pub(super) struct Gaps {
     /// Temperament of the players
