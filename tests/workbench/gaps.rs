@@ -44,6 +44,8 @@ pub struct Gap {
     /// Whether all plies over the gap are right in the end.
     pub filled: bool,
     pub undecidable: bool,
+    /// The plies that were played over the gap, with those before and after it.
+    pub played: Vec<String>,
     /// Number of pressed plies from the one before the gap on, and of those whose published time is right.
     pub clocks: (usize, usize),
     /// The clock times that are wrong: ply, published, true.
@@ -264,6 +266,7 @@ impl Gap {
             unique: false,
             filled: false,
             undecidable: false,
+            played: Vec::new(),
             clocks: (0, 0),
             off: Vec::new(),
             invented: Vec::new(),
@@ -283,6 +286,8 @@ impl Gap {
     ) -> bool {
         let uci = game.uci();
         let (stood, after) = self.plies;
+        let near = stood.saturating_sub(1)..(after + 2).min(uci.len());
+        self.played = near.map(|ply| format!("{} {}", ply + 1, uci[ply])).collect();
         let mut before = 0;
         let begun = events
             .iter()

@@ -19,6 +19,9 @@ pub(super) struct Gaps {
     /// Print events and presses in these seconds of a seed, such as 120..150
     #[arg(long)]
     show: Option<Seeds>,
+    /// Print every gap, not only those with errors
+    #[arg(long)]
+    all: bool,
 }
 
 impl Gaps {
@@ -55,7 +58,7 @@ impl Gaps {
                 right += gap.clocks.1;
                 invented += usize::from(!gap.invented.is_empty());
                 accused += usize::from(!gap.accusations.is_empty());
-                if is_wrong(gap) {
+                if self.all || is_wrong(gap) {
                     println!(
                         "seed {seed} at {:.1} to {:.1}: {gap:?}",
                         second(gap.from),
@@ -74,6 +77,11 @@ impl Gaps {
             share(50),
             share(90),
             share(99)
+        );
+        let soon = late.iter().take_while(|delay| **delay <= 5.0).count();
+        println!(
+            "gaps followed by a ply that came more than 5 s late: {}",
+            late.len() - soon
         );
         println!("gaps with plies that nobody played: {invented}; with accusations: {accused}");
         true
