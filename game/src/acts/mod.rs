@@ -109,9 +109,11 @@ impl Acts {
         self.visibility.away_at = now;
     }
 
-    /// Call when a line of play begins with the placement on the board.
-    pub(crate) fn regain_visibility(&mut self) {
-        self.visibility.blind = false;
+    /// Ends blindness when a line of play begins, unless a dump shows another placement: a line that is joined after a gap
+    /// begins with an earlier one, and its plies follow.
+    pub(crate) fn regain_visibility(&mut self, start: Option<&State>) {
+        let shown = start.is_some_and(|start| self.shows(start.board()));
+        self.visibility.blind &= self.is_whole() && !shown;
     }
 
     /// Ends blindness if a dump has shown all squares and the board shows `tip`, the line's last position.

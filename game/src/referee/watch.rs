@@ -342,7 +342,7 @@ impl Watch {
             News::Started => {
                 self.offences = Offences::default();
                 self.game_since = self.book.last();
-                self.acts.regain_visibility();
+                self.acts.regain_visibility(game.tip());
                 self.book.close_all_but(game.now, &OUTLAST_A_GAME);
             }
             _ => {}

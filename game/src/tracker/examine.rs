@@ -39,7 +39,7 @@ use super::finding::Finding;
 use super::hearing::Hearing;
 use super::line::Press;
 use super::node::{Node, NodeId, Played, PlyStatus};
-use super::over_gap::GapPlies;
+use super::over_gap::{FEW_PLIES, GapPlies};
 use super::tree::Tree;
 use crate::events::{CompletedBy, CorrectionReason, DoubtfulPlies, Recovery};
 use crate::model::{
@@ -53,8 +53,10 @@ use crate::position::lines::{self, FoundLines};
 pub(super) struct View {
     at: Timestamp,
     pub(super) board: Board,
-    /// `None` unless the running clock shows the turn for certain.
+    /// `None` unless the running clock, or the play after the placement, shows the turn for certain.
     turn: Option<Color>,
+    /// Whether play has gone on from the placement, so that no piece was in a hand.
+    pub(super) played_on: bool,
 }
 
 /// Shortest time in which a game can be played, the pieces set up again and the first plies of the next game made.
@@ -184,6 +186,7 @@ impl Tracker {
             // Whole games may have been played, which only the memory has.
             return false;
         }
+        self.find_played_on(now);
         let Some(line) = &self.line else { return false };
         let (tree, searches) = (&line.tree, line.examined);
         let tip = tree.tip();
@@ -194,10 +197,14 @@ impl Tracker {
         let first = line.found.clone().filter(|_| gap);
         let is_first = first
             .as_ref()
-            .is_some_and(|first| first.board == *self.sensors.board());
+            .is_some_and(|first| first.board == *self.sensors.board() && !first.played_on);
         let found = first.filter(|_| !is_first);
+        let played_on = found.as_ref().is_some_and(|found| found.played_on);
         let explained = match &found {
-            Some(found) => tree.node(tip).state.board() == &found.board,
+            Some(found) => {
+                let state = &tree.node(tip).state;
+                state.board() == &found.board && (!played_on || found.turn_fits(state.turn(), 0))
+            }
             None => tree.node(tip).differs.is_empty(),
         };
         if explained {
@@ -217,7 +224,7 @@ impl Tracker {
         }
         // The same board is not searched twice, unless a press has come since the first search.
         let plies = searches + 1;
-        if awaits_memory && plies > PLIES_OF_PROOF {
+        if awaits_memory && plies > PLIES_OF_PROOF && !(played_on && self.may_lack_power()) {
             // Longer lines fit more often by accident, and the memory may have the plies.
             return false;
         }
@@ -234,6 +241,10 @@ impl Tracker {
                     line.tree.update(&self.sensors, now);
                 }
                 return true;
+            }
+            if played_on {
+                self.wake_at(now + SEARCH_INTERVAL);
+                return false;
             }
             // During playback, the present placement may be the middle of a motion.
             let goes_on = !is_first && self.playback.is_some_and(|playback| playback.goes_on);
@@ -259,8 +270,15 @@ impl Tracker {
             self.wake_at(now + SEARCH_INTERVAL);
             return false;
         }
+        if awaits_memory {
+            return false;
+        }
         if let Some(line) = &mut self.line {
             line.found = None;
+        }
+        if played_on {
+            self.lose_line(now);
+            return true;
         }
         if found.is_some() {
             // A piece may have been in a hand during the dump, so the present placement is searched for next.
@@ -304,6 +322,7 @@ impl Tracker {
             at: plies.dumped_at,
             board: last.board().clone(),
             turn: None,
+            played_on: true,
         };
         let length = plies.moves.len();
         let found = match plies.any_order {
@@ -322,6 +341,28 @@ impl Tracker {
             at,
             board: self.sensors.board().clone(),
             turn: self.clock_turn(at),
+            played_on: false,
+        }
+    }
+
+    /// In a gap, searches for lines to the placement from which play has gone on instead of the first dump.
+    fn find_played_on(&mut self, now: Timestamp) {
+        let found = self.line.as_ref().and_then(|line| line.found.as_ref());
+        if self.gap_since.is_none() || found.is_some_and(|found| found.played_on) {
+            return;
+        }
+        let Some((at, state)) = self.played_on_from(now) else {
+            return;
+        };
+        let view = View {
+            at,
+            board: state.board().clone(),
+            turn: Some(state.turn()),
+            played_on: true,
+        };
+        if let Some(line) = &mut self.line {
+            line.found = Some(view);
+            line.examined = 0;
         }
     }
 
@@ -553,6 +594,9 @@ impl Tracker {
             && !self.recalled
         {
             line.before_doubt.get_or_insert_with(|| unheard.clone());
+            if self.loses_power.is_none() && (any_order || plies > FEW_PLIES) {
+                line.unchecked.get_or_insert_with(|| unheard.clone());
+            }
         }
         // If this line continues another one in doubt, both are in doubt and are withdrawn together.
         line.doubt = Some(

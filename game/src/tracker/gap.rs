@@ -39,7 +39,7 @@ use super::playback::Playback;
 use super::rewind::Mark;
 use super::sensors::Sensors;
 use crate::events::{Recovery, Since};
-use crate::model::{IN_HANDS, MAX_GAME_AGE};
+use crate::model::{IN_HANDS, MAX_GAME_AGE, MAX_UNSEEN_PLIES, PLIES_OF_PROOF};
 use crate::position::start;
 use crate::tracker::memory::{self, last_start};
 
@@ -113,11 +113,13 @@ impl Tracker {
         }
     }
 
-    /// Returns the checkpoint to which the line goes back if the memory is requested because of lost reports.
+    /// Returns the state of knowledge to which the line goes back if the memory is requested because of lost reports, or
+    /// to check the plies of a gap.
     fn rewinding(&self) -> Option<Unheard> {
-        let suspected = self.hearing.suspected();
-        self.checkpoint().map(|known| Unheard {
-            suspected,
+        let unchecked = self.line.as_ref().and_then(|line| line.unchecked.as_deref());
+        unchecked.or_else(|| self.checkpoint()).map(|known| Unheard {
+            suspected: self.hearing.suspected(),
+            rewinds: true,
             ..known.clone()
         })
     }
@@ -129,6 +131,7 @@ impl Tracker {
             return false;
         };
         if self.memory_is_missing() {
+            until = self.asks_memory_at();
             self.waits(now, until);
             until = until + REQUESTED_WITHIN;
         }
@@ -156,12 +159,56 @@ impl Tracker {
         self.hearing = Hearing::Back(Box::new(refuted), now);
     }
 
-    /// Whether to request the board's memory now. After a gap, the request waits for a while after the first dump,
-    /// because a piece may be in the air, and the dump may explain the gap once the piece has landed.
+    /// Whether to request the board's memory now.
     #[must_use]
     pub(crate) fn wants_memory(&self) -> bool {
-        let explains_by = self.hearing.tells_by().unwrap_or_default();
-        self.memory_is_missing() && self.observed_at >= explains_by
+        let checks = self.checks_gap_at().is_some_and(|at| self.observed_at >= at);
+        checks || self.memory_is_missing() && self.observed_at >= self.asks_memory_at()
+    }
+
+    /// Returns the time at which to check the plies that were inferred over a gap with the board's memory; `None` if
+    /// there are none to check. The check waits until no square has changed for **put_right**.
+    pub(super) fn checks_gap_at(&self) -> Option<Timestamp> {
+        let known = self.hearing.is_sure() && self.gap_since.is_none() && !self.ended;
+        let line = self
+            .line
+            .as_ref()
+            .filter(|line| known && line.unchecked.is_some());
+        line.map(|_| self.quiet_since + self.model.put_right)
+    }
+
+    /// Whether the board may have been without power in a gap, so that its memory has nothing of it.
+    pub(super) fn may_lack_power(&self) -> bool {
+        let powered = self.hearing.unheard().is_some_and(|unheard| unheard.powered);
+        self.loses_power.unwrap_or(!powered)
+    }
+
+    /// Returns the time at which to request the board's memory. After a gap, the request waits for a while after the
+    /// first dump, because a piece may be in the air, and the dump may explain the gap once the piece has landed. It
+    /// also waits while hands are moving, because the board reports nothing while it sends its memory: until no square
+    /// has changed for **doubt**, or play shows that no short line leads over the gap, for **patience** at most.
+    fn asks_memory_at(&self) -> Timestamp {
+        let Hearing::Back(unheard, until) = &self.hearing else {
+            return Timestamp::default();
+        };
+        let line = self.line.as_ref();
+        let searched = line.is_some_and(|line| {
+            let played_on = line.found.as_ref().is_some_and(|found| found.played_on);
+            played_on
+                && line.examined
+                    >= if self.may_lack_power() {
+                        MAX_UNSEEN_PLIES
+                    } else {
+                        PLIES_OF_PROOF
+                    }
+        });
+        let asked = unheard.refuted || unheard.suspected.is_some() || line.is_none() || searched;
+        if asked {
+            return *until;
+        }
+        let quiet = self.quiet_since + self.model.doubt;
+        let latest = self.sensors.dumped_at() + self.model.patience;
+        quiet.min(latest).max(*until)
     }
 
     /// Whether the board's memory is needed and has not been requested yet. It is needed for a gap that no short line
@@ -182,7 +229,8 @@ impl Tracker {
         };
         back.is_some_and(|unheard| {
             let unknown = unheard.refuted || !self.stands_over_gap(line);
-            unheard.suspected.is_some() || self.gap_since.is_some() && unknown && !self.loses_power
+            unheard.suspected.is_some()
+                || self.gap_since.is_some() && unknown && self.loses_power != Some(true)
         })
     }
 
@@ -230,10 +278,15 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        // If the pieces at power-up differ from those before the gap, the board was without power during the gap.
+        let checks = self
+            .line
+            .as_mut()
+            .and_then(|line| line.unchecked.take())
+            .is_some();
+        // If the pieces at power-up do not differ from those before the gap, nothing shows when the power came back.
         let changed = unheard.missed(elements).is_none_or(|(off, _)| off > 0);
-        if !unheard.rewinds && changed {
-            self.loses_power = memory::has_just_powered_up(elements);
+        if checks || !unheard.rewinds && changed {
+            self.loses_power = memory::lost_power(elements, unheard.covered_by(elements).is_some());
         }
         let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {

@@ -39,6 +39,8 @@ pub(super) struct Unheard {
     /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
     pub(super) refuted: bool,
+    /// Whether the board has kept its power since, because only the daemon was restarted.
+    pub(super) powered: bool,
     /// Whether reports were lost while the port was open, so that the line goes back to a checkpoint.
     pub(super) rewinds: bool,
     pub(super) first_dump: Option<(Timestamp, Dump)>,
@@ -123,6 +125,7 @@ impl Hearing {
         let unheard = self.stop_waiting().unwrap_or_else(unheard);
         *self = Self::Away(Box::new(Unheard {
             first_dump: None,
+            powered: false,
             ..unheard
         }));
     }

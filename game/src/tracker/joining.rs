@@ -146,14 +146,16 @@ fn begins_on_its_way(tree: &Tree, line: &[NodeId], sensors: &Sensors) -> bool {
 
 impl Tracker {
     /// Begins a line from an earlier placement, once legal moves from there show whose turn it was. Does nothing while
-    /// a line is followed that may still fit. Returns whether a line was begun.
+    /// a line is followed that may still fit. In a gap, `examine` first searches for lines to such a placement. Returns
+    /// whether a line was begun.
     pub(super) fn join(&mut self, now: Timestamp) -> bool {
         let followed = self.line.is_some() && !self.is_lost();
-        if followed && !self.may_play_elsewhere() {
+        let in_gap = followed && self.gap_since.is_some();
+        if followed && !in_gap && !self.may_play_elsewhere() {
             self.joining.clear();
             return false;
         }
-        if self.disturbed || !self.sensors.known() || self.recovering() {
+        if self.disturbed || !self.sensors.known() || self.recovering() || self.hearing.is_away() {
             return false;
         }
         self.orient(now);
@@ -172,7 +174,7 @@ impl Tracker {
             known |= rested && (unaccounted == Some(0) || joining.board() == board);
             joining.rested || unaccounted.is_some() || !landed
         });
-        if let Some(tree) = self.proved(followed) {
+        if let Some(tree) = self.proved(followed).filter(|_| !in_gap) {
             self.leave_line(tree.node(tree.root()).state.board());
             self.begin_with(now, Variant::FromPosition, tree);
             return true;
@@ -185,6 +187,26 @@ impl Tracker {
             self.join_from(now, &self.sensors.board().clone(), rested);
         }
         false
+    }
+
+    /// Follows the play from the first dump after a gap.
+    pub(super) fn join_from_dump(&mut self, now: Timestamp) {
+        self.joining.clear();
+        if self.gap_since.is_some() && self.line.is_some() && self.playback.is_none() {
+            self.quiet_since = now;
+            self.join_from(now, &self.sensors.board().clone(), false);
+        }
+    }
+
+    /// Returns the position in an open gap from which play has gone on, whatever led to it.
+    pub(super) fn played_on_from(&mut self, now: Timestamp) -> Option<(Timestamp, State)> {
+        let unknown = self.disturbed || self.recovering() || self.joining.is_empty();
+        if unknown || self.waits(now, self.quiet_since + self.model.pause) {
+            return None;
+        }
+        let tree = self.proved(true)?;
+        let root = tree.node(tree.root());
+        Some((root.landed.at, root.state.clone()))
     }
 
     fn proved(&self, followed: bool) -> Option<Tree> {

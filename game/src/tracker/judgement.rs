@@ -71,10 +71,14 @@ impl Tracker {
         for _ in 0..MAX_CONCLUSIONS {
             self.wake = None;
             if self.playback.is_none() && self.recalls(now) {
-                if !self.is_jolted() && (self.step_along_line(now) || self.examine(now)) {
+                let steady = !self.is_jolted();
+                if steady && (self.join(now) || self.step_along_line(now) || self.examine(now)) {
                     continue;
                 }
                 break;
+            }
+            if let Some(at) = self.checks_gap_at() {
+                self.waits(now, at);
             }
             if self.find_start(now) {
                 continue;

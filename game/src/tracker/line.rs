@@ -32,6 +32,9 @@ pub(super) struct LineOfPlay {
     /// State of knowledge before the doubtful plies, from which the board's memory can be followed, unless the memory
     /// has been read since.
     pub(super) before_doubt: Option<Box<Unheard>>,
+    /// State of knowledge before a gap whose plies may be in another order, or are too many to be sure, until the board's
+    /// memory has shown whether it has the gap.
+    pub(super) unchecked: Option<Box<Unheard>>,
     /// State of knowledge when the line was last known to be right.
     pub(super) checkpoint: Option<Unheard>,
     /// Placement of the first dump after a gap, until the search for a line to it has ended.
@@ -64,6 +67,7 @@ impl LineOfPlay {
             jolted: false,
             doubt: None,
             before_doubt: None,
+            unchecked: None,
             checkpoint: None,
             found: None,
             over_gap: None,

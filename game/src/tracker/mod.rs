@@ -144,9 +144,9 @@ pub(crate) struct Tracker {
     memory_requested_at: Option<Timestamp>,
     /// Whether the memory has been requested since the port was opened, or the time for that is over.
     recalled: bool,
-    /// Whether the board is taken to lose its power with the cable, so that its memory has nothing of its gaps. Set by the
-    /// last memory that was read after a gap in which the pieces had changed.
-    loses_power: bool,
+    /// Whether the board loses its power with the cable, so that its memory has nothing of its gaps; `None` if unknown.
+    /// Set by the last memory that was read after a gap in which the pieces had changed.
+    loses_power: Option<bool>,
     /// While the board sends its memory, it holds its reports back: the time at which the memory was requested, and the
     /// time until which a report counts as held back.
     held_back: Option<(Timestamp, Timestamp)>,
@@ -249,12 +249,13 @@ impl Tracker {
         self.hearing.dump_received(now, dump, now + self.model.rest);
         let known = self.sensors.known();
         let changed = self.sensors.set_all(now, dump);
+        if changed {
+            self.joining.clear();
+        }
         if is_first {
             self.find(now);
             self.look_over_gap(now);
-        }
-        if changed {
-            self.joining.clear();
+            self.join_from_dump(now);
         }
         self.check_dump(now, known && !changed);
         changed

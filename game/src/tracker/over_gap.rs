@@ -13,7 +13,7 @@
 //! | at most two plies are missing, and the board has matched the best line exactly for **pause** | more than **odd** |
 //!
 //! A line with the same plies in another order is not another line; if it costs less than **odd** more, the plies are
-//! marked `any_order`. Such plies, and more than two, are accepted only if the board's memory has nothing of its gaps.
+//! marked `any_order`. Such plies, and more than two, are accepted only if the board's memory may have nothing of the gap.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Move;
@@ -30,7 +30,7 @@ const MAX_PLIES: usize = 4;
 
 /// Most plies of a gap that may be inferred without the order from the memory, or without play after them. Longer lines
 /// fit more often by accident.
-const FEW_PLIES: usize = 2;
+pub(super) const FEW_PLIES: usize = 2;
 
 /// The candidate lines over an open gap.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Tracker {
             dumped_at: over.dumped_at,
         };
         let short = plies.moves.len() <= FEW_PLIES;
-        if !self.loses_power && (any_order || !short) {
+        if !self.may_lack_power() && (any_order || !short) {
             return None;
         }
         if followed && margin >= model.unlikely as i64 {

@@ -73,6 +73,7 @@ impl Tracker {
         if let Some(unheard) = self.hearing.unheard_mut() {
             unheard.before = before;
             unheard.alternatives = alternatives;
+            unheard.powered = true;
         }
     }
 

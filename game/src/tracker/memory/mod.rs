@@ -12,9 +12,6 @@ use crate::clock::Side;
 use crate::model::A_FEW;
 use crate::position::{Variant, fields::board_of, start};
 
-/// Most changes between the opening of the port and the request for the memory, even in fast play.
-const FEW_CHANGES: usize = 12;
-
 /// Finds the moment at which the board showed `before` and had just sent `reports` (latest first). Returns the number
 /// of squares on which the memory differs from `before` at that moment, and the elements after it. `None` if the memory
 /// never shows that placement, or if the board has lost power since.
@@ -142,11 +139,12 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether at most [`FEW_CHANGES`] changes were recorded since the power came back.
-pub(crate) fn has_just_powered_up(elements: &[Element]) -> bool {
+/// Whether the board lost its power in a gap, given whether the memory covers the gap; `None` if the memory does not show
+/// it.
+pub(crate) fn lost_power(elements: &[Element], covers: bool) -> Option<bool> {
     let (_, since) = found(elements);
-    let was_read = since.contains(&Element::Downloaded);
-    elements.contains(&Element::PowerUp) && !was_read && changes(since).count() <= FEW_CHANGES
+    let powered_up = elements.contains(&Element::PowerUp) && !since.contains(&Element::Downloaded);
+    (covers || powered_up).then_some(!covers)
 }
 
 /// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
