@@ -298,6 +298,11 @@ impl Board {
         ) {
             self.last_input = Some(observed.at);
         }
+        if matches!(observed.observation, Observation::Closed { .. }) {
+            // The referee must have the last moves before the board is away.
+            self.tracker.play_back_held(observed.at);
+            self.process_findings();
+        }
         let presence = self.presence.observe(&observed.observation);
         let is_report = matches!(observed.observation, Observation::Field { .. });
         let before = is_report.then(|| self.tracker.placement().clone());

@@ -18,7 +18,7 @@
 //!
 //! - A board without power in the gap: its memory begins with the pieces that it found when the power came back. They
 //!   count as an observation before the first dump, if the dump has not explained the gap.
-//! - A board that is sending its memory holds its reports back. They arrive in one burst and are judged on arrival.
+//! - A board that is sending its memory holds its reports back: see `held_back`.
 //! - A board on a bus reports changes only in its answers. A dump with further changes is kept until the next answer,
 //!   which has their order.
 //! - A board that is heard for the first time: if its memory leads from a start position to the present placement, the
@@ -26,19 +26,19 @@
 
 use core::time::Duration;
 
-use kiebitz_hardware::facts::ONE_SCAN_APART;
 use kiebitz_hardware::{Session, Timestamp};
-use kiebitz_protocol::{Dump, Element, Field, FieldUpdate};
+use kiebitz_protocol::{Dump, Element, Field};
 use shakmaty::Color;
 
 use super::Tracker;
 use super::finding::Finding;
 use super::hearing::{Hearing, Polled, Unheard};
+use super::held_back::HeldBack;
 use super::line::LineOfPlay;
 use super::playback::Playback;
 use super::rewind::Mark;
 use super::sensors::Sensors;
-use crate::events::{Recovery, Since};
+use crate::events::Recovery;
 use crate::model::{IN_HANDS, MAX_GAME_AGE, MAX_UNSEEN_PLIES, PLIES_OF_PROOF};
 use crate::position::start;
 use crate::tracker::memory::{self, last_start};
@@ -57,7 +57,6 @@ impl Tracker {
         self.disturbed = true;
         self.memory_requested_at = None;
         self.recalled = false;
-        self.held_back = None;
         if self.hearing.unheard().is_some_and(|unheard| unheard.rewinds) {
             self.hearing.stop_waiting();
         }
@@ -245,33 +244,10 @@ impl Tracker {
         stood && as_it_stood && !self.clock.both_presses_missed()
     }
 
-    /// Returns the interval in which a change that is reported now was made. The board held back the reports that
-    /// arrive right after its memory. If such a report is about the other player's piece, the pieces moved before it
-    /// had come to rest, so their ply is decided first.
-    pub(super) fn reported_at(&mut self, now: Timestamp, update: FieldUpdate) -> Since {
-        let Some((since, until)) = self.held_back.take_if(|(_, until)| now < *until) else {
-            return Since::at(now);
-        };
-        self.held_back = Some((since, until.max(now + self.model.settle)));
-        let piece = update
-            .contents
-            .or_else(|| self.sensors.fields()[update.field.index()]);
-        let last = self.sensors.recent().next_back();
-        let last = last.and_then(|change| change.after.or(change.before));
-        if last
-            .is_some_and(|last| piece.is_some_and(|piece| memory::is_white(piece) != last.color.is_white()))
-        {
-            self.playback = Some(Playback::new(now, false));
-            self.decide_when_due(now + self.model.doubt);
-            self.playback = None;
-        }
-        Since::recorded(since, now)
-    }
-
     pub(super) fn memory_received(&mut self, now: Timestamp, elements: &[Element]) {
         // The memory ends at its request.
         let requested_at = self.memory_requested_at.take();
-        self.held_back = requested_at.map(|since| (since, now + ONE_SCAN_APART));
+        self.held_back = requested_at.map(|since| HeldBack::new(since, now));
         let until = requested_at.unwrap_or(now);
         let Some(unheard) = self.hearing.stop_waiting() else {
             self.take_up_from_memory(now, until, elements);

@@ -21,6 +21,7 @@ const ARBITER_VOTES: i8 = i8::MAX / 2;
 impl Tracker {
     /// Applies a correction. A given line is not announced, because the arbiter knows it.
     pub(crate) fn correct(&mut self, now: Timestamp, given: Given) {
+        self.play_back_held(now);
         match given {
             Given::Line(states) => self.set_line(now, states),
             Given::Start(state) => self.set_position(now, state),

@@ -54,7 +54,7 @@
 //! | candidate lines | `tree`, `node`, `credible`, `irregular` (illegal play) |
 //! | when to announce | `judgement`, `patience`, `press`, `describe` (a ply with its evidence), `announcements` |
 //! | a line and its doubts | `line`, `examine`, `reopen` |
-//! | gaps and lost reports | `hearing`, `gap`, `over_gap`, `rewind`, `playback`, `joining` |
+//! | gaps and lost reports | `hearing`, `gap`, `over_gap`, `rewind`, `playback`, `held_back`, `joining` |
 //! | set-up, results and jolts | `signals`, `jolt` |
 //! | input from outside | `given` (an arbiter), `resume` (the journal) |
 //! | output | `finding` |
@@ -72,6 +72,7 @@ mod finding;
 mod gap;
 mod given;
 mod hearing;
+mod held_back;
 mod irregular;
 mod joining;
 mod jolt;
@@ -103,6 +104,7 @@ use shakmaty::{Bitboard, Board, KnownOutcome, Piece, Square};
 pub(crate) use finding::{Finding, Snapshot, Start};
 pub(crate) use given::Given;
 use hearing::{Hearing, Polled};
+use held_back::HeldBack;
 use joining::Joining;
 use line::LineOfPlay;
 use motion::Habits;
@@ -112,7 +114,7 @@ use sensors::Sensors;
 use tree::Tree;
 
 use crate::clock::{Clock, ClockChange, ClockFace, ClockReading, ClockWatch, Side};
-use crate::events::{EndReason, Recovery};
+use crate::events::{EndReason, Recovery, Since};
 use crate::model::{IN_HANDS, Model};
 use crate::position::start::{self, Drawn};
 use crate::position::{Orientation, State, Variant, difference};
@@ -147,9 +149,8 @@ pub(crate) struct Tracker {
     /// Whether the board loses its power with the cable, so that its memory has nothing of its gaps; `None` if unknown.
     /// Set by the last memory that was read after a gap in which the pieces had changed.
     loses_power: Option<bool>,
-    /// While the board sends its memory, it holds its reports back: the time at which the memory was requested, and the
-    /// time until which a report counts as held back.
-    held_back: Option<(Timestamp, Timestamp)>,
+    /// `Some` during the burst of reports after the board's memory.
+    held_back: Option<HeldBack>,
     /// `Some` if the board reports changes only when it is polled.
     polled: Option<Polled>,
     /// The pieces on unread squares in the last reported snapshot.
@@ -187,9 +188,12 @@ impl Tracker {
     pub(crate) fn observe(&mut self, observed: &Observed) {
         let now = observed.at;
         self.observed_at = now;
+        if self.hold_back(now, &observed.observation) {
+            return;
+        }
         let mut changed = false;
         match &observed.observation {
-            Observation::Field { update, .. } => changed = self.field_updated(now, *update),
+            Observation::Field { update, .. } => changed = self.field_updated(now, now.into(), *update),
             Observation::Board { dump, .. } => changed = self.dump_received(now, dump),
             Observation::Clock { times, .. } => self.clock_read(now, Some(*times)),
             Observation::ClockAbsent => self.clock_read(now, None),
@@ -224,8 +228,7 @@ impl Tracker {
     }
 
     /// Returns whether the placement changed.
-    fn field_updated(&mut self, now: Timestamp, update: FieldUpdate) -> bool {
-        let when = self.reported_at(now, update);
+    fn field_updated(&mut self, now: Timestamp, when: Since, update: FieldUpdate) -> bool {
         let repeats = self.sensors.fields()[update.field.index()] == update.contents;
         let changed = self.sensors.set_field(when, update.field, update.contents);
         if repeats {
@@ -348,7 +351,8 @@ impl Tracker {
     #[must_use]
     pub(crate) fn poll_deadline(&self) -> Option<Timestamp> {
         let wake = self.wake.filter(|_| self.known_until().is_none());
-        let deadlines = [wake, self.clock.proved_at(self.polled.is_some())];
+        let burst_ends = self.held_back.as_ref().map(|held| held.until);
+        let deadlines = [wake, burst_ends, self.clock.proved_at(self.polled.is_some())];
         deadlines.into_iter().flatten().min()
     }
 
@@ -361,14 +365,19 @@ impl Tracker {
         }
     }
 
-    /// Like [`silent_since`](Self::silent_since), but `None` while the memory may still come.
+    /// Like [`silent_since`](Self::silent_since), but `None` while the memory may still come, and the time of its request
+    /// during the burst of reports after it.
     fn known_until(&self) -> Option<Timestamp> {
         let awaited = matches!(self.hearing, Hearing::Back(..));
-        self.silent_since().filter(|_| !awaited)
+        let held_since = self.held_back.as_ref().map(|held| held.since);
+        held_since.or_else(|| self.silent_since().filter(|_| !awaited))
     }
 
     pub(crate) fn handle_deadline(&mut self, now: Timestamp) {
         self.observed_at = now;
+        if self.held_back.as_ref().is_some_and(|held| held.until <= now) {
+            self.play_back_held(now);
+        }
         if self
             .clock
             .proved_at(self.polled.is_some())

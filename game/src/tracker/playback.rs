@@ -138,14 +138,18 @@ impl Tracker {
     }
 
     pub(super) fn play_back(&mut self, from: Timestamp, to: Timestamp, missed: &[Element]) {
-        // The record may continue the motion of a piece that was put down just before. A change seen only in a dump
-        // does not count, because its time is unknown.
+        let mut touched = self.touched_before(from);
+        self.play_back_by(from, to, missed, &mut touched);
+    }
+
+    /// Returns whether the last piece touched before a record was White's, if the record may continue its motion. A
+    /// change seen only in a dump does not count, because its time is unknown.
+    pub(super) fn touched_before(&self, from: Timestamp) -> Option<bool> {
         let recently = from.saturating_sub(self.model.pause);
         let changes = self.sensors.changes_since(recently);
         let timed = changes.filter(|change| !change.when.is_late());
         let drawn = timed.filter_map(|change| change.after).next_back();
-        let mut touched = drawn.map(|piece| piece.color.is_white());
-        self.play_back_by(from, to, missed, &mut touched);
+        drawn.map(|piece| piece.color.is_white())
     }
 
     /// Plays back elements at invented times. `touched` is as in [`times`](pace::times).

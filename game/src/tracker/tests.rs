@@ -30,6 +30,8 @@ struct World {
     now: Timestamp,
     fields: Dump,
     announced: Vec<String>,
+    /// When each announced ply stood.
+    stood: Vec<Timestamp>,
     /// The plies completed by a press, and the seconds that each turn took.
     pressed: Vec<(u32, Option<u64>)>,
     /// White's and Black's times at each completed ply, in seconds.
@@ -60,6 +62,7 @@ impl World {
             now: Timestamp::from_micros(1_000_000_000),
             fields: [None; 64],
             announced: Vec::new(),
+            stood: Vec::new(),
             pressed: Vec::new(),
             completion_times: Vec::new(),
             uncertain: 0,
@@ -168,6 +171,7 @@ impl World {
         while let Some((_, finding)) = self.tracker.poll_finding() {
             if let Finding::Made(ply) = &finding {
                 self.uncertain += usize::from(ply.any_order);
+                self.stood.push(ply.stood_at);
             }
             self.settled += usize::from(matches!(finding, Finding::Settled { .. }));
             if let Finding::Settled { odds, .. } | Finding::Retracted { odds, .. } = finding {

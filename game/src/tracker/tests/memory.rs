@@ -71,6 +71,72 @@ fn moves_back_and_forth_that_are_reported_late_are_made_once() {
     world.has_announced("Memory: Nf6 Nf3 Ng8 Ng1 e6");
 }
 
+/// The board sends its memory for 8 s, with five plies and the clock reading after each of them.
+#[test]
+fn reports_held_back_are_spread_over_the_wait_with_their_clock_readings() {
+    let mut world = resting();
+    let requested_at = world.now;
+    world.wait(8000);
+    memory_comes(&mut world, "e2. e4P");
+    let plies = ["g8. f6n", "g1. f3N", "f6. g8n", "f3. g1N", "e7. e6p"];
+    let times = [[198, 190], [197, 190], [197, 189], [196, 189], [196, 188]];
+    for (nth, (squares, times)) in plies.into_iter().zip(times).enumerate() {
+        world.shows(squares).times(nth % 2 == 0, true, times);
+    }
+    world.has_announced("Memory: Nf6 Nf3 Ng8 Ng1 e6");
+    let completed = (2..).zip(times.map(|times| Some(times.map(u64::from))));
+    assert_eq!(world.completion_times, completed.collect::<Vec<_>>());
+    let earlier = core::iter::once(requested_at).chain(world.stood.iter().copied());
+    for (before, stood) in earlier.zip(&world.stood) {
+        let passed = stood.saturating_duration_since(before);
+        assert!(passed.as_millis().abs_diff(1350) < 300, "{passed:?}");
+    }
+}
+
+#[test]
+fn a_dump_or_a_closed_port_ends_the_burst_of_reports() {
+    let closed = || Observation::Closed {
+        reason: "unplugged".to_owned(),
+    };
+    for closes in [false, true] {
+        let mut world = resting();
+        world.wait(8000);
+        memory_comes(&mut world, "e2. e4P");
+        world.shows("g8. f6n g1. f3N");
+        assert_eq!(world.announced.join(" "), "Memory:");
+        if closes {
+            world.observe(closed());
+        } else {
+            world.dump().wait(60);
+        }
+        assert_eq!(world.announced.join(" "), "Memory: Nf6 Nf3");
+    }
+}
+
+#[test]
+fn a_report_after_the_burst_is_announced_as_usual() {
+    let mut world = resting();
+    world.wait(8000);
+    memory_comes(&mut world, "e2. e4P");
+    world.shows("g8. f6n").wait(230).shows("g1. f3N").wait(60);
+    assert_eq!(world.announced.join(" "), "Memory: Nf6 Nf3");
+    let passed = world.now.saturating_duration_since(world.stood[1]);
+    assert!(passed.as_millis() < 100, "{passed:?}");
+}
+
+/// White has played e4 before a gap without further plies, and the board's memory has just been requested.
+fn resting() -> World {
+    let mut world = World::new(START);
+    world.times(true, false, [200, 200]).times(true, true, [200, 200]);
+    world.wait(1000).shows("e2. e4P").wait(1000);
+    world.times(false, true, [198, 200]).wait(1000);
+    comes_back(&mut world, 20_000, "");
+    world.times(false, true, [198, 195]).announced.clear();
+    world.completion_times.clear();
+    world.stood.clear();
+    world
+}
+
 /// White draws the bishop over e2. The reports were held back, so the press seems to come while the bishop stands on
 /// e2, and its resting time is not known.
 #[test]
@@ -480,7 +546,7 @@ fn reports_lost_soon_after_a_game_began_are_read_from_the_memory() {
     world.observe(Observation::MemoryAsked);
     world.wait(3000);
     memory_comes(&mut world, "d2. d3P b8. c6n g1. f3N e7. e5p");
-    world.has_announced("e4 Undecidable: d3 e5 no, Nc6 Nf3 Memory: e5");
+    world.has_announced("e4 Undecidable: d3 e5 no, Nc6 Nf3 e5 Memory:");
 }
 
 /// The repeated report of e4 shows that an earlier report was lost, so the gap begins before it.
