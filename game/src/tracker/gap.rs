@@ -166,14 +166,16 @@ impl Tracker {
     }
 
     /// Returns the time at which to check the plies that were inferred over a gap with the board's memory; `None` if
-    /// there are none to check. The check waits until no square has changed for **put_right**.
+    /// there are none to check. The check waits until no square has changed for **doubt**, or the game has ended.
     pub(super) fn checks_gap_at(&self) -> Option<Timestamp> {
-        let known = self.hearing.is_sure() && self.gap_since.is_none() && !self.ended;
-        let line = self
-            .line
-            .as_ref()
-            .filter(|line| known && line.unchecked.is_some());
-        line.map(|_| self.quiet_since + self.model.put_right)
+        let line = self.line.as_ref()?;
+        let known = self.hearing.is_sure() && self.gap_since.is_none();
+        let rest = if self.ended {
+            Duration::ZERO
+        } else {
+            self.model.doubt
+        };
+        (known && line.unchecked.is_some()).then(|| self.quiet_since + rest)
     }
 
     /// Whether the board may have been without power in a gap, so that its memory has nothing of it.
@@ -254,15 +256,10 @@ impl Tracker {
             return;
         };
         let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let checks = self
-            .line
-            .as_mut()
-            .and_then(|line| line.unchecked.take())
-            .is_some();
-        // If the pieces at power-up do not differ from those before the gap, nothing shows when the power came back.
-        let changed = unheard.missed(elements).is_none_or(|(off, _)| off > 0);
-        if checks || !unheard.rewinds && changed {
-            self.loses_power = memory::lost_power(elements, unheard.covered_by(elements).is_some());
+        let unchecked = self.line.as_mut().and_then(|line| line.unchecked.take());
+        if unchecked.is_some() || !unheard.rewinds {
+            let lost = memory::lost_power(elements, unheard.missed(elements));
+            self.loses_power = lost.or(self.loses_power);
         }
         let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {

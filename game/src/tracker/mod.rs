@@ -147,7 +147,7 @@ pub(crate) struct Tracker {
     /// Whether the memory has been requested since the port was opened, or the time for that is over.
     recalled: bool,
     /// Whether the board loses its power with the cable, so that its memory has nothing of its gaps; `None` if unknown.
-    /// Set by the last memory that was read after a gap in which the pieces had changed.
+    /// Set by the last memory that showed it.
     loses_power: Option<bool>,
     /// `Some` during the burst of reports after the board's memory.
     held_back: Option<HeldBack>,

@@ -13,7 +13,8 @@
 //! | at most two plies are missing, and the board has matched the best line exactly for **pause** | more than **odd** |
 //!
 //! A line with the same plies in another order is not another line; if it costs less than **odd** more, the plies are
-//! marked `any_order`. Such plies, and more than two, are accepted only if the board's memory may have nothing of the gap.
+//! marked `any_order`. Such plies, and more than two, are accepted only if the board's memory may have nothing of the gap,
+//! and has not been requested.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::Move;
@@ -161,7 +162,8 @@ impl Tracker {
             dumped_at: over.dumped_at,
         };
         let short = plies.moves.len() <= FEW_PLIES;
-        if !self.may_lack_power() && (any_order || !short) {
+        let may_be_known = self.memory_requested_at.is_some() || !self.may_lack_power();
+        if may_be_known && (any_order || !short) {
             return None;
         }
         if followed && margin >= model.unlikely as i64 {

@@ -139,12 +139,16 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the board lost its power in a gap, given whether the memory covers the gap; `None` if the memory does not show
-/// it.
-pub(crate) fn lost_power(elements: &[Element], covers: bool) -> Option<bool> {
+/// Whether the board lost its power in a gap, given what it [`missed`]. `None` if the record does not show it, for
+/// example because the pieces stood as before the gap when the power last came back.
+pub(crate) fn lost_power(elements: &[Element], missed: Option<(usize, &[Element])>) -> Option<bool> {
     let (_, since) = found(elements);
     let powered_up = elements.contains(&Element::PowerUp) && !since.contains(&Element::Downloaded);
-    (covers || powered_up).then_some(!covers)
+    match missed {
+        Some((off, missed)) if begins_with_power(elements, missed) => (powered_up && off > 0).then_some(true),
+        Some(_) => Some(false),
+        None => powered_up.then_some(true),
+    }
 }
 
 /// Whether the record begins when the power came back, so that it does not cover the time before: no square changed
