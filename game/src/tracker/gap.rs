@@ -4,9 +4,10 @@
 //! is no evidence: the tracker judges as of the last moment at which the board was heard. When the port opens again,
 //! `examine` searches for lines of one or two plies that lead to the first dump. If there is exactly one, later reports
 //! continue it; `over_gap` also finds lines while play goes on. Otherwise the tracker wants the board's memory, and longer
-//! lines, takebacks, start positions and `joining` wait for it. The memory is not read after every opening, because the
-//! board reports nothing while it sends its memory. A board that loses its power with the cable is not asked after each
-//! gap, because its memory has nothing of it.
+//! lines, takebacks and start positions wait for it. The memory is not read after every opening, and not while hands are
+//! moving, because the board reports nothing while it sends its memory. A board that is known to lose its power with the
+//! cable is not asked, because its memory has nothing of the gap. If this is not known, plies are inferred as if it did,
+//! and those of which the order or the number is not certain are checked with the memory later.
 //!
 //! When the memory comes, the line goes back to its state before the gap (`rewind`) and follows the record like live
 //! reports (`playback`); only the difference is announced. The memory records the order of changes, but not their

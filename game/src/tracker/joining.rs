@@ -15,8 +15,11 @@
 //!
 //! A pawn that went towards its own side shows that the board was read the wrong way round.
 //!
+//! In a gap, trees grow from the first dump on. If one is proved, `examine` searches for lines over the gap to the position
+//! from which it grew, whose turn is now known; if there is none, play is joined there.
+//!
 //! Moves between the loss of a line and the joining are unknown, and are reported as an undecidable gap. A gap that no
-//! line leads over is given up **patience** after the last dump.
+//! line leads over is given up **patience** after the last dump at the latest.
 
 use kiebitz_hardware::Timestamp;
 use shakmaty::{Board, Color};
