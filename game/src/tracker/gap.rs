@@ -77,6 +77,7 @@ impl Tracker {
             halted,
             mark: line.map(LineOfPlay::mark),
             suspected,
+            before_gap: true,
             ..Unheard::default()
         });
     }
@@ -115,13 +116,17 @@ impl Tracker {
 
     /// Returns the state of knowledge to which the line goes back if the memory is requested because of lost reports, or
     /// to check the plies of a gap.
-    fn rewinding(&self) -> Option<Unheard> {
-        let unchecked = self.line.as_ref().and_then(|line| line.unchecked.as_deref());
-        unchecked.or_else(|| self.checkpoint()).map(|known| Unheard {
-            suspected: self.hearing.suspected(),
-            rewinds: true,
-            ..known.clone()
-        })
+    fn rewinding(&mut self) -> Option<Unheard> {
+        let suspected = self.hearing.suspected();
+        let line = self.line.as_mut()?;
+        let unchecked = line.unchecked.take().map(|unchecked| *unchecked);
+        unchecked
+            .or_else(|| line.checkpoint.clone())
+            .map(|known| Unheard {
+                suspected,
+                rewinds: true,
+                ..known
+            })
     }
 
     /// Whether a gap is open that the board's memory may still fill. Until then, only a line over the gap is announced.
@@ -193,16 +198,14 @@ impl Tracker {
         let Hearing::Back(unheard, until) = &self.hearing else {
             return Timestamp::default();
         };
+        let longest = match self.may_lack_power() {
+            true => MAX_UNSEEN_PLIES,
+            false => PLIES_OF_PROOF,
+        };
         let line = self.line.as_ref();
         let searched = line.is_some_and(|line| {
             let played_on = line.found.as_ref().is_some_and(|found| found.played_on);
-            played_on
-                && line.examined
-                    >= if self.may_lack_power() {
-                        MAX_UNSEEN_PLIES
-                    } else {
-                        PLIES_OF_PROOF
-                    }
+            played_on && line.examined >= longest
         });
         let asked = unheard.refuted || unheard.suspected.is_some() || line.is_none() || searched;
         if asked {
@@ -256,12 +259,12 @@ impl Tracker {
             self.take_up_from_memory(now, until, elements);
             return;
         };
-        let mut unheard = self.extend_back(unheard.likeliest(elements), elements);
-        let unchecked = self.line.as_mut().and_then(|line| line.unchecked.take());
-        if unchecked.is_some() || !unheard.rewinds {
+        let unheard = unheard.likeliest(elements);
+        if unheard.before_gap {
             let lost = memory::lost_power(elements, unheard.missed(elements));
             self.loses_power = lost.or(self.loses_power);
         }
+        let mut unheard = self.extend_back(unheard, elements);
         let Some(missed) = unheard.covered_by(elements) else {
             if unheard.refuted {
                 self.give_up_line(now);

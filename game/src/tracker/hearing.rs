@@ -39,6 +39,8 @@ pub(super) struct Unheard {
     /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
     pub(super) refuted: bool,
+    /// Whether this is the moment before a gap, whose memory shows whether the board loses its power with the cable.
+    pub(super) before_gap: bool,
     /// Whether the board has kept its power since, because only the daemon was restarted.
     pub(super) powered: bool,
     /// Whether reports were lost while the port was open, so that the line goes back to a checkpoint.

@@ -71,8 +71,11 @@ impl Tracker {
         for _ in 0..MAX_CONCLUSIONS {
             self.wake = None;
             if self.playback.is_none() && self.recalls(now) {
-                let steady = !self.is_jolted();
-                if steady && (self.join(now) || self.step_along_line(now) || self.examine(now)) {
+                // Without a line, the memory may have the game from its start.
+                if self.line.is_some() && !self.is_lost() {
+                    self.join(now);
+                }
+                if !self.is_jolted() && (self.step_along_line(now) || self.examine(now)) {
                     continue;
                 }
                 break;
