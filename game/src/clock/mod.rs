@@ -4,6 +4,7 @@ mod face;
 mod reading;
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use kiebitz_hardware::Timestamp;
 use kiebitz_hardware::facts::CLOCK_REPORT_PERIOD;
@@ -47,6 +48,8 @@ pub enum ClockChange {
 pub(crate) struct ClockWatch {
     /// The last trusted reading.
     last: Option<(Timestamp, ClockTimes)>,
+    /// The last [`REMEMBERED_READINGS`] trusted readings.
+    recent: VecDeque<(Timestamp, ClockTimes)>,
     /// A reading that contradicts `last` and is not yet confirmed by the reading after it.
     doubted: Option<Doubted>,
     /// Whether the last reading of the running clock marked whose turn it was, in agreement with the lever.
@@ -103,6 +106,9 @@ pub(crate) const SURE_VOTES: i8 = 3;
 const PROVED_BY_SILENCE: Duration = CLOCK_REPORT_PERIOD.saturating_mul(3);
 /// Silence that confirms a reading on a bus, where boards are queried in turn.
 const PROVED_BY_SILENCE_ON_BUS: Duration = PROVED_BY_SILENCE.saturating_mul(2);
+
+/// Number of readings kept, for plies that are announced later than they were made.
+const REMEMBERED_READINGS: usize = 32;
 
 /// Limit of the vote count. It lets a few presses reveal that the clock was turned round during a game.
 const MAX_VOTES: i8 = SURE_VOTES + 1;
@@ -191,6 +197,10 @@ impl ClockWatch {
     pub(crate) fn read(&mut self, at: Timestamp, times: ClockTimes) -> Vec<ClockChange> {
         let mut changes = Vec::new();
         let before = self.last.replace((at, times)).map(|(_, times)| times);
+        self.recent.push_back((at, times));
+        if self.recent.len() > REMEMBERED_READINGS {
+            self.recent.pop_front();
+        }
         let was_running = before.is_some_and(|t| t.running);
         if times.running {
             self.stopped_since = None;
@@ -357,6 +367,16 @@ impl ClockWatch {
                 }
             }
         }
+        then.shown()
+    }
+
+    /// Times at the first reading from `made` on that shows a press by `mover`; `None` if it is not known.
+    pub(crate) fn shown_at_press(&self, mover: Color, made: Timestamp) -> Option<Clock> {
+        let own = self.white_side()?.of(mover);
+        let is_press = |times: &ClockTimes| times.running && lever_side(*times) != own;
+        let mut then = self.clone();
+        let mut recent = self.recent.iter();
+        then.last = recent.find(|(at, times)| *at >= made && is_press(times)).copied();
         then.shown()
     }
 

@@ -218,7 +218,10 @@ impl Tracker {
         } else if first_inferred {
             self.clock.shown_at_missed_press(tree.node(id).mover(), false)
         } else {
-            self.clock.shown()
+            let (node, rest) = (tree.node(id), self.model.rest);
+            let late = now > node.since + rest && self.playback.is_none();
+            let then = late.then(|| self.clock.shown_at_press(node.mover(), node.since));
+            then.flatten().or_else(|| self.clock.shown())
         };
         self.complete_at(now, id, by, elapsed, clock);
     }
