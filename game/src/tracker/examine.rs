@@ -13,7 +13,6 @@
 //!    does not leave out a ply that was seen before the gap.
 //! 4. In a gap, the play since the first dump may show which plies were played (`over_gap`). This is tried first, and does
 //!    not wait for a quiet board.
-//!
 //! 5. In a gap, the play may show from which position it goes on (`joining`). Lines to this position are then searched for
 //!    instead of lines to the dump or the present placement; if there is none, the line is lost.
 //!

@@ -39,7 +39,7 @@ pub(super) struct Unheard {
     /// Time of the first sign of lost reports.
     pub(super) suspected: Option<Timestamp>,
     pub(super) refuted: bool,
-    /// Whether this is the moment before a gap, whose memory shows whether the board loses its power with the cable.
+    /// Whether this is the moment before a gap. The memory then shows whether the board lost its power in the gap.
     pub(super) before_gap: bool,
     /// Whether the board has kept its power since, because only the daemon was restarted.
     pub(super) powered: bool,

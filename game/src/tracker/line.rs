@@ -32,8 +32,8 @@ pub(super) struct LineOfPlay {
     /// State of knowledge before the doubtful plies, from which the board's memory can be followed, unless the memory
     /// has been read since.
     pub(super) before_doubt: Option<Box<Unheard>>,
-    /// State of knowledge before a gap whose plies may be in another order, or are too many to be sure, until the board's
-    /// memory has shown whether it has the gap.
+    /// State of knowledge before a gap whose inferred plies are to be checked with the board's memory: they may be in
+    /// another order, or are more than a few. `None` once the memory has been requested.
     pub(super) unchecked: Option<Box<Unheard>>,
     /// State of knowledge when the line was last known to be right.
     pub(super) checkpoint: Option<Unheard>,

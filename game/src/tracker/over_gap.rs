@@ -29,8 +29,8 @@ use crate::position::{State, lines};
 /// Most plies of a candidate line over a gap.
 const MAX_PLIES: usize = 4;
 
-/// Most plies of a gap that may be inferred without the order from the memory, or without play after them. Longer lines
-/// fit more often by accident.
+/// Most plies of a gap that are inferred without play after them, or if the board's memory is expected to have them.
+/// Longer lines fit more often by accident.
 pub(super) const FEW_PLIES: usize = 2;
 
 /// The candidate lines over an open gap.

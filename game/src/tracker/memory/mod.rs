@@ -139,8 +139,8 @@ pub(crate) fn found(elements: &[Element]) -> (Dump, &[Element]) {
     (fields, &[])
 }
 
-/// Whether the board lost its power in a gap, given what it [`missed`]. `None` if the record does not show it, for
-/// example because the pieces stood as before the gap when the power last came back.
+/// Whether the board lost its power in a gap; `missed` is the result of [`missed`] for the moment before the gap. `None`
+/// if the record does not show it, for example because the pieces stood as before the gap when the power last came back.
 pub(crate) fn lost_power(elements: &[Element], missed: Option<(usize, &[Element])>) -> Option<bool> {
     let (_, since) = found(elements);
     let powered_up = elements.contains(&Element::PowerUp) && !since.contains(&Element::Downloaded);
